@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOld = ".tenon-old";
 
-// Where the file of that name lies.
+// The path of the file of that name, after following a symbolic link.
 std::string target_of(const std::string& folder, const std::string& name) {
   return tenon_files::link_target((fs::path(folder) / name).string());
 }

@@ -1,5 +1,5 @@
-// Descriptions of programs that mean harm, or nothing: each is refused, when it is read or when
-// what was read is called.
+// Malicious and malformed program descriptions. Each is rejected when it is read, or when the
+// program is called.
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +13,8 @@ namespace {
 
 class HostileDescriptions : public testing::CoreTest {
  protected:
-  // A program of the function f for x of two floats, and for one of three; and its description.
+  // Saves a program with a function f for inputs of two and of three floats, and reads its
+  // description.
   HostileDescriptions() : CoreTest({.log = [](int32_t, std::string_view) {}}) {
     const auto body = [](Scope&, TensorSpan in, const Statics&) { return Tensors{in[0]}; };
     const auto f = Ref<Function>::adopt(new Function(context(), "f", body, {}));
@@ -25,7 +26,7 @@ class HostileDescriptions : public testing::CoreTest {
     json_ = nlohmann::json::parse(folder_.read("p/tenon.json"));
   }
 
-  // What is said where the part that `path` points to is another.
+  // Returns the error when the value at JSON pointer `path` is replaced by `part`.
   std::string refused_with(const char* path, const nlohmann::json& part) {
     nlohmann::json json = json_;
     json[nlohmann::json::json_pointer(path)] = part;
@@ -53,7 +54,7 @@ TEST_F(HostileDescriptions, AreRefused) {
   std::filesystem::copy_file(folder_.file("p/f.onnx"), folder_.file("p/twin.onnx"));
   Json twin = of_two;
   twin["file"] = "twin.onnx";
-  for (const char* name : {"a", "b"}) {  // Links in a circle.
+  for (const char* name : {"a", "b"}) {  // A cycle of symbolic links.
     std::filesystem::create_symlink(*name == 'a' ? "b.onnx" : "a.onnx",
                                     folder_.path() / "p" / (name + std::string(".onnx")));
   }

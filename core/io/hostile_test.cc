@@ -1,6 +1,5 @@
-// Files of ONNX that mean harm, or nothing: each is refused, with an error that says why, when it
-// is read or when what was read is called. None takes memory or time beyond what it is large
-// itself.
+// Malicious and malformed ONNX files. Each is rejected with an error that says why, when it is read
+// or when the model is called. None takes memory or time out of proportion to its size.
 
 #include <sys/stat.h>
 
@@ -19,7 +18,7 @@ constexpr uint64_t kHuge = uint64_t{1} << 62;
 struct Bad {
   const char* what;
   std::string file;
-  const char* says;  // Somewhere in the message.
+  const char* says;  // Part of the expected message.
 };
 
 // ---- parts of files
@@ -27,7 +26,7 @@ struct Bad {
 WireWriter x_info() { return value_info("x"); }
 WireWriter y_info() { return value_info("y"); }
 
-// x of two floats, and what comes of it.
+// A model of `nodes` with an input x of two floats and an output y.
 std::string model_of(std::vector<WireWriter> nodes, std::vector<WireWriter> initializers = {},
                      uint64_t version = 17) {
   return model(graph({.nodes = std::move(nodes),
@@ -39,7 +38,7 @@ std::string model_of(std::vector<WireWriter> nodes, std::vector<WireWriter> init
 std::string with(const WireWriter& tensor) {
   return model_of({node("Add", {"x", "w"}, {"y"})}, {tensor});
 }
-// A node behind x whose second input is a constant.
+// A model of one node whose inputs are x and a constant.
 std::string with_ints(const std::string& op, const std::vector<int64_t>& ints,
                       std::vector<WireWriter> attributes = {}) {
   return model_of({node(op, {"x", "i"}, {"y"}, attributes)}, {int_tensor("i", ints)});
@@ -81,7 +80,7 @@ WireWriter nested(int depth) {
                 .outputs = {value_info(y)}});
 }
 
-// ---- what is wrong with bytes
+// ---- malformed bytes
 
 std::vector<Bad> wire() {
   const std::string good = model_of({node("Neg", {"x"}, {"y"})});
@@ -113,7 +112,7 @@ std::vector<Bad> wire() {
   };
 }
 
-// ---- what is wrong with graphs
+// ---- malformed graphs
 
 std::vector<Bad> graphs() {
   const WireWriter neg = node("Neg", {"x"}, {"y"});
@@ -186,7 +185,7 @@ std::vector<Bad> graphs() {
   };
 }
 
-// ---- what is wrong with tensors and types
+// ---- malformed tensors and types
 
 std::vector<Bad> tensors() {
   const WireWriter neg = node("Neg", {"x"}, {"y"});
@@ -225,7 +224,7 @@ std::vector<Bad> tensors() {
   };
 }
 
-// ---- what is wrong with numbers in nodes
+// ---- invalid numbers in nodes
 
 std::vector<Bad> numbers() {
   constexpr int64_t kMany = int64_t{1} << 61;
@@ -286,7 +285,7 @@ class HostileFiles : public CoreTest {
       : CoreTest(
             {.log = [](int32_t, std::string_view) {}, .memory_limit_bytes = uint64_t{1} << 26}) {}
 
-  // Reads the file, and calls what it holds; gives what that throws, or nothing.
+  // Reads the file and calls its function. Returns the error; empty if there is none.
   std::string refusal(const std::string& path) {
     try {
       const Ref<SavedProgram> program = read_program(scope(), path);
@@ -315,8 +314,8 @@ TEST_F(HostileFiles, AreRefused) {
   EXPECT_GE(n, 60u);
 }
 
-// What reads as a whole is refused, or means the same, wherever it ends.
-TEST_F(HostileFiles, MayEndAnywhere) {
+// A valid file that is truncated at any byte is rejected, or has the same meaning.
+TEST_F(HostileFiles, MayBeTruncatedAnywhere) {
   const std::string file =
       model(graph({.nodes = {node("If", {"c"}, {"z"},
                                   {graph_attribute("then_branch", nested(0)),
@@ -331,11 +330,11 @@ TEST_F(HostileFiles, MayEndAnywhere) {
   for (size_t n = 0; n < file.size(); ++n) {
     if (refusal(folder_.write("model.onnx", file.substr(0, n))).empty()) ++read;
   }
-  EXPECT_LE(read, 1u);  // Behind the graph stands only the version of its ops.
+  EXPECT_LE(read, 1u);  // Only the operator set version follows the graph.
 }
 
-// Any byte may be any other: whatever that means, it is an error or a model.
-TEST_F(HostileFiles, MayHaveAnyByteInAnyPlace) {
+// With any byte changed, the file is rejected or is another valid model.
+TEST_F(HostileFiles, MayHaveAnyByteAtAnyPosition) {
   const std::string file =
       model_of({node("Reshape", {"x", "i"}, {"r"}), node("Add", {"r", "w"}, {"y"})},
                {int_tensor("i", {1, 2}), float_tensor("w", {2}, {3, 4})});
@@ -350,9 +349,9 @@ TEST_F(HostileFiles, MayHaveAnyByteInAnyPlace) {
   EXPECT_GT(refused, file.size());
 }
 
-// ---- what is wrong with other files
+// ---- malicious paths
 
-TEST_F(HostileFiles, ReachNothingOutsideOfTheirFolder) {
+TEST_F(HostileFiles, CannotReachOutsideTheirFolder) {
   const std::filesystem::path secret = folder_.path() / "secret";
   const Folder inner;
   folder_.write("secret", std::string(64, 's'));
@@ -407,7 +406,7 @@ TEST_F(HostileFiles, ReachNothingOutsideOfTheirFolder) {
   }
 }
 
-TEST_F(HostileFiles, AreFiles) {
+TEST_F(HostileFiles, MustBeRegularFiles) {
   EXPECT_NE(refusal((folder_.path() / "none.onnx").string()).find("NOT_FOUND"), std::string::npos);
   EXPECT_NE(refusal(folder_.path().string()), "");
   ASSERT_EQ(::mkfifo((folder_.path() / "pipe.onnx").c_str(), 0600), 0);

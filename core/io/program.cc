@@ -17,7 +17,7 @@
 namespace tenon {
 namespace {
 
-// As large as a message of protocol buffers can be.
+// The maximum size of a protocol buffer message.
 constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 
 // ---- a folder
@@ -37,7 +37,7 @@ class Folder {
   }
 
  private:
-  // What variables and generators hold.
+  // Reads the values of variables and generators.
   void read_cells() {
     const std::string weights = json_["weights"].text();
     const auto read = [&](uint64_t offset, void* to, uint64_t size) {
@@ -152,7 +152,7 @@ class Folder {
   const Json json_;
   onnx::Variables variables_;
   std::map<std::string, Ref<Cell>> cells_;
-  std::set<std::string> models_;  // The files that were read.
+  std::set<std::string> models_;  // The model files that were read.
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 26;
-// Down to the static arguments of a signature.
+// The depth at which the static arguments of a signature are nested.
 constexpr int kDeepest = 5 + kDeepestStatic;
 
 bool is_of(const Json& value, JsonForm form) {
@@ -87,7 +87,7 @@ std::vector<std::string> listed_files(const std::string& folder) {
     }
   } catch (const Error& error) {
     if (error.code() == Code::kOutOfMemory) throw;
-    return {};  // What is there is no program.
+    return {};  // The folder holds no readable program.
   }
   return names;
 }

@@ -26,7 +26,7 @@ class ProgramFiles : public FunctionTest {
 
 class ExternalData : public ProgramFiles {
  protected:
-  // y = x + w, where the elements of w lie elsewhere.
+  // y = x + w, where the elements of w are in another file.
   static std::string adding(const std::string& location, const std::string& offset = "0",
                             const std::string& length = "8", uint64_t size = 2) {
     const auto entry = [](const std::string& key, const std::string& value) {
@@ -50,7 +50,7 @@ class ExternalData : public ProgramFiles {
   }
 };
 
-TEST_F(ExternalData, LiesInTheModelsFolder) {
+TEST_F(ExternalData, IsReadFromTheModelsFolder) {
   folder_.write("m/w.bin", floats({9, 10, 20}));
   folder_.write("m/deeper/w.bin", floats({30, 40}));
 
@@ -58,7 +58,7 @@ TEST_F(ExternalData, LiesInTheModelsFolder) {
   EXPECT_TENSOR(sum(adding("deeper/w.bin", "0", "")), f32({31, 42}));
 }
 
-TEST_F(ExternalData, LiesNowhereElse) {
+TEST_F(ExternalData, IsRefusedOutsideTheModelsFolder) {
   folder_.write("w.bin", floats({1, 2}));
   fs::create_directories(folder_.path() / "m");
   fs::create_symlink(folder_.path() / "w.bin", folder_.path() / "m" / "link.bin");
@@ -81,7 +81,7 @@ TEST_F(ExternalData, LiesNowhereElse) {
   EXPECT_ERROR(sum(adding("none.bin")), Code::kNotFound, "\"none.bin\" cannot be opened");
 }
 
-TEST_F(ExternalData, IsInsideOfItsFile) {
+TEST_F(ExternalData, MustFitIntoItsFile) {
   folder_.write("m/w.bin", floats({1, 2}));
 
   EXPECT_ERROR(sum(adding("w.bin", "4")), Code::kDataLoss,
@@ -94,7 +94,7 @@ TEST_F(ExternalData, IsInsideOfItsFile) {
                "of 4398046511104 bytes at 0");
 }
 
-TEST_F(ProgramFiles, AreFoundOrNot) {
+TEST_F(ProgramFiles, AMissingOrEmptyFileIsAnError) {
   EXPECT_ERROR(read("none.onnx"), Code::kNotFound, "none.onnx\" cannot be opened");
   EXPECT_ERROR(read(""), Code::kNotFound, "\"tenon.json\" cannot be opened");
   folder_.write("empty.onnx", "");
@@ -105,7 +105,7 @@ TEST_F(ProgramFiles, AreFoundOrNot) {
 
 class SavedFolder : public ProgramFiles {
  protected:
-  // step(x) adds x to `sum` and gives it; look(x) gives w * x + sum.
+  // step(x) adds x to `sum` and returns the sum; look(x) returns w * x + sum.
   void save() {
     const auto sum = variable(f32({1, 1}), "sum");
     const auto w = variable(f32({2, 3}), "w");
@@ -144,7 +144,7 @@ TEST_F(SavedFolder, HoldsFunctionsThatShareTheirVariables) {
   EXPECT_EQ(program->find("step").signatures[0].inputs.size(), 1u);
   EXPECT_EQ(program->find("step").signatures[0].outputs.size(), 1u);
   EXPECT_EQ(log_, "");
-  // Nothing of that is in the folder.
+  // Running the program does not change the folder.
   EXPECT_TENSOR(read("p")->find("look").function->call(scope(), Tensors{f32({0, 0})}, {})[0],
                 f32({1, 1}));
 }
@@ -168,7 +168,7 @@ TEST_F(SavedFolder, KeepsGenerators) {
   EXPECT_TENSOR(second, call_one(draw, {}));
 }
 
-TEST_F(SavedFolder, IsRefusedWhereItsDescriptionIsNotUnderstood) {
+TEST_F(SavedFolder, IsRefusedIfItsDescriptionIsInvalid) {
   const auto refused = [&](const char* from, const char* to, const char* why) {
     save();
     replace(from, to);
@@ -192,7 +192,7 @@ TEST_F(SavedFolder, IsRefusedWhereItsDescriptionIsNotUnderstood) {
   EXPECT_ERROR(read("p"), Code::kUnimplemented, "tenon.json is of version 2, and 1 is known here");
 }
 
-TEST_F(SavedFolder, IsRefusedWhereItsFilesDoNotFit) {
+TEST_F(SavedFolder, IsRefusedIfItsFilesAreInconsistent) {
   save();
   fs::remove(folder_.path() / "p" / "weights.safetensors");
   EXPECT_ERROR(read("p"), Code::kNotFound, "\"weights.safetensors\" cannot be opened");

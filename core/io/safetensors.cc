@@ -26,7 +26,7 @@ Ref<Safetensors> Safetensors::open(const std::string& path) {
   }
   const std::streamoff size = file->file_.tellg();
   try {
-    file->file_.seekg(0);  // A folder has a size, and nothing to read.
+    file->file_.seekg(0);  // A folder has a size but cannot be read.
     const bool readable = size == 0 || file->file_.peek() != std::ifstream::traits_type::eof();
     require_code(size >= 0 && readable, Code::kUnavailable, "cannot be read");
     file->header_ = SafetensorsHeader::parse(
@@ -50,7 +50,7 @@ Ref<Safetensors> Safetensors::open_memory(std::string bytes) {
 const StoredTensor& Safetensors::find(std::string_view name) const {
   const auto at = header_.by_name.find(name);
   if (at != header_.by_name.end()) return header_.tensors[at->second];
-  constexpr size_t kMaxNames = 50;  // A message is for reading.
+  constexpr size_t kMaxNames = 50;  // Keeps the message readable.
   std::string names;
   for (size_t i = 0; i < std::min(kMaxNames, header_.tensors.size()); ++i) {
     names += (names.empty() ? "" : ", ") + header_.tensors[i].name;
@@ -73,7 +73,7 @@ void Safetensors::read(const StoredTensor& tensor, void* to) const {
 void Safetensors::read_bytes(uint64_t offset, void* to, uint64_t size) const {
   if (size == 0) return;
   if (path_.empty()) {
-    std::memcpy(to, bytes_.data() + offset, size);  // The header was held against their number.
+    std::memcpy(to, bytes_.data() + offset, size);  // parse() checked the bounds.
     return;
   }
   std::lock_guard guard(mutex_);

@@ -1,5 +1,4 @@
-// A safetensors file that several write at once, on disks that are full, by processes that are
-// killed.
+// Safetensors files: concurrent writers, a full disk, and killed processes.
 
 #include <cstring>
 
@@ -32,7 +31,7 @@ struct SafetensorsWriter {
 
 TENON_WRITER_TESTS(SafetensorsFile, SafetensorsWriter)
 
-TEST(SafetensorsFile, FailsWithACodeThatSaysWhy) {
+TEST(SafetensorsFile, ReportsTheCauseInTheErrorCode) {
   const tenon_files::WriterFolder folder;
   const auto code_of = [](const std::string& path) {
     try {

@@ -1,4 +1,4 @@
-// The header: parsing and checking it.
+// Parses and checks the header.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kPrefix = 8;  // The header's size, as a little-endian u64.
+constexpr uint64_t kPrefix = 8;  // Size of the header's length, a little-endian u64.
 constexpr uint64_t kMostHeader = 100'000'000;
 constexpr int kDeepest = 3;  // The file, a tensor, its shape.
 constexpr const char* kMetadata = "__metadata__";
@@ -92,7 +92,7 @@ Metadata read_metadata(const Json& entries) {
   return metadata;
 }
 
-// Every byte belongs to one tensor.
+// Checks that tensors cover every byte exactly once.
 void check_places(const std::vector<StoredTensor>& tensors, uint64_t data_size) {
   uint64_t end = 0;
   for (const StoredTensor& tensor : tensors) {

@@ -29,7 +29,7 @@ std::string file_with(const std::string& header, const std::string& data) {
   return file + header + data;
 }
 
-// The message with which a file is refused.
+// The error message when the file is rejected.
 std::string refusal(const std::string& file) {
   try {
     Safetensors::open_memory(file);
@@ -69,7 +69,7 @@ TEST(Safetensors, ReadsWhatItWrote) {
   EXPECT_EQ(file->metadata().at("key"), "value");
 }
 
-TEST(Safetensors, NamesTheTensorsThereAre) {
+TEST(Safetensors, ErrorsListTheExistingTensors) {
   const auto file = Safetensors::open_memory(written({to_store("x", DType::kU8, {1}, "a")}));
 
   EXPECT_THROW(
@@ -81,8 +81,8 @@ TEST(Safetensors, NamesTheTensorsThereAre) {
       Error);
 }
 
-// Time per tensor at ten times the size is that at one time, but for caches and the logarithm:
-// quadratic code takes a hundred times as long in all, linear code ten times.
+// With ten times as many tensors, linear code takes ten times as long (plus cache misses and a
+// logarithmic factor). Quadratic code takes a hundred times as long.
 TEST(Safetensors, OpensAndFindsInTimeLinearInTheNumberOfTensors) {
   const auto seconds = [](size_t n) {
     std::string header = "{";
@@ -105,7 +105,7 @@ TEST(Safetensors, OpensAndFindsInTimeLinearInTheNumberOfTensors) {
   EXPECT_LT(large, 50 * small);
 }
 
-TEST(Safetensors, NamesAtMostFiftyOfItsTensors) {
+TEST(Safetensors, ErrorsListAtMostFiftyTensors) {
   std::vector<TensorToStore> tensors;
   for (int i = 0; i < 60; ++i) {
     tensors.push_back(to_store("t" + std::to_string(i), DType::kU8, {1}, "a"));
@@ -129,7 +129,7 @@ TEST(Safetensors, RefusesEveryTruncation) {
   EXPECT_EQ(refusal(file), "accepted");
 }
 
-TEST(Safetensors, RefusesHeadersThatLie) {
+TEST(Safetensors, RefusesInconsistentHeaders) {
   const auto with = [](const std::string& header) { return refusal(file_with(header, "abcd")); };
   const std::string x = R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})";
 
@@ -175,7 +175,7 @@ TEST(Safetensors, RefusesAHeaderLargerThanTheFile) {
   EXPECT_EQ(refusal(file), "its header ends at byte 266 of 10");
 }
 
-TEST(Safetensors, RefusesToWriteNamesThatCannotBeTold) {
+TEST(Safetensors, RefusesToWriteInvalidNames) {
   const auto x = to_store("x", DType::kU8, {1}, "a");
   EXPECT_THROW(written({x, x}), Error);
   EXPECT_THROW(written({to_store("__metadata__", DType::kU8, {1}, "a")}), Error);

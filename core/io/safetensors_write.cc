@@ -1,4 +1,4 @@
-// Writing: the header, then the elements.
+// Writes the header, then the elements.
 
 #include <algorithm>
 #include <cerrno>

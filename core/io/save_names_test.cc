@@ -1,5 +1,5 @@
-// Inputs and outputs keep the names that a file gives them: an ONNX model that is saved as a
-// program, and a program that is saved again.
+// Inputs and outputs keep the names of a file if an ONNX model is saved as a program, or if a
+// program is saved again.
 
 #include "core/io/save_program.h"
 #include "core/testing/folder.h"
@@ -24,7 +24,7 @@ class SavedNames : public ModelProgram {
     return program.find(function).signatures[0].outputs;
   }
 
-  // Saved and read again.
+  // Saves the program and reads it back.
   Ref<SavedProgram> again(const SavedProgram& program) {
     std::vector<FunctionToSave> all;
     for (const ProgramFunction& function : program.functions()) {
@@ -38,7 +38,8 @@ class SavedNames : public ModelProgram {
     return read_program(scope(), path);
   }
 
-  // The names survive twice, and the second program still computes what the model does.
+  // Expects that the names survive two saves, and that the second program computes what the model
+  // does.
   void expect_kept(const std::string& bytes, const Names& inputs, const Names& outputs,
                    const Tensors& given) {
     const Ref<SavedProgram> model = read(bytes);
@@ -67,8 +68,8 @@ TEST_F(SavedNames, OfAnOnnxModelSurvive) {
               {"image", "bias"}, {"shifted", "probabilities"}, {f32({1, 2}), f32({3, 4})});
 }
 
-// Exporters use dots, slashes and digits; other users their own letters.
-TEST_F(SavedNames, ThatAreNoWordsSurvive) {
+// Exporters use dots, slashes and digits; users use letters beyond ASCII.
+TEST_F(SavedNames, ThatAreNotIdentifiersSurvive) {
   expect_kept(
       model(graph({.nodes = {node("Add", {"input.1", "0"}, {"/model/Add_output_0"}),
                              node("Neg", {"input.1"}, {"größe"})},
@@ -77,7 +78,7 @@ TEST_F(SavedNames, ThatAreNoWordsSurvive) {
       {"input.1", "0"}, {"/model/Add_output_0", "größe"}, {f32({1, 2}), f32({3, 4})});
 }
 
-// Names that the export gives to values of its own, and that graphs give to inputs without one.
+// Names that the export generates for its own values, and that graphs assign to unnamed inputs.
 TEST_F(SavedNames, ThatTheExportUsesItselfSurvive) {
   expect_kept(
       model(graph({.nodes = {node("Add", {"output", "add"}, {"x0"}),
@@ -95,7 +96,7 @@ TEST_F(SavedNames, OfAnInputThatIsAnOutputSurvive) {
               {"x"}, {"x", "y"}, {f32({1, 2})});
 }
 
-TEST_F(SavedNames, OfOneValueThatIsTwoOutputsSurvive) {
+TEST_F(SavedNames, OfTwoOutputsWithTheSameValueSurvive) {
   expect_kept(model(graph({.nodes = {node("Neg", {"x"}, {"y"}), node("Identity", {"y"}, {"z"})},
                            .inputs = {value("x", {"2"})},
                            .outputs = {value("y", {"2"}), value("z", {"2"})}})),
@@ -124,7 +125,7 @@ TEST_F(SavedNames, OfAModelWithoutDeclaredShapesSurvive) {
   EXPECT_EQ(trace->output_name(0), "my.y");
 }
 
-TEST_F(SavedNames, OfVariablesGiveWayToThoseOfOutputs) {
+TEST_F(SavedNames, OfVariablesYieldToNamesOfOutputs) {
   const Ref<SavedProgram> program =
       again(*read(model(graph({.nodes = {node("Add", {"x", "w"}, {"y"})},
                                .initializers = {float_tensor("w", {2}, {5, 6})},
@@ -135,7 +136,7 @@ TEST_F(SavedNames, OfVariablesGiveWayToThoseOfOutputs) {
   EXPECT_EQ(program->variables()[0]->name(), "w");
 }
 
-TEST_F(SavedNames, OfOutputsAreNoNamesOfGradients) {
+TEST_F(SavedNames, OfOutputsAreNotUsedForGradients) {
   const Ref<Function> f = function(model(graph({.nodes = {node("Exp", {"x"}, {"y"})},
                                                 .inputs = {value("x", {"2"})},
                                                 .outputs = {value("y", {"2"})}})));
@@ -145,7 +146,7 @@ TEST_F(SavedNames, OfOutputsAreNoNamesOfGradients) {
   EXPECT_EQ(gradient->traces()[0]->output_name(0), "");
 }
 
-TEST_F(SavedNames, OfFunctionsThatNobodyNamedAreAsBefore) {
+TEST_F(SavedNames, OfUnnamedInputsAndOutputsAreGenerated) {
   const auto f = FunctionTest::function([](TensorSpan in) { return Tensors{-in[0], in[1]}; });
   const InputSpec first = {.dtype = DType::kF32, .sizes = {2}};
   const InputSpec second = {.name = "b", .dtype = DType::kF32, .sizes = {2}};

@@ -1,5 +1,5 @@
-// Every case of every op as a saved program. Where TENON_SAVED_OPS names a folder, the programs and
-// what Tenon computes of them stay there, for tools/onnxruntime/compare.py.
+// Saves every case of every op as a program. If TENON_SAVED_OPS names a folder, keeps the programs
+// there with Tenon's results, for tools/onnxruntime/compare.py.
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,10 +16,10 @@ namespace {
 
 using testing::OpProblem;
 
-// What ONNX has no op for, and we no parts that it has.
+// Ops that neither ONNX nor a decomposition into ONNX's ops can express.
 constexpr std::string_view kUnsayable[] = {
     "nextafter", "cholesky", "triangular_solve", "qr", "svd", "eigh", "solve", "inv", "slogdet"};
-// What works on bits: those of float32 are computed, others cannot be had.
+// Ops on the bit representation, which only float32 supports.
 constexpr std::string_view kOfSomeDTypes[] = {"bitcast", "erfinv", "truncated_normal"};
 
 template <size_t N>
@@ -37,7 +37,7 @@ class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface
   }
   const OpDef& op() const { return *GetParam().op; }
 
-  // False: ONNX cannot say it.
+  // Returns false if ONNX cannot express the case.
   bool save(const AnyCase& c, bool sizes_unknown) {
     const OpProblem problem(op(), c);
     const Tensors inputs = problem.inputs();
@@ -70,7 +70,7 @@ class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface
       outputs = f->call(scope(), given, {});
       one.trace = f->traces()[0];
     } catch (const Error&) {
-      return true;  // What cannot be traced is another test's matter.
+      return true;  // Other tests cover ops that cannot be traced.
     }
     try {
       save_program(scope(), path, {&one, 1});
@@ -103,10 +103,10 @@ class OpsAsOnnx : public testing::CoreTest, public ::testing::WithParamInterface
 
   bool is_kept_;
   testing::Folder own_folder_;
-  std::string folder_;  // That, or the one to be kept.
+  std::string folder_;  // own_folder_, or the folder to keep.
 };
 
-TEST_P(OpsAsOnnx, AreWritten) {
+TEST_P(OpsAsOnnx, AreExportedOrReportedAsInexpressible) {
   size_t n_said = 0, n_refused = 0;
   std::string refusals;
   for (const AnyCase& c : op().cases(op())) {
@@ -114,7 +114,7 @@ TEST_P(OpsAsOnnx, AreWritten) {
     for (const bool sizes_unknown : {false, true}) {
       SCOPED_TRACE("case " + c.name + (sizes_unknown ? ", sizes unknown" : ""));
       const bool said = save(c, sizes_unknown);
-      if (sizes_unknown) continue;  // Some parts are those of one size.
+      if (sizes_unknown) continue;  // Some decompositions need known sizes.
       ++(said ? n_said : n_refused);
       if (!said) refusals += why_ + "\n";
     }

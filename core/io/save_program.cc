@@ -46,7 +46,7 @@ const KeptStatics& or_none(const std::shared_ptr<const KeptStatics>& statics) {
 const KeptStatics& statics_of(const Trace& trace) { return or_none(trace.statics().all); }
 const KeptStatics& defaults_of(const Trace& trace) { return or_none(trace.statics().defaults); }
 
-// Fails unless two traces can be signatures of one function.
+// Fails if two traces cannot be distinguished as signatures of one function.
 void check_pair(const std::string& name, const Trace& a, const Trace& b) {
   const std::vector<InputSpec> specs = specs_of(a);
   const bool are_one = statics_of(a).key() == statics_of(b).key() && are_alike(specs, specs_of(b));
@@ -68,8 +68,8 @@ void check_functions(std::span<const FunctionToSave> functions) {
   }
 }
 
-// Of each trace's model. The first of a function is called like that; others have a number that is
-// free.
+// The file names of the models. The first signature of a function has the function's name; further
+// ones add the next unused number.
 std::vector<std::string> file_names(std::span<const FunctionToSave> functions) {
   std::set<std::string> taken, begun;
   for (const FunctionToSave& f : functions) taken.insert(f.name + ".onnx");
@@ -100,7 +100,8 @@ void check_statics(const FunctionToSave& f, onnx::Unsayable& unsayable) {
 
 // ---- what is stored
 
-// Every tensor and state of all traces, under a name that is that of no argument or output either.
+// Names every captured tensor and state of all traces. The names differ from those of arguments and
+// outputs.
 onnx::StoredNames names_of_stored(std::span<const FunctionToSave> functions) {
   onnx::StoredNames stored;
   onnx::Names names;
@@ -160,7 +161,7 @@ std::string description(std::span<const onnx::ExportedModel> models,
     Json states = Json::array(), captures = Json::array();
     std::unordered_set<std::string> captured;
     for (const auto& state : model.states) {
-      if (state.input.empty()) continue;  // Only read: an initialiser.
+      if (state.input.empty()) continue;  // Read-only: an initialiser.
       states.push_back({{"input", state.input},
                         {"output", state.output},
                         {"variable", stored.cells.at(state.cell)},

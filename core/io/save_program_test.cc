@@ -45,7 +45,7 @@ class SaveProgram : public testing::FunctionTest {
   void save(const std::vector<FunctionToSave>& functions) {
     save_program(scope(), path(), functions);
   }
-  // Saves one function of one input, x, and reads its model.
+  // Saves a function with one input x, and reads its model.
   template <class Body>
   const onnx::Model& saved(const std::vector<InputSpec>& inputs, Body body) {
     save({{"f", traced(function(body), inputs)}});
@@ -58,7 +58,7 @@ class SaveProgram : public testing::FunctionTest {
     for (const onnx::Node& node : graph.nodes) all.push_back(node.op);
     return all;
   }
-  // The code and the text with which saving fails.
+  // The code and the message of the error when saving fails.
   std::pair<Code, std::string> refusal(const std::vector<FunctionToSave>& functions) {
     try {
       save(functions);
@@ -113,7 +113,7 @@ TEST_F(SaveProgram, IsAFolderOfModelsWeightsAndADescription) {
   EXPECT_EQ(held[2], 3);
 }
 
-TEST_F(SaveProgram, StatesThatAreAssignedComeInAndGoOut) {
+TEST_F(SaveProgram, AssignedStatesAreInputsAndOutputs) {
   const auto w = variable(f32({1, 2, 3}), "w"), v = variable(f32({0, 0, 0}), "v");
   const onnx::Model& model = saved({kX}, [&](TensorSpan in) {
     v->assign(scope(), w->read(scope()));
@@ -130,7 +130,7 @@ TEST_F(SaveProgram, StatesThatAreAssignedComeInAndGoOut) {
   EXPECT_EQ(model.graph.initializers[0].name, "w");
 }
 
-TEST_F(SaveProgram, NamesAreToldApart) {
+TEST_F(SaveProgram, DuplicateNamesAreMadeUnique) {
   const auto a = variable(f32({1, 2, 3}), "x"), b = variable(f32({4, 5, 6}), "x");
   const Tensor captured = f32({7, 8, 9});
   saved({kX}, [&](TensorSpan in) {
@@ -145,7 +145,7 @@ TEST_F(SaveProgram, NamesAreToldApart) {
 
 // ---- the models
 
-TEST_F(SaveProgram, SizesThatAreOpenHaveNames) {
+TEST_F(SaveProgram, UnknownSizesHaveNames) {
   const onnx::Model& model = saved({kRows}, [](TensorSpan in) {
     return Tensors{concat(Tensors{in[0], in[0]}, 0), in[0]};
   });
@@ -164,7 +164,7 @@ TEST_F(SaveProgram, AFormulaOfSizesBecomesNodes) {
   EXPECT_EQ(ops(model.graph), (Names{"Shape", "Mul", "Add", "ConstantOfShape", "Identity"}));
 }
 
-TEST_F(SaveProgram, CodeThatNothingNeedsIsLeftOut) {
+TEST_F(SaveProgram, DeadCodeIsNotSaved) {
   const onnx::Model& model = saved({kX}, [](TensorSpan in) {
     call_named1("exp", {}, {in[0]});
     return Tensors{call_named1("tanh", {}, {in[0]})};
@@ -173,7 +173,7 @@ TEST_F(SaveProgram, CodeThatNothingNeedsIsLeftOut) {
   EXPECT_EQ(ops(model.graph), (Names{"Tanh", "Identity"}));
 }
 
-TEST_F(SaveProgram, OpsThatOnnxLacksAreCallsOfFunctionsEachOnce) {
+TEST_F(SaveProgram, OpsThatOnnxLacksShareOneFunctionEach) {
   const onnx::Model& model = saved({kX}, [](TensorSpan in) {
     return Tensors{call_named1("silu", {}, {call_named1("silu", {}, {in[0]})})};
   });
@@ -183,7 +183,7 @@ TEST_F(SaveProgram, OpsThatOnnxLacksAreCallsOfFunctionsEachOnce) {
   EXPECT_EQ(model.version_of("tenon"), 1);
 }
 
-TEST_F(SaveProgram, OtherAttributesAreAnotherFunction) {
+TEST_F(SaveProgram, DifferentAttributesNeedDifferentFunctions) {
   const onnx::Model& model = saved({kX}, [](TensorSpan in) {
     const Tensor y = call_named1("hard_tanh", {{"max_val", 2.0}}, {in[0]});
     return Tensors{call_named1("hard_tanh", {{"max_val", 3.0}}, {y})};
@@ -192,7 +192,7 @@ TEST_F(SaveProgram, OtherAttributesAreAnotherFunction) {
   EXPECT_EQ(ops(model.graph), (Names{"hard_tanh__1", "hard_tanh__2", "Identity"}));
 }
 
-TEST_F(SaveProgram, ALoopCollectsWhatItStacks) {
+TEST_F(SaveProgram, AStackedListBecomesAScanOutputOfALoop) {
   const onnx::Model& model = saved({kRows}, [&](TensorSpan in) {
     const Block step = [](TensorSpan s) { return Tensors{s[0] + s[1], s[0]}; };
     const Tensor zero = fill(number(0), Dims{3}, DType::kF32);
@@ -203,13 +203,13 @@ TEST_F(SaveProgram, ALoopCollectsWhatItStacks) {
   const auto at = std::find_if(model.graph.nodes.begin(), model.graph.nodes.end(), is_loop);
   ASSERT_NE(at, model.graph.nodes.end());
   const onnx::Graph& body = *at->attributes[0].graph;
-  // Two counters and the sum are carried; what is stacked is collected.
+  // Two counters and the sum are carried; the stacked value is a scan output.
   EXPECT_EQ(body.inputs.size(), 5u);
   EXPECT_EQ(body.outputs.size(), 5u);
   EXPECT_EQ(to_string(body.outputs[4]), "f32[3]");
 }
 
-TEST_F(SaveProgram, ABranchIsIf) {
+TEST_F(SaveProgram, ABranchBecomesIf) {
   const InputSpec flag = {.name = "flag", .dtype = DType::kBool};
   const onnx::Model& model = saved({kX, flag}, [&](TensorSpan in) {
     return cond(
@@ -220,9 +220,9 @@ TEST_F(SaveProgram, ABranchIsIf) {
   EXPECT_EQ(ops(model.graph), (Names{"If", "Identity"}));
 }
 
-// ---- what cannot be said
+// ---- what cannot be expressed
 
-TEST_F(SaveProgram, AllThatCannotBeSaidIsToldAtOnceAndNothingIsWritten) {
+TEST_F(SaveProgram, EverythingInexpressibleIsReportedAtOnceAndNothingIsWritten) {
   const auto f = function([&](TensorSpan in) {
     const Tensor bits = call_named1("bitcast", {{"dtype", DType::kU8}}, {in[0]});
     return Tensors{bits, call_named1("nextafter", {}, {in[0], in[0]})};
@@ -238,7 +238,7 @@ TEST_F(SaveProgram, AllThatCannotBeSaidIsToldAtOnceAndNothingIsWritten) {
   EXPECT_FALSE(fs::exists(path()));
 }
 
-TEST_F(SaveProgram, TheHostsCodeIsRefused) {
+TEST_F(SaveProgram, HostCallbacksAreRefused) {
   const auto code =
       std::make_shared<const HostCode>(HostCode{[](Scope&, TensorSpan in) { return Tensors(in); }});
   const auto f = function([&](TensorSpan in) { return host_call(scope(), code, in, in); });
@@ -249,7 +249,7 @@ TEST_F(SaveProgram, TheHostsCodeIsRefused) {
   EXPECT_NE(text.find("f: host_call: the host's code is in no file"), std::string::npos) << text;
 }
 
-TEST_F(SaveProgram, PrintingIsAFunctionThatPassesItsOperandOn) {
+TEST_F(SaveProgram, PrintBecomesAFunctionThatReturnsItsOperand) {
   const onnx::Model& model = saved({kX}, [&](TensorSpan in) {
     print(scope(), "{}", in);
     return Tensors{call_named1("tanh", {}, {in[0]})};
@@ -267,9 +267,9 @@ TEST_F(SaveProgram, DTypesThatOnnxLacksAreRefused) {
   EXPECT_EQ(refusal({{"f", traced(f, {quad})}}).first, Code::kUnimplemented);
 }
 
-// ---- what is given wrongly
+// ---- invalid arguments
 
-TEST_F(SaveProgram, NamesThatNoFileTakesAreRefused) {
+TEST_F(SaveProgram, NamesThatCannotBeFileNamesAreRefused) {
   const auto trace = traced(function([](TensorSpan in) { return Tensors{in[0]}; }), {kX});
 
   for (const char* name : {"", "a/b", "..", ".hidden", "a b", "a\\b"}) {
@@ -281,7 +281,7 @@ TEST_F(SaveProgram, NamesThatNoFileTakesAreRefused) {
   EXPECT_FALSE(fs::exists(path()));
 }
 
-TEST_F(SaveProgram, AFolderThatCannotBeMadeIsAnError) {
+TEST_F(SaveProgram, AFolderThatCannotBeCreatedIsAnError) {
   const auto trace = traced(function([](TensorSpan in) { return Tensors{in[0]}; }), {kX});
   const FunctionToSave one = {"f", trace};
   const auto code = [&](const std::string& at) {
@@ -299,14 +299,14 @@ TEST_F(SaveProgram, AFolderThatCannotBeMadeIsAnError) {
   EXPECT_EQ(bytes_of(path()), "a file");
 }
 
-// ---- in the place of an earlier program
+// ---- replacing an earlier program
 
 class SaveAgain : public SaveProgram {
  protected:
   Ref<Trace> times(double factor) {
     return traced(function([=](TensorSpan in) { return Tensors{in[0] * number(factor)}; }), {kX});
   }
-  // What all files hold, by their names.
+  // The contents of all files, by name.
   std::map<std::string, std::string> all() {
     std::map<std::string, std::string> held;
     for (const std::string& name : files()) {
@@ -327,7 +327,7 @@ TEST_F(SaveAgain, RemovesFilesThatTheEarlierProgramLists) {
   EXPECT_EQ(bytes_of(file("h.onnx")), "of somebody else, too");
 }
 
-TEST_F(SaveAgain, RemovesNothingThatASaveWouldNotWrite) {
+TEST_F(SaveAgain, RemovesOnlyFilesThatASaveCouldHaveWritten) {
   save({{"f", times(2)}, {"g", times(3)}});
   const std::string json = bytes_of(file("tenon.json"));
   std::ofstream(path() + ".onnx") << "outside";
@@ -342,24 +342,24 @@ TEST_F(SaveAgain, RemovesNothingThatASaveWouldNotWrite) {
   }
   std::ofstream(file("tenon.json")) << "no program";
   save({{"f", times(4)}});
-  EXPECT_TRUE(fs::exists(file("g.onnx")));  // Nobody lists it any more.
+  EXPECT_TRUE(fs::exists(file("g.onnx")));  // No longer listed by any program.
 }
 
-TEST_F(SaveAgain, LeavesTheEarlierProgramWhereAFileCannotBeWritten) {
+TEST_F(SaveAgain, KeepsTheEarlierProgramIfAFileCannotBeWritten) {
   save({{"f", times(2)}});
   const auto before = all();
   fs::create_directories(
-      file("tenon.json.tenon-old/of somebody else"));  // The first to step aside.
+      file("tenon.json.tenon-old/of somebody else"));  // The first to be renamed.
 
   EXPECT_EQ(refusal({{"f", times(3)}, {"g", times(4)}}).first, Code::kUnavailable);
 
   EXPECT_EQ(all(), before);
 }
 
-TEST_F(SaveAgain, LeavesTheEarlierProgramWhereAFileCannotTakeItsName) {
+TEST_F(SaveAgain, KeepsTheEarlierProgramIfAFileCannotBeRenamed) {
   save({{"e", times(1)}, {"f", times(2)}});
   const auto before = all();
-  fs::create_directories(file("g.onnx/of somebody else"));  // Found when others are in place.
+  fs::create_directories(file("g.onnx/of somebody else"));  // Fails after others were renamed.
 
   EXPECT_EQ(refusal({{"f", times(3)}, {"g", times(4)}}).first, Code::kUnavailable);
 
@@ -367,18 +367,18 @@ TEST_F(SaveAgain, LeavesTheEarlierProgramWhereAFileCannotTakeItsName) {
   EXPECT_TRUE(fs::exists(file("g.onnx/of somebody else")));
 }
 
-TEST_F(SaveAgain, LeavesTheEarlierProgramWhereAFileCannotStepAside) {
+TEST_F(SaveAgain, KeepsTheEarlierProgramIfAnEarlierFileCannotBeRenamed) {
   save({{"e", times(1)}, {"f", times(2)}});
   const auto before = all();
-  fs::create_directories(file("e.onnx.tenon-old/of somebody else"));  // The last that steps aside.
+  fs::create_directories(file("e.onnx.tenon-old/of somebody else"));  // The last to be renamed.
 
   EXPECT_EQ(refusal({{"f", times(3)}}).first, Code::kUnavailable);
 
   EXPECT_EQ(all(), before);
 }
 
-// As of a process that ended while files were taking their names.
-TEST_F(SaveAgain, GoesOnWhereAnEarlierOneWasCutShort) {
+// Simulates a process that ended while it renamed files.
+TEST_F(SaveAgain, SucceedsAfterAnInterruptedSave) {
   save({{"f", times(2)}});
   fs::rename(file("tenon.json"), file("tenon.json.tenon-old"));
   fs::rename(file("f.onnx"), file("f.onnx.tenon-old"));

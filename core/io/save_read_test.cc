@@ -1,4 +1,5 @@
-// What is saved comes back: functions that give the same, differentiate the same and train on.
+// Saved functions that are read back give the same results and gradients, and can be trained
+// further.
 
 #include "core/dispatch/generator.h"
 #include "core/io/onnx/named_call.h"
@@ -31,7 +32,7 @@ class SaveAndRead : public testing::FunctionTest {
     save_program(scope(), folder_.file("program"), {&one, 1});
     return read_program(scope(), folder_.file("program"));
   }
-  // Whether both give the same, within what the order of sums may change.
+  // Expects the same results from both functions, up to the effect of reordered sums.
   void expect_same(const Ref<Function>& a, const Ref<Function>& b, const Tensors& inputs,
                    double tolerance = 0) {
     const Tensors want = a->call(scope(), inputs, {}), got = b->call(scope(), inputs, {});
@@ -54,7 +55,7 @@ class SaveAndRead : public testing::FunctionTest {
 const InputSpec kRows = {
     .name = "x", .dtype = DType::kF32, .sizes = {kUnknown, 4}, .dim_names = {"rows", ""}};
 
-TEST_F(SaveAndRead, ANetworkOfAnyBatch) {
+TEST_F(SaveAndRead, ANetworkWithAnyBatchSize) {
   const auto w = variable(numbers({4, 3}), "w"), b = variable(f32({1, 2, 3}), "b");
   const auto f = function([&](TensorSpan in) {
     const Tensor y = call_named1("dense", {}, {in[0], w->read(scope()), b->read(scope())});
@@ -67,12 +68,12 @@ TEST_F(SaveAndRead, ANetworkOfAnyBatch) {
   EXPECT_EQ(read.signatures[0].outputs, std::vector<std::string>{"output"});
   ASSERT_EQ(program->variables().size(), 2u);
   for (const int64_t rows : {1, 2, 5}) expect_same(f, read.function, {numbers({rows, 4})});
-  // Its ops are our own again.
+  // Its ops are Tenon's own again, not decompositions.
   EXPECT_NE(text(read.function).find("silu("), std::string::npos) << text(read.function);
   EXPECT_NE(text(read.function).find("dense("), std::string::npos) << text(read.function);
 }
 
-TEST_F(SaveAndRead, AStepOfTrainingThatGoesOn) {
+TEST_F(SaveAndRead, ATrainingStepThatContinues) {
   const auto w = variable(numbers({4, 3}), "w"), m = variable(tenon::zeros(w->type()), "m");
   const auto f = function([&](TensorSpan in) {
     const Ref<Tape> recording = tape();
@@ -124,7 +125,7 @@ TEST_F(SaveAndRead, ALoopOverTimeThatIsDifferentiated) {
   }
 }
 
-TEST_F(SaveAndRead, ALoopThatAValueEnds) {
+TEST_F(SaveAndRead, ALoopWithADataDependentEnd) {
   const auto f = function([&](TensorSpan in) {
     const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
     const auto goes_on = [&](TensorSpan s) { return Tensors{less(s[0], in[0])}; };
@@ -146,7 +147,7 @@ TEST_F(SaveAndRead, ALoopThatAValueEnds) {
   }
 }
 
-TEST_F(SaveAndRead, RowsThatDataChoose) {
+TEST_F(SaveAndRead, RowsSelectedByData) {
   const auto f = function([&](TensorSpan in) {
     const Tensor sums = call_named1("sum", {{"axes", Ints{1}}}, {in[0]});
     const Tensor rows = call_named1("boolean_mask", {}, {in[0], greater(sums, number(0))});
@@ -156,10 +157,10 @@ TEST_F(SaveAndRead, RowsThatDataChoose) {
   const Ref<Function> read = again(f, {kRows})->find("f").function;
 
   for (const int64_t rows : {1, 4, 9}) expect_same(f, read, {numbers({rows, 4})});
-  expect_same(f, read, {numbers({3, 4}) - number(2)});  // No row at all.
+  expect_same(f, read, {numbers({3, 4}) - number(2)});  // No row is selected.
 }
 
-TEST_F(SaveAndRead, RandomNumbersThatGoOn) {
+TEST_F(SaveAndRead, RandomNumbersContinueTheirSequence) {
   const auto generator = Ref<Generator>::adopt(new Generator(scope(), 42));
   const auto f = function([&](TensorSpan in) {
     const Tensors drawn = call_named("dropout", {}, {in[0], generator->load(scope())});
@@ -172,9 +173,9 @@ TEST_F(SaveAndRead, RandomNumbersThatGoOn) {
   for (int draw = 0; draw < 2; ++draw) expect_same(f, read, {numbers({4, 4})});
 }
 
-// ---- effects: functions that pass their first operand on
+// ---- effects: exported as functions that return their first operand
 
-TEST_F(SaveAndRead, WhatIsPrintedAndCheckedInItsOrder) {
+TEST_F(SaveAndRead, PrintsAndChecksInTheirOrder) {
   const auto f = function([&](TensorSpan in) {
     const Tensor y = in[0] * number(2);
     print(scope(), "first {} of {}", Tensors{y, in[0]});
@@ -197,7 +198,7 @@ TEST_F(SaveAndRead, WhatIsPrintedAndCheckedInItsOrder) {
   EXPECT_THROW(call(read, {f32({1, 200})}), Error);
 }
 
-TEST_F(SaveAndRead, WhatIsPrintedInLoopsAndBranches) {
+TEST_F(SaveAndRead, PrintsInLoopsAndBranches) {
   const auto f = function([&](TensorSpan in) {
     const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
     const auto goes_on = [&](TensorSpan s) { return Tensors{less(s[0], in[0])}; };

@@ -1,4 +1,4 @@
-// Functions of several signatures in files: each call finds its own.
+// Saved functions with several signatures: each call selects its own.
 
 #include <fstream>
 
@@ -39,13 +39,13 @@ class SaveSignatures : public testing::FunctionTest {
     save_program(scope(), folder_.file("program"), functions);
     return read_program(scope(), folder_.file("program"));
   }
-  // The signatures of one function "f".
+  // Saves a function "f" with these signatures and reads it back.
   Ref<SavedProgram> again(const Ref<Function>& f, const std::vector<InputSpec>& inputs) {
     std::vector<FunctionToSave> all;
     for (const InputSpec& each : inputs) all.push_back({"f", f->trace(scope(), {each}, {})});
     return saved(all);
   }
-  // A function that gives a number of its own to each trace.
+  // A function whose traces each return a different number.
   Ref<Function> numbered() {
     return function([this](TensorSpan in) {
       return Tensors{fill(number(bodies_run), Dims{}, DType::kF32), in[0]};
@@ -60,7 +60,7 @@ class SaveSignatures : public testing::FunctionTest {
   testing::Folder folder_;
 };
 
-TEST_F(SaveSignatures, ComeBackAsOneFunctionThatChoosesByTypes) {
+TEST_F(SaveSignatures, AreReadAsOneFunctionThatSelectsByTypes) {
   const Ref<SavedProgram> program =
       again(numbered(), {x_of(DType::kF32, {kUnknown, 3}), x_of(DType::kU8, {kUnknown, 3}),
                          x_of(DType::kF32, {kUnknown}), x_of(DType::kF32, {kUnknown, 4})});
@@ -73,7 +73,7 @@ TEST_F(SaveSignatures, ComeBackAsOneFunctionThatChoosesByTypes) {
   EXPECT_EQ(which(f.function, of(DType::kU8, {2, 3})), 2);
   EXPECT_EQ(which(f.function, of(DType::kF32, {7})), 3);
   EXPECT_EQ(which(f.function, of(DType::kF32, {5, 4})), 4);
-  // One trace for each signature that was called, whatever its open sizes are.
+  // There is one trace for each signature that was called, whatever its unknown sizes are.
   which(f.function, of(DType::kF32, {9, 3}));
   EXPECT_EQ(f.function->traces().size(), 4u);
   for (const char* name : {"f.onnx", "f.2.onnx", "f.3.onnx", "f.4.onnx"}) {
@@ -81,7 +81,7 @@ TEST_F(SaveSignatures, ComeBackAsOneFunctionThatChoosesByTypes) {
   }
 }
 
-TEST_F(SaveSignatures, TheOneThatLeavesFewestSizesOpenIsTaken) {
+TEST_F(SaveSignatures, TheMostSpecificOneIsSelected) {
   const Ref<Function> f =
       again(numbered(), {x_of(DType::kF32, {kUnknown, kUnknown}),
                          x_of(DType::kF32, {kUnknown, kUnknown}, {"n", "n"}),
@@ -93,10 +93,10 @@ TEST_F(SaveSignatures, TheOneThatLeavesFewestSizesOpenIsTaken) {
   EXPECT_EQ(which(f, of(DType::kF32, {3, 3})), 2);
   EXPECT_EQ(which(f, of(DType::kF32, {1, 4})), 3);
   EXPECT_EQ(which(f, of(DType::kF32, {1, 2})), 4);
-  EXPECT_EQ(which(f, of(DType::kF32, {1, 1})), 2);  // Of two that leave one open, the first.
+  EXPECT_EQ(which(f, of(DType::kF32, {1, 1})), 2);  // Of two with one unknown size, the first.
 }
 
-TEST_F(SaveSignatures, ACallThatFitsNoneIsToldAll) {
+TEST_F(SaveSignatures, AFailedSelectionListsAllSignatures) {
   const Ref<Function> f = again(numbered(), {x_of(DType::kF32, {kUnknown, 3}, {"n", ""}),
                                              x_of(DType::kU8, {kUnknown, 3}, {"n", ""})})
                               ->find("f")
@@ -111,7 +111,7 @@ TEST_F(SaveSignatures, ACallThatFitsNoneIsToldAll) {
                "no signature for (f32[2,3]) with n=1");
 }
 
-TEST_F(SaveSignatures, AreChosenInsideOfCodeUnderTraceToo) {
+TEST_F(SaveSignatures, AreSelectedUnderTraceToo) {
   const Ref<Function> f =
       again(numbered(), {x_of(DType::kF32, {1, 3}), x_of(DType::kU8, {kUnknown, 3}),
                          x_of(DType::kF32, {kUnknown, 3})})
@@ -119,7 +119,7 @@ TEST_F(SaveSignatures, AreChosenInsideOfCodeUnderTraceToo) {
           .function;
   const auto outer = function([&](TensorSpan in) { return f->call(scope(), in, {}); });
 
-  // Of a size that nobody knows, it takes the one that serves every size.
+  // For an unknown size, the signature that serves every size is selected.
   const Ref<Trace> trace = outer->trace(scope(), {x_of(DType::kF32, {kUnknown, 3})}, {});
 
   for (const int64_t n : {1, 4}) {
@@ -170,7 +170,7 @@ TEST_F(SaveSignatures, TrainTheVariablesThatTheyShare) {
   EXPECT_EQ(values_of(program->variables()[0]->held()), (Doubles{0, 0.5}));
 }
 
-TEST_F(SaveSignatures, AreDifferentiatedEach) {
+TEST_F(SaveSignatures, AreEachDifferentiable) {
   const auto f = function([](TensorSpan in) { return Tensors{in[0] * in[0]}; });
   const Ref<Function> gradient =
       again(f, {x_of(DType::kF32, {kUnknown}), x_of(DType::kF64, {2}), x_of(DType::kI64, {2})})
@@ -187,7 +187,7 @@ TEST_F(SaveSignatures, AreDifferentiatedEach) {
 
 class SaveStatics : public SaveSignatures {
  protected:
-  // Times the first static argument, which is 2 where it is left out.
+  // Multiplies by the first static argument, whose default is 2.
   Ref<Function> times() {
     const tenon_static two = number_named("by", 2);
     FunctionOptions options;
@@ -209,7 +209,7 @@ class SaveStatics : public SaveSignatures {
   }
 };
 
-TEST_F(SaveStatics, ChooseAmongSignatures) {
+TEST_F(SaveStatics, SelectAmongSignatures) {
   const auto f = times();
   const Ref<SavedProgram> program =
       saved({{"f", traced(f, {})}, {"f", traced(f, {number_named("by", 3)})}});
@@ -223,12 +223,12 @@ TEST_F(SaveStatics, ChooseAmongSignatures) {
                "  (x: f32[x_0]) with by=2\n  (x: f32[x_0]) with by=3");
   EXPECT_ERROR(call_with(read, {number_named("others", 4)}), Code::kInvalidArgument,
                "with by=2, others=4");
-  // The defaults are saved again, with what is read.
+  // A function that was read keeps its defaults when it is saved again.
   const auto once_more = saved({{"g", traced(read, {})}})->find("g").function;
   EXPECT_TENSOR(call_with(once_more, {}), f32({2, 20}));
 }
 
-TEST_F(SaveStatics, OfEveryKindComeBackAsTheyWere) {
+TEST_F(SaveStatics, OfEveryKindAreReadBackUnchanged) {
   const auto text = [](const char* value) { return tenon_string{value, std::strlen(value)}; };
   const auto of = [&](int32_t kind, const char* name) {
     tenon_static made = {};
@@ -267,7 +267,7 @@ TEST_F(SaveStatics, OfEveryKindComeBackAsTheyWere) {
   EXPECT_TENSOR(call_with(program->find("f").function, all), f32({1, 10}));
 }
 
-TEST_F(SaveStatics, AreRefusedWhereNoFileHoldsThem) {
+TEST_F(SaveStatics, AreRefusedIfTheyCannotBeSaved) {
   const auto f = function([](TensorSpan in) { return Tensors(in); });
   const auto refused = [&](tenon_static given) {
     try {
@@ -288,9 +288,9 @@ TEST_F(SaveStatics, AreRefusedWhereNoFileHoldsThem) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("program")));
 }
 
-// ---- what is given wrongly
+// ---- invalid arguments
 
-TEST_F(SaveStatics, SignaturesThatNobodyCouldTellApartAreRefused) {
+TEST_F(SaveStatics, AmbiguousSignaturesAreRefused) {
   const auto f = numbered();
   const auto pair = [&](const InputSpec& a, const InputSpec& b) {
     saved({{"f", f->trace(scope(), {a}, {})}, {"f", numbered()->trace(scope(), {b}, {})}});
@@ -299,14 +299,14 @@ TEST_F(SaveStatics, SignaturesThatNobodyCouldTellApartAreRefused) {
                     x_of(DType::kF32, {kUnknown, 3}, {"m", ""})),
                Code::kInvalidArgument, "two signatures of f are alike: (x: f32[n,3])");
   InputSpec scalar = x_of(DType::kF32, {});
-  scalar.weak = true;  // A tensor without axes in the file.
+  scalar.weak = true;  // In the file: an ordinary tensor without axes.
   EXPECT_ERROR(pair(scalar, x_of(DType::kF32, {})), Code::kInvalidArgument, "are alike");
   EXPECT_ERROR(
       saved({{"f", traced(times(), {})}, {"f", traced(numbered(), {number_named("by", 3)})}}),
       Code::kInvalidArgument, "come from functions with different defaults: by=2, and ");
 }
 
-TEST_F(SaveSignatures, TakeNamesOfFilesThatAreFree) {
+TEST_F(SaveSignatures, UseUnusedFileNames) {
   const auto f = numbered();
   const auto trace = [&](int64_t n) { return f->trace(scope(), {x_of(DType::kF32, {n})}, {}); };
 

@@ -1,4 +1,4 @@
-// Programs that several processes save into one folder, and savers that are killed.
+// Several processes save programs into one folder, and some of them are killed.
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -27,7 +27,7 @@ class SaveTogether : public testing::FunctionTest {
   std::string path() const { return folder_.file("program"); }
   std::string file(const char* name) const { return path() + "/" + name; }
 
-  // x * factor + a captured tensor that holds `factor`: of a mixture of two saves the parts differ.
+  // x * factor + a captured tensor that holds `factor`. A mixture of two saves has two factors.
   Ref<Trace> program_of(double factor) {
     const auto f = static_cast<float>(factor);
     const Tensor held = f32({f, f});
@@ -38,7 +38,7 @@ class SaveTogether : public testing::FunctionTest {
     const FunctionToSave one = {"f", trace};
     save_program(scope(), path(), {&one, 1});
   }
-  // The factor of the program that the folder holds; -1 if its parts are not of one save.
+  // The factor of the saved program; -1 if its files come from different saves.
   float factor_saved() {
     const Ref<SavedProgram> program = read_program(scope(), path());
     const Tensors y = program->find("f").function->call(scope(), Tensors{f32({1, 1})}, {});
@@ -47,7 +47,7 @@ class SaveTogether : public testing::FunctionTest {
     const float value = values[0];
     return value == 2.0f * 3 || value == 2.0f * 5 || value == 2.0f * 7 ? value / 2 : -1;
   }
-  // A process that saves the program again and again.
+  // Starts a process that saves the program repeatedly.
   pid_t saver(const Ref<Trace>& trace) {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -62,7 +62,7 @@ class SaveTogether : public testing::FunctionTest {
   testing::Folder folder_;
 };
 
-TEST_F(SaveTogether, ReadersSeeTheFilesOfOneSave) {
+TEST_F(SaveTogether, ReadersReadTheFilesOfOneSave) {
   const auto a = program_of(3), b = program_of(5), c = program_of(7);
   save(a);
   const pid_t children[] = {saver(b), saver(c)};
@@ -75,7 +75,7 @@ TEST_F(SaveTogether, ReadersSeeTheFilesOfOneSave) {
   }
 }
 
-TEST_F(SaveTogether, KilledSaversLeaveAWholeProgram) {
+TEST_F(SaveTogether, KilledSaversLeaveACompleteProgram) {
   const auto a = program_of(3), b = program_of(5);
   save(a);
   for (int round = 0; round < 40; ++round) {
@@ -89,8 +89,8 @@ TEST_F(SaveTogether, KilledSaversLeaveAWholeProgram) {
   EXPECT_EQ(factor_saved(), 3);
 }
 
-// As of a process that was killed while files took their names.
-TEST_F(SaveTogether, ReadersBringBackTheProgramOfBeforeAHalfDoneSave) {
+// Simulates a process that was killed while it renamed files.
+TEST_F(SaveTogether, ReadersRestoreTheProgramBeforeAnInterruptedSave) {
   save(program_of(3));
   fs::rename(file("tenon.json"), file("tenon.json.tenon-old"));
   fs::rename(file("weights.safetensors"), file("weights.safetensors.tenon-old"));
@@ -101,8 +101,8 @@ TEST_F(SaveTogether, ReadersBringBackTheProgramOfBeforeAHalfDoneSave) {
   EXPECT_FALSE(fs::exists(file("tenon.json.tenon-old")));
 }
 
-// A save that was killed after its files took their names leaves earlier ones behind.
-TEST_F(SaveTogether, FilesLeftByAKilledSaveDoNotComeBack) {
+// A save that is killed after it renamed its files leaves the earlier files as .tenon-old.
+TEST_F(SaveTogether, FilesLeftByAKilledSaveAreNotRestored) {
   save(program_of(3));
   fs::copy(file("f.onnx"), file("f.onnx.tenon-old"));
   save(program_of(5));
@@ -122,7 +122,7 @@ TEST_F(SaveTogether, KeepsThePermissionsOfTheFilesThatItReplaces) {
   }
 }
 
-TEST_F(SaveTogether, WritesTheFilesThatSymbolicLinksName) {
+TEST_F(SaveTogether, WritesToTheTargetsOfSymbolicLinks) {
   save(program_of(3));
   fs::create_directory(path() + "/../elsewhere");
   for (const char* name : {"tenon.json", "weights.safetensors"}) {
@@ -130,7 +130,7 @@ TEST_F(SaveTogether, WritesTheFilesThatSymbolicLinksName) {
     fs::create_symlink(std::string("../elsewhere/") + name, file(name));
   }
   save(program_of(5));
-  // A folder with links is not read, since a link may name any file of the machine.
+  // A folder with symbolic links is not read, because a link may refer to any file of the machine.
   EXPECT_ERROR(factor_saved(), Code::kDataLoss, "that is no link");
   for (const char* name : {"tenon.json", "weights.safetensors"}) {
     EXPECT_TRUE(fs::is_symlink(file(name))) << name;
@@ -143,8 +143,8 @@ TEST_F(SaveTogether, WritesTheFilesThatSymbolicLinksName) {
   EXPECT_EQ(n, 2u);
 }
 
-// As KilledSavers and ReadersBringBack, where links name the files.
-TEST_F(SaveTogether, BringsBackTheFilesThatSymbolicLinksName) {
+// Like the tests of killed savers above, with symbolic links to the files.
+TEST_F(SaveTogether, RestoresTheTargetsOfSymbolicLinks) {
   save(program_of(3));
   const std::string target = path() + "/../the.json";
   fs::rename(file("tenon.json"), target + ".tenon-old");
@@ -155,7 +155,7 @@ TEST_F(SaveTogether, BringsBackTheFilesThatSymbolicLinksName) {
   EXPECT_FALSE(fs::exists(target + ".tenon-old"));
 }
 
-TEST_F(SaveTogether, AFullDiskLeavesTheProgramAsItWas) {
+TEST_F(SaveTogether, AFullDiskLeavesTheProgramUnchanged) {
   const auto a = program_of(3), b = program_of(5);
   save(a);
   for (const rlim_t most : {0, 64, 200, 400}) {

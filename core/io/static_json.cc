@@ -11,7 +11,7 @@ namespace {
 
 std::string_view view(tenon_string text) { return {text.data, text.size}; }
 
-// ---- written
+// ---- writing
 
 Json written_map(std::span<const tenon_static> items, int depth);
 
@@ -57,7 +57,7 @@ Json written_map(std::span<const tenon_static> items, int depth) {
   return map;
 }
 
-// ---- read
+// ---- reading
 
 class Reader {
  public:

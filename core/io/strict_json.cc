@@ -10,8 +10,8 @@ namespace {
 
 using Parser = nlohmann::json;
 
-// Builds a document from the parser's events. Each event costs the same however many values its
-// object or array already has.
+// Builds a document from the parser's events, in constant time for each event, however large the
+// enclosing object or array is.
 class StrictBuilder final : public nlohmann::json_sax<Parser> {
  public:
   StrictBuilder(size_t deepest, std::string_view what) : deepest_(deepest), what_(what) {}
@@ -24,7 +24,7 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
   bool number_unsigned(number_unsigned_t value) override { return add(uint64_t{value}); }
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // Text has none.
+  bool binary(binary_t&) override { return false; }  // Cannot occur in text.
 
   bool start_object(std::size_t) override { return open(Json::object()); }
   bool start_array(std::size_t) override { return open(Json::array()); }
@@ -54,7 +54,7 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
     return true;
   }
 
-  // An array that holds an open value does not grow until that is closed, so the pointer lasts.
+  // An array does not grow while a value inside it is open, so the pointer stays valid.
   bool open(Json value) {
     require_code(open_.size() < deepest_, Code::kDataLoss, "{} is nested too deep", what_);
     open_.push_back(&place(std::move(value)));
@@ -69,7 +69,7 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
   const size_t deepest_;
   const std::string_view what_;
   Json root_;
-  std::vector<Json*> open_;  // The objects and arrays around the next value, outermost first.
+  std::vector<Json*> open_;  // The enclosing objects and arrays, outermost first.
   Json* member_ = nullptr;   // The value of the last key.
 };
 
@@ -79,7 +79,7 @@ Json parse_strict_json(std::string_view text, int deepest, std::string_view what
   StrictBuilder builder(static_cast<size_t>(deepest), what);
   try {
     Parser::sax_parse(text, &builder);
-  } catch (const Parser::exception& error) {  // Of numbers beyond all bounds, too.
+  } catch (const Parser::exception& error) {  // Includes numbers out of range.
     fail(Code::kDataLoss, "{} is no JSON: {}", {what, error.what()});
   }
   return builder.take();
