@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 namespace fs = std::filesystem;
 
 class ProgramFiles : public FunctionTest {

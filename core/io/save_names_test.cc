@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 using Names = std::vector<std::string>;
 
 class SavedNames : public ModelProgram {

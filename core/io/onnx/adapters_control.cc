@@ -1,6 +1,5 @@
-// Control flow. Eager, conditions and counts are read on the host, and graphs inside of a node run
-// as often as they say. In code under trace they become branches and loops of that
-// (traced_control.h).
+// Control flow. Eagerly, the host reads conditions and counts and runs inner graphs accordingly.
+// Under trace, the nodes become branches and loops of the trace (traced_control.h).
 
 #include <limits>
 
@@ -21,7 +20,7 @@ bool truth(const Tensor& x) {
   return value;
 }
 
-// What a body gave in each round, collected along a new axis.
+// Stacks the outputs of all iterations along a new axis.
 Tensor stacked(const Tensors& rounds, int64_t axis) {
   require_code(!rounds.empty(), Code::kUnimplemented,
                "what a body that never runs would have collected has no shape");
@@ -36,8 +35,8 @@ const Graph& body_of(const NodeCall& n, std::string_view name) {
   return *body;
 }
 
-// The values that go from round to round, and those of each round that are collected. A body gives
-// the carried ones from place `first` on, and then the collected ones.
+// The values that are carried between iterations, and those collected in each iteration. A body
+// returns the carried values from index `first`, and then the collected ones.
 struct Rounds {
   Rounds(const Graph& body, Tensors initial, size_t first)
       : carried(std::move(initial)), first(first) {
@@ -70,12 +69,12 @@ Ints one_for_each(const NodeCall& n, std::string_view name, size_t size) {
 
 namespace {
 
-// Slice `at` of an axis, without it.
+// Slice `at` of an axis, without that axis.
 Tensor slice_at(const Tensor& x, int64_t axis, int64_t at) {
   return squeeze(slice(x, {.starts = {at}, .ends = {at + 1}, .axes = {axis}}), {axis});
 }
 
-// One after the other, the slices of each scanned input along its axis.
+// Iterates over the slices of each scanned input along its axis.
 Rounds scan_over(const NodeCall& n, const Graph& body, const Tensors& initial,
                  const Tensors& scanned, const Ints& axes, const Ints& directions) {
   Rounds rounds(body, initial, 0);
@@ -109,7 +108,7 @@ ScanInputs scan_inputs(const NodeCall& n, size_t first) {
   return {inputs_of(n, first, begin), inputs_of(n, begin, n.n_inputs())};
 }
 
-// Version 8 scanned each element of a batch by itself, along the axis behind that of the batch.
+// Version 8 scanned each element of a batch separately, along the axis after the batch axis.
 Tensors scan_batch(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
   require_code(!n.has(0), Code::kUnimplemented, "sequence_lens are not known here");
@@ -146,7 +145,8 @@ Tensors if_else(const NodeCall& n) {
   return traced_if(n, then_branch, else_branch);
 }
 
-// As long as the condition holds, which the body gives anew, and at most so many rounds.
+// Runs while the condition holds, which the body recomputes, up to the maximum number of
+// iterations.
 Tensors loop(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
   if (is_traced()) return traced_loop(n, body);

@@ -1,4 +1,4 @@
-// Indices, and what is found or chosen by them.
+// Index ops, and ops that search or select by index.
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
@@ -6,15 +6,15 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// The places of a bool vector that are true.
+// The indices of the true elements of a bool vector.
 Tensor places_of(const Tensor& condition) {
   return reshape(call_named1("nonzero", {}, {condition}), {-1});
 }
 
 Tensor argsort(const Tensor& x) { return call_named1("argsort", {}, {x}); }
 
-// The order in which the rows of a matrix stand from the least to the greatest, the first column
-// counting most; equal ones stay in theirs. It sorts by one column after the other, from the last.
+// Sorts the rows of a matrix lexicographically (stable) and returns the permutation. It sorts by
+// one column at a time, from the last to the first.
 Tensor order_of_rows(const Tensor& rows) {
   Tensor order = iota({rows->shape()[0]}, DType::kI64, 0);
   for (int64_t c = rows->shape()[1]; c-- > 0;) {
@@ -24,14 +24,14 @@ Tensor order_of_rows(const Tensor& rows) {
   return order;
 }
 
-// Where the permutation `order` takes each place to.
+// The inverse of a permutation.
 Tensor inverse_of(const Tensor& order) {
   const Tensor places = iota(order->shape(), DType::kI64, 0);
   return scatter_elements(zeros(order->type), order, places, {.axis = 0});
 }
 
-// The different slices along an axis, where each stands first, which one each slice is, and how
-// often each occurs.
+// The unique slices along an axis, the index of the first occurrence of each, the index of the
+// unique slice for each slice, and the counts.
 Tensors unique_slices(const Tensor& x, int64_t axis, bool sorted) {
   Ints axis_first = {axis};
   for (int64_t i = 0; i < static_cast<int64_t>(x->rank()); ++i) {
@@ -65,12 +65,12 @@ Tensors unique_slices(const Tensor& x, int64_t axis, bool sorted) {
 
 }  // namespace
 
-// The name that ScatterElements had before version 11.
+// The name of ScatterElements before version 11.
 Tensors scatter(const NodeCall& n) {
   return {scatter_elements(n.in(0), n.in(1), n.in(2), {.axis = n.attr("axis", 0)})};
 }
 
-// Rows with one of two values, which are an input, as is how many classes there are.
+// Writes one of two values for each class. The values and the number of classes are inputs.
 Tensors one_hot(const NodeCall& n) {
   const Tensor& indices = n.in(0);
   const bool is_whole = n.known(1) && !is_floating(n.known(1)->dtype);
@@ -89,7 +89,8 @@ Tensors one_hot(const NodeCall& n) {
   return {where(hot, value(1), value(0))};
 }
 
-// The slices of an axis whose condition is true; of all elements in a row where no axis is given.
+// Selects the slices of an axis whose condition is true; without an axis, elements of the flattened
+// input.
 Tensors compress(const NodeCall& n) {
   const Tensor &x = n.in(0), &condition = n.in(1);
   require(condition->rank() == 1, "condition must have one axis, but is {}", condition->type);
@@ -98,7 +99,7 @@ Tensors compress(const NodeCall& n) {
   return {gather(reshape(x, {count(x->shape())}), places, 0)};
 }
 
-// Of all elements, or of the slices along an axis.
+// The unique elements, or the unique slices along an axis.
 Tensors unique(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const bool sorted = n.flag("sorted", true);

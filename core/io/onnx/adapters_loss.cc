@@ -1,10 +1,10 @@
-// Losses over classes.
+// Classification losses.
 
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx::adapters {
 
-// nll of the logarithms of softmax, which come out, too.
+// Applies nll to log_softmax, which is an output, too.
 Tensors softmax_cross_entropy_loss(const NodeCall& n) {
   const Tensor log_probs = log_softmax(n.in(0), 1);
   std::vector<NamedAttr> attrs = {{"reduction", n.attr_text("reduction", "mean")}};

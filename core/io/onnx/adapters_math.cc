@@ -11,10 +11,10 @@ namespace {
 
 // ---- reductions ----
 
-// What a reduction over no axes is.
+// The meaning of a reduction over an empty list of axes.
 enum class OfNone { kItself, kUnknown };
 
-// All of them keep the axes unless told otherwise, and take them as an input since some version.
+// Reductions keep the reduced axes by default, and take the axes as an input from some version on.
 Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
                OfNone of_none = OfNone::kItself) {
   const Ints axes = n.ints_since(since, "axes", 1).value_or(Ints());
@@ -27,17 +27,17 @@ Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
   return call_named(op, {{"axes", axes}, {"keepdims", int64_t{keepdims}}}, {n.in(0)});
 }
 
-// The largest number of a dtype, or the least one.
+// The largest or the smallest number of a dtype.
 Tensor extreme_of(DType dtype, const Dims& shape, bool largest) {
   if (is_floating(dtype)) return fill(number(largest ? INFINITY : -INFINITY), shape, dtype);
   const int64_t least = is_unsigned_integer(dtype)
                             ? 0
                             : std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype));
   const Tensor y = fill(integer(least), shape, dtype);
-  return largest ? sub(y, integer(1)) : y;  // It wraps around.
+  return largest ? sub(y, integer(1)) : y;  // Wraps around to the largest.
 }
 
-// max and min of nothing are the number that changes no max or min.
+// max and min of no elements are the identity of the reduction.
 Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_is_largest) {
   const TensorType& x = n.in(0)->type;
   if (!is_numeric(x.dtype) || !(count(x.shape) == 0)) return reduce(n, op, 18);
@@ -48,7 +48,7 @@ Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_i
   return {extreme_of(x.dtype, shape, of_nothing_is_largest)};
 }
 
-// The place of the first of equals, or of the last one: the first of the axis turned around.
+// The index of the first of equal elements. For the last one, searches the reversed axis.
 Tensors arg_reduce(const NodeCall& n, std::string_view op) {
   const int64_t axis = n.attr("axis", 0);
   const auto search = [&](const Tensor& x) {
@@ -71,7 +71,7 @@ Tensor fold(const NodeCall& n, const Join& join) {
 
 // ---- along an axis ----
 
-// Before version 13 these ops saw x as a matrix whose rows are all axes from `axis` on.
+// Before version 13, these ops flattened x to a matrix whose rows span all axes from `axis`.
 Tensors along_axis(const NodeCall& n, std::string_view op) {
   constexpr int64_t kFirstAlongOneAxis = 13;
   const Tensor& x = n.in(0);
@@ -118,7 +118,7 @@ Tensors softmax(const NodeCall& n) { return along_axis(n, "softmax"); }
 Tensors log_softmax(const NodeCall& n) { return along_axis(n, "log_softmax"); }
 Tensors hardmax(const NodeCall& n) { return along_axis(n, "hardmax"); }
 
-// The bounds are attributes before version 11, and each may be absent.
+// Before version 11 the bounds are attributes. Each bound is optional.
 Tensors clip(const NodeCall& n) {
   Tensor y = n.in(0);
   const auto bound = [&](std::string_view name, size_t i) {
@@ -135,7 +135,7 @@ Tensors mod(const NodeCall& n) {
   return {n.flag("fmod", false) ? fmod(n.in(0), n.in(1)) : tenon::mod(n.in(0), n.in(1))};
 }
 
-// The result has the dtype of the base, whatever that of the exponent.
+// The result has the dtype of the base, whatever the dtype of the exponent is.
 Tensors pow(const NodeCall& n) {
   const Tensor &x = n.in(0), &y = n.in(1);
   const DType base = x->type.dtype, exponent = y->type.dtype;
@@ -190,14 +190,14 @@ Tensors cast_like(const NodeCall& n) {
   return {cast(n.in(0), n.in(1)->type.dtype)};
 }
 
-// The axis is an input, of one element.
+// The axis is an input with one element.
 Tensors running_sum(const NodeCall& n) {
   return {cumsum(n.in(0), {.axis = n.one_int(1),
                            .exclusive = n.flag("exclusive", false),
                            .reverse = n.flag("reverse", false)})};
 }
 
-// How many integers there are, where that is a formula of the trace.
+// The length of an integer range, if it is a formula of the trace.
 static std::optional<Size> size_of_range(const NodeCall& n) {
   for (size_t i = 0; i < 3; ++i) {
     if (!n.known(i) || is_floating(n.known(i)->dtype)) return std::nullopt;
@@ -208,7 +208,7 @@ static std::optional<Size> size_of_range(const NodeCall& n) {
   return greatest((limit - start + delta - 1) / delta, 0);
 }
 
-// As many numbers as start + i * delta has before limit.
+// The numbers start + i * delta before limit.
 Tensors range(const NodeCall& n) {
   const Tensor &start = n.in(0), &delta = n.in(2);
   if (const std::optional<Size> size = size_of_range(n)) {

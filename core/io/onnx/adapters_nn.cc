@@ -7,19 +7,19 @@ namespace {
 
 // ---- windows ----
 
-// Where windows lie over the spatial axes, as our ops say it: pads are numbers, and no list is
+// The windows over the spatial axes as Tenon's ops take them: pads are numbers, and no list is
 // empty.
 struct Windows {
   Ints strides, dilations, pads;
 };
 
-// Sums and products of two stay far from overflow.
+// Keeps sums and products of two values far from overflow.
 constexpr int64_t kMost = int64_t{1} << 30;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// SAME_UPPER and SAME_LOWER add so much that there is one window for each step, the odd element at
-// the end or at the beginning.
+// The pads for SAME_UPPER and SAME_LOWER: one window for each step. An odd element is added at the
+// end or at the beginning.
 Ints same_pads(const Dims& x, const Ints& kernel, const Windows& w, bool upper) {
   const size_t axes = kernel.size();
   Ints pads(2 * axes, 0);
@@ -76,7 +76,7 @@ Ints kernel_of(const NodeCall& n, const Tensor& filter) {
   return kernel;
 }
 
-// Places counted along columns first, from those counted along rows first.
+// Converts row-major indices to column-major indices.
 Tensor column_major(const Tensor& indices, const Dims& x) {
   require_code(x.rank() == 4, Code::kUnimplemented, "storage_order is 1 for {} axes", x.rank());
   const Tensor rows = integer(x[2]), columns = integer(x[3]);
@@ -99,8 +99,8 @@ Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tens
 
 Tensors conv(const NodeCall& n) { return {convolved(n, n.in(0), n.in(1), n.optional(2))}; }
 
-// Where the result's sizes are given, the pads are what makes them so; what pads cannot add, zeros
-// behind the end do.
+// If the output sizes are given, computes the pads from them. If pads cannot make the output large
+// enough, zeros after its end do.
 Tensors conv_transpose(const NodeCall& n) {
   const Ints kernel = kernel_of(n, n.in(1));
   const size_t axes = kernel.size();
@@ -111,7 +111,7 @@ Tensors conv_transpose(const NodeCall& n) {
   const Dims& x = n.in(0)->shape();
   const bool same = auto_pad.starts_with("SAME");
   for (size_t i = 0; same && sizes.size() < axes; ++i) sizes.push_back(x[2 + i] * w.strides[i]);
-  // Older files give the batch and the channels, too.
+  // Older files include the batch and channel sizes.
   const size_t first = sizes.size() == axes + 2 ? 2 : 0;
   require(sizes.empty() || sizes.size() - first == axes, "output_shape has {} sizes for {} axes",
           sizes.size(), axes);
@@ -189,7 +189,7 @@ Tensors col2im(const NodeCall& n) {
                     {n.in(0)});
 }
 
-// Each element goes back to where max_pool found it. What else the result is, zeros fill.
+// Writes each element back to the index where max_pool found it. The other elements are zero.
 Tensors max_unpool(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const Ints kernel = n.attr_ints("kernel_shape");
@@ -214,7 +214,7 @@ Tensors max_unpool(const NodeCall& n) {
   return {tenon::pad(y, pads)};
 }
 
-// In training its statistics are those of the batch, and the running ones come out.
+// In training, uses the statistics of the batch and returns the running statistics.
 Tensors batch_normalization(const NodeCall& n) {
   n.require_attr("spatial", 1);
   const double epsilon = n.attr_float("epsilon", 1e-5), momentum = n.attr_float("momentum", 0.9);
@@ -228,7 +228,7 @@ Tensors batch_normalization(const NodeCall& n) {
   return outputs;
 }
 
-// The statistics are of float32 at least; stash_type cannot ask for less.
+// Statistics are at least float32, so stash_type can be ignored.
 Tensors layer_normalization(const NodeCall& n) {
   n.ignore("stash_type");
   return call_named("layer_norm",
@@ -236,7 +236,7 @@ Tensors layer_normalization(const NodeCall& n) {
                     {n.in(0), n.in(1), n.optional(2)});
 }
 
-// Before version 21 scale and bias had one element for each group, not for each channel.
+// Before version 21, scale and bias had one element for each group instead of each channel.
 Tensors group_normalization(const NodeCall& n) {
   n.ignore("stash_type");
   const Tensor& x = n.in(0);
@@ -254,7 +254,7 @@ Tensors group_normalization(const NodeCall& n) {
                     {x, of_channels(n.in(1)), of_channels(n.in(2))});
 }
 
-// By the sum of magnitudes, or by the root of the sum of squares.
+// Divides by the L1 or L2 norm.
 Tensors lp_normalization(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const int64_t axis = n.attr("axis", -1), p = n.attr("p", 2);
@@ -265,8 +265,8 @@ Tensors lp_normalization(const NodeCall& n) {
   return {x / where(equal(norm, number(0)), number(1), norm)};
 }
 
-// Nothing is dropped outside of training. In training numbers are drawn, and a model names no
-// generator to draw them from.
+// Drops nothing outside training. Training needs random numbers, and a model names no generator for
+// them.
 Tensors dropout(const NodeCall& n) {
   const Tensor& x = n.in(0);
   n.ignore("seed");

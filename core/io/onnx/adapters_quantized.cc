@@ -1,11 +1,11 @@
-// Numbers held as small integers: q stands for (q - zero_point) * scale.
+// Quantised numbers: the small integer q represents (q - zero_point) * scale.
 
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx::adapters {
 namespace {
 
-// Scales and zero points of one element for each place of an axis, laid along that axis.
+// Broadcasts per-axis scales and zero points along that axis.
 Tensor along(const Tensor& parameter, int64_t axis, size_t rank) {
   if (parameter->rank() != 1 || count(parameter->shape()) == 1) return parameter;
   Dims shape;
@@ -14,24 +14,24 @@ Tensor along(const Tensor& parameter, int64_t axis, size_t rank) {
   return reshape(parameter, shape);
 }
 
-// The integers that numbers in units of the scale round to, ties to even, as far as the dtype goes.
+// Rounds to integers, ties to even, adds the zero point, and saturates to the dtype.
 Tensor rounded(const Tensor& x, const Tensor& zero_point, DType dtype) {
   const Tensor y = round(x);
   return cast(zero_point ? y + cast(zero_point, x->type.dtype) : y, dtype);
 }
 
-// The integers less their zero point, which may be absent.
+// Subtracts the zero point, if there is one.
 Tensor centred(const Tensor& q, const Tensor& zero_point) {
   const Tensor wide = cast(q, DType::kI32);
   return zero_point ? sub(wide, cast(zero_point, DType::kI32)) : wide;
 }
 
-// Zero points of the filters of a convolution.
+// Zero points for each filter of a convolution.
 Tensor of_filters(const Tensor& parameter, const Tensor& w) {
   return parameter ? along(parameter, 0, w->rank()) : parameter;
 }
 
-// A convolution of integers, by one of floating numbers that hold each sum exactly.
+// An integer convolution, computed in a floating-point type that holds each sum exactly.
 Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
   const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : Size(0);
   constexpr int64_t kLargestProduct = 256 * 256;
@@ -39,7 +39,7 @@ Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
   return cast(convolved(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);
 }
 
-// Sums of products as integers of the result's scale.
+// Rescales integer sums of products to the scale of the result.
 Tensor requantized(const Tensor& sums, const Tensor& scales, const Tensor& y_scale,
                    const Tensor& y_zero_point) {
   const Tensor x = cast(sums, DType::kF32) * (scales / y_scale);
@@ -66,7 +66,7 @@ Tensors dequantize_linear(const NodeCall& n) {
                     {n.in(0), n.in(1), n.optional(2)});
 }
 
-// The scale that makes all of x, and zero, fit into uint8.
+// Computes the scale that maps the range of x, including zero, to uint8.
 Tensors dynamic_quantize_linear(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const Tensor least = minimum(min(x), number(0)), greatest = maximum(max(x), number(0));

@@ -1,11 +1,11 @@
-// LSTM, GRU and RNN: our ops are theirs, but for what activations there are.
+// LSTM, GRU and RNN: the same as Tenon's ops, except for the supported activations.
 
 #include "core/io/onnx/adapters.h"
 
 namespace tenon::onnx::adapters {
 namespace {
 
-// The activations of each direction; `usual` where the node names none.
+// The activations of each direction; `usual` if the node names none.
 std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::string> usual) {
   for (const char* parameters : {"activation_alpha", "activation_beta"}) {
     require_code(n.attr_floats(parameters).empty(), Code::kUnimplemented,
@@ -31,7 +31,7 @@ void require_usual(const NodeCall& n, const std::vector<std::string>& usual) {
   }
 }
 
-// What all three have in common.
+// The attributes that all three share.
 std::vector<NamedAttr> shared_attrs(const NodeCall& n) {
   const Dims& r = n.in(2)->shape();
   require(r.rank() == 3, "the recurrent weights are {}", n.in(2)->type);

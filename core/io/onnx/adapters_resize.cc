@@ -1,4 +1,4 @@
-// Resize, and Upsample, which it grew out of.
+// Resize, and its predecessor Upsample.
 
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// What a node says about the axes that it resizes, as our ops take it.
+// The attributes of a node about the axes to resize, as Tenon's ops take them.
 struct Request {
   Ints axes;
   Sizes sizes;
@@ -27,7 +27,7 @@ void set_scales(Request& request, const std::vector<double>& scales) {
   }
 }
 
-// Without the axes that stay as they are, whose sizes then need not be known.
+// Removes axes that keep their size, because their sizes may then be unknown.
 Request without_kept_axes(const Request& request) {
   Request less = request;
   if (request.scales.empty()) return less;
@@ -45,7 +45,7 @@ Request without_kept_axes(const Request& request) {
   return less;
 }
 
-// Scales that are formulas of the trace: the sizes that they lead to.
+// If the scales are formulas of the trace, replaces them by the resulting sizes.
 bool set_sizes_by_scales(Request& request, const Dims& x, const Known* scales) {
   if (!scales || scales->size() != request.axes.size() || scales->divisors.empty()) return false;
   bool are_numbers = true;
@@ -60,8 +60,8 @@ bool set_sizes_by_scales(Request& request, const Dims& x, const Known* scales) {
   return true;
 }
 
-// Sizes that keep the proportions, as far as they fit or as far as they must. All axes then have
-// one scale, that of the axis which decides; the sizes are rounded, the scale is not.
+// Computes sizes that keep the aspect ratio, either within or beyond the given sizes. All axes then
+// have one scale, that of the decisive axis. The sizes are rounded; the scale is not.
 void keep_proportions(Request& request, const Dims& x, const std::string& policy) {
   if (policy == "stretch") return;
   require(policy == "not_larger" || policy == "not_smaller",
@@ -112,9 +112,10 @@ Tensors resized(const NodeCall& n, const Request& given, std::vector<NamedAttr> 
   return call_named(op, attrs, {&n.in(0), 1});
 }
 
-// ---- a part of the input, which may reach beyond it ----
+// ---- a region of the input, which may extend beyond it ----
 
-// Along one axis, which elements lie around each place of the result, and how far along it is.
+// Sample positions along one axis: for each index of the result, the two adjacent elements and the
+// interpolation weight.
 struct Places {
   std::vector<int64_t> below, above;
   std::vector<float> beyond;
@@ -145,8 +146,8 @@ int64_t size_of_axis(const Request& request, size_t i, int64_t from) {
   return static_cast<int64_t>(scaled);
 }
 
-// The region that roi gives in parts of the whole is resized; what it holds beyond the input has
-// the value of an attribute.
+// Resizes the region that roi specifies in fractions of the input. Outside the input, the region
+// has the value of an attribute.
 Tensors crop_and_resize(const NodeCall& n, const Request& request, const std::vector<double>& roi) {
   const size_t n_axes = request.axes.size();
   require_code(request.mode == "linear", Code::kUnimplemented,
@@ -177,7 +178,7 @@ Tensors crop_and_resize(const NodeCall& n, const Request& request, const std::ve
 
 }  // namespace
 
-// Elements are copied, or drawn out to straight lines, from the corners on.
+// Repeats elements, or interpolates linearly, with asymmetric coordinates.
 Tensors upsample(const NodeCall& n) {
   Request request = {.axes = all_axes(n.rank(0)),
                      .mode = n.attr_text("mode", "nearest"),

@@ -1,4 +1,4 @@
-// What makes tensors, and what changes their shape without arithmetic.
+// Ops that create tensors, and ops that change shapes without arithmetic.
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
@@ -6,7 +6,7 @@
 
 namespace tenon::onnx::adapters {
 
-// ---- what makes tensors ----
+// ---- creation ----
 
 Tensors constant(const NodeCall& n) {
   Scope& scope = current_scope();
@@ -50,7 +50,7 @@ Tensors eye_like(const NodeCall& n) {
 
 namespace {
 
-// A sum of cosines over one period. A window that is not periodic ends as it begins.
+// A sum of cosines over one period. A non-periodic window is symmetric.
 Tensors window(const NodeCall& n, std::initializer_list<double> coefficients) {
   constexpr double kPi = 3.14159265358979323846;
   const int64_t size = n.one_int(0);
@@ -88,9 +88,9 @@ Tensors size_of_all(const NodeCall& n) {
   return {reshape(sizes_tensor({count(n.in(0)->shape())}), {})};
 }
 
-// ---- what changes their shape ----
+// ---- shapes ----
 
-// 0 stands for the size that is there, unless allowzero says that it means no elements.
+// 0 copies the input's size, unless allowzero is set; then it means an axis without elements.
 Tensors reshape_to(const NodeCall& n) {
   const Tensor& x = n.in(0);
   Sizes shape = n.version() >= 5 ? n.sizes(1) : to_sizes(n.attr_ints("shape"));
@@ -122,7 +122,7 @@ Tensors expand(const NodeCall& n) {
 
 Tensors tile(const NodeCall& n) { return call_named("tile", {{"repeats", n.sizes(1)}}, {n.in(0)}); }
 
-// ---- what takes parts ----
+// ---- slicing ----
 
 Tensors slice_ranges(const NodeCall& n) {
   if (n.version() < 10) {
@@ -148,9 +148,9 @@ Tensors split(const NodeCall& n) {
                     {n.in(0)});
 }
 
-// ---- what adds elements ----
+// ---- padding ----
 
-// The pads of all axes from those of some: an input of version 18 names them.
+// Expands the pads of some axes, which are an input from version 18, to pads of all axes.
 static Sizes spread_pads(const Sizes& pads, const Ints& axes, size_t rank) {
   require(pads.size() == 2 * axes.size(), "{} pads for {} axes", pads.size(), axes.size());
   Sizes all(2 * rank, 0);

@@ -1,4 +1,4 @@
-// What ONNX's own node tests leave out: older and newer versions of ops, and what adapters refuse.
+// Covers what ONNX's own node tests omit: older and newer op versions, and what adapters reject.
 
 #include "core/io/onnx/adapters.h"
 
@@ -9,13 +9,13 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 
 class OnnxAdapters : public OnnxRun {};
 
 // Versions before 13, in which axes, bounds and the like were attributes.
 
-TEST_F(OnnxAdapters, OldVersionsHaveAttributesWhereNewOnesHaveInputs) {
+TEST_F(OnnxAdapters, OldVersionsTakeAttributesWhereNewOnesTakeInputs) {
   const Tensor x = f32({2, 1, 2}, {1, 2, 3, 4});
 
   EXPECT_TENSOR(run_node(node("Clip", {"x"}, {"y"}, {float_attribute("max", 2)}), {x}, 6),
@@ -44,7 +44,7 @@ TEST_F(OnnxAdapters, OldVersionsHaveAttributesWhereNewOnesHaveInputs) {
                 x);
 }
 
-TEST_F(OnnxAdapters, NewVersionsHaveThemAsInputs) {
+TEST_F(OnnxAdapters, NewVersionsTakeInputsWhereOldOnesTakeAttributes) {
   const Tensor x = f32({2, 2}, {1, 2, 3, 4});
 
   EXPECT_TENSOR(
@@ -62,7 +62,7 @@ TEST_F(OnnxAdapters, NewVersionsHaveThemAsInputs) {
                 f32({1, 2}));
 }
 
-TEST_F(OnnxAdapters, SoftmaxTookAllAxesFromOneOnBeforeVersion13) {
+TEST_F(OnnxAdapters, SoftmaxFlattensTheAxesBeforeVersion13) {
   const Tensor x = f32({1, 2, 2}, {0, 0, 0, 0});
 
   EXPECT_TENSOR(run_node(node("Softmax", {"x"}, {"y"}), {x}, 11),
@@ -71,7 +71,7 @@ TEST_F(OnnxAdapters, SoftmaxTookAllAxesFromOneOnBeforeVersion13) {
                 f32({1, 2, 2}, {0.5, 0.5, 0.5, 0.5}));
 }
 
-TEST_F(OnnxAdapters, ReshapeTakesASizeThatIsThereForZero) {
+TEST_F(OnnxAdapters, ReshapeCopiesTheInputsSizeForZero) {
   const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
 
   EXPECT_EQ(run_node(node("Reshape", {"x", "to"}, {"y"}), {x}, 14, {int_tensor("to", {0, 1, -1})})
@@ -82,7 +82,7 @@ TEST_F(OnnxAdapters, ReshapeTakesASizeThatIsThereForZero) {
       Code::kInvalidArgument, "size 2 of the shape is 0, but f32[2,3] has no axis 2");
 }
 
-TEST_F(OnnxAdapters, WindowsAreWhereAutoPadPutsThem) {
+TEST_F(OnnxAdapters, AutoPadDeterminesThePositionOfWindows) {
   const Tensor x = f32({1, 1, 4}, {1, 2, 3, 4});
   const auto pool = [&](const std::string& auto_pad) {
     return run_node(
@@ -97,7 +97,7 @@ TEST_F(OnnxAdapters, WindowsAreWhereAutoPadPutsThem) {
   EXPECT_ERROR(pool("SAME"), Code::kInvalidArgument, "attribute auto_pad is \"SAME\"");
 }
 
-TEST_F(OnnxAdapters, TheLastOfEqualsIsFoundFromTheEnd) {
+TEST_F(OnnxAdapters, ArgMaxSelectsTheLastIndexOnRequest) {
   const Tensor x = f32({3, 7, 7, 1});
 
   EXPECT_TENSOR(
@@ -126,7 +126,7 @@ TEST_F(OnnxAdapters, RangesMayBeEmpty) {
                "are too many");
 }
 
-TEST_F(OnnxAdapters, GeluIsExactUnlessToldOtherwise) {
+TEST_F(OnnxAdapters, GeluIsExactByDefault) {
   const Tensor one = f32({1});
 
   EXPECT_TENSOR_NEAR(run_node(node("Gelu", {"x"}, {"y"}), {one}, 20), f32({0.8413447}), 1e-6, 0);
@@ -153,7 +153,7 @@ TEST_F(OnnxAdapters, LpNormalizationKeepsZeroRows) {
   }
 }
 
-TEST_F(OnnxAdapters, GroupNormalizationHadAScaleForEachGroupBeforeVersion21) {
+TEST_F(OnnxAdapters, GroupNormalizationHasAScalePerGroupBeforeVersion21) {
   const Tensor x = f32({1, 2, 2}, {1, 3, 10, 30});
   const WireWriter normalize =
       node("GroupNormalization", {"x", "scale", "bias"}, {"y"},
@@ -169,7 +169,7 @@ TEST_F(OnnxAdapters, GroupNormalizationHadAScaleForEachGroupBeforeVersion21) {
                Code::kInvalidArgument, "group_norm: C");
 }
 
-TEST_F(OnnxAdapters, ResizeKeepsProportionsWhereItIsTold) {
+TEST_F(OnnxAdapters, ResizeKeepsTheAspectRatioOnRequest) {
   const Tensor x = f32({1, 1, 2, 2}, {1, 2, 3, 4});
   const auto resized = [&](const std::string& policy) {
     return run_node(node("Resize", {"x", "", "", "sizes"}, {"y"},
@@ -184,7 +184,7 @@ TEST_F(OnnxAdapters, ResizeKeepsProportionsWhereItIsTold) {
   EXPECT_EQ(resized("not_smaller"), (Dims{1, 1, 6, 6}));
 }
 
-TEST_F(OnnxAdapters, ResizeThatKeepsProportionsHasOneScale) {
+TEST_F(OnnxAdapters, ResizeThatKeepsTheAspectRatioHasOneScale) {
   const Tensor x = f32({1, 1, 1, 3}, {0, 7, 14});
   const auto resized = [&](const std::string& mode) {
     return run_node(node("Resize", {"x", "", "", "sizes"}, {"y"},
@@ -207,7 +207,7 @@ TEST_F(OnnxAdapters, ResizeThatKeepsProportionsHasOneScale) {
   EXPECT_TENSOR_NEAR(slice(y, {.starts = {0}, .ends = {1}}), f32({1, 3}, {0, 0.6, 1}), 1e-6, 1e-6);
 }
 
-TEST_F(OnnxAdapters, ExtremesOfNothingAreTheNumbersThatChangeNone) {
+TEST_F(OnnxAdapters, ExtremesOfEmptyTensorsAreTheIdentity) {
   constexpr uint64_t kOnnxInt8 = 3, kOnnxUint64 = 13;
   const auto reduced = [&](const char* op, const Tensor& x, uint64_t element) {
     const WireWriter reduce = node(op, {"x", "axes"}, {"y"}, {int_attribute("keepdims", 0)});
@@ -234,7 +234,7 @@ TEST_F(OnnxAdapters, ExtremesOfNothingAreTheNumbersThatChangeNone) {
   EXPECT_EQ(extremes(DType::kU64, kOnnxUint64), (std::vector<double>{0, 0x1p64, 0, 0x1p64}));
 }
 
-TEST_F(OnnxAdapters, UnsqueezeRefusesAnAxisTwiceOfConstantsToo) {
+TEST_F(OnnxAdapters, UnsqueezeOfConstantsRefusesDuplicateAxes) {
   const WireWriter axes = int_tensor("axes", {0, -3});
 
   EXPECT_ERROR(run_node(node("Unsqueeze", {"x", "axes"}, {"y"}), {f32({1})}, 13, {axes}),
@@ -252,7 +252,7 @@ TEST_F(OnnxAdapters, UpsampleRepeatsElements) {
                 f32({1, 1, 2, 3}, {1, 1, 2, 1, 1, 2}));
 }
 
-TEST_F(OnnxAdapters, RecurrentLayersHaveTheirUsualActivations) {
+TEST_F(OnnxAdapters, RecurrentLayersHaveDefaultActivations) {
   const Tensor x = f32({1, 1, 1}, {2});
   const std::vector<WireWriter> weights = {float_tensor("w", {1, 1, 1}, {-1}),
                                            float_tensor("r", {1, 1, 1}, {1})};
@@ -279,7 +279,7 @@ TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSortedByTheirFirstElements) {
   EXPECT_TENSOR(unique(0), f32({3, 2}, {2, 1, 1, 9, 1, 3}));
 }
 
-TEST_F(OnnxAdapters, NothingIsDrawnWithoutAGenerator) {
+TEST_F(OnnxAdapters, DropoutInTrainingIsRefusedWithoutAGenerator) {
   const std::vector<WireWriter> inputs = {
       float_tensor("ratio", {}, {0.5}),
       WireWriter().number(2, kOnnxBool).number(5, 1).text(8, "training")};

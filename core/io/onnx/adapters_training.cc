@@ -1,5 +1,6 @@
-// The optimizers of ONNX's preview of training. Each takes the learning rate R, how many updates
-// came before, T, and then lists of any length: the parameters, their gradients, and its own state.
+// The optimizers of ONNX's preview training domain. The inputs are the learning rate R, the number
+// of earlier updates T, and lists of one common length: the parameters, their gradients, and
+// the optimizer's state.
 
 #include <cmath>
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr size_t kFirstList = 2;
 
-// The lists one behind the other, of which there are `n_lists`.
+// Splits the inputs into `n_lists` consecutive lists.
 class Lists {
  public:
   Lists(const NodeCall& n, size_t n_lists) : n_(n) {
@@ -30,12 +31,12 @@ class Lists {
 
 enum List : size_t { kX, kG, kV, kH };
 
-// The gradient, with the derivative of a penalty on the squares of the parameters.
+// Adds the derivative of an L2 penalty on the parameters to the gradient.
 Tensor regularised(const NodeCall& n, const Tensor& x, const Tensor& g) {
   return n.attr_float("norm_coefficient", 0) * x + g;
 }
 
-// What was made for each parameter, as lists: the first results of all, then the second ones.
+// Reorders the results of each parameter to lists: the first results of all, then the second ones.
 Tensors in_lists(const std::vector<Tensors>& results) {
   Tensors outputs;
   for (size_t list = 0; list < results[0].size(); ++list) {
@@ -48,7 +49,7 @@ Tensors in_lists(const std::vector<Tensors>& results) {
 
 Tensors adagrad(const NodeCall& n) {
   const Lists lists(n, 3);
-  constexpr size_t kSquares = kV;  // Its one state, in the place where others have V.
+  constexpr size_t kSquares = kV;  // Its only state, at the index of V in the others.
   const double decay = n.attr_float("decay_factor", 0), epsilon = n.attr_float("epsilon", 1e-6);
   const Tensor rate = n.in(0) / (1 + static_cast<double>(n.one_int(1)) * decay);
   std::vector<Tensors> results;

@@ -1,5 +1,5 @@
-// Whether a model is one: each value is made once, before it is read, and is what it is declared to
-// be as far as the file itself tells; its functions end.
+// Validates a model: each value is computed once, before it is read, and matches its declaration as
+// far as the file shows; functions do not recurse.
 
 #include <algorithm>
 #include <set>
@@ -17,7 +17,7 @@ std::string call_it(const Node& node, size_t place) {
   return name + " (" + node.op + ")";
 }
 
-// The names that a graph and those around it have made so far.
+// The names that a graph and its enclosing graphs have defined so far.
 class Names {
  public:
   explicit Names(const Names* around = nullptr) : around_(around) {}
@@ -86,11 +86,12 @@ void each_call(const Graph& graph, const Visit& visit) {
   }
 }
 
-// Functions that call others, to no great depth and never in a circle.
+// Bounds the nesting of function calls, and rejects cycles.
 //
-// A traced node takes some kilobytes, and functions that call the one below twice double the nodes
-// each time: few bytes of a file could ask for all memory. So the nodes that a model has when every
-// call is written out are bounded before any is: by kMaxNodes, and by what the file itself holds.
+// A traced node takes some kilobytes. If each function calls the next one twice, the number of
+// nodes doubles at each level, so a small file could exhaust memory. So the number of nodes after
+// inlining every call is limited before any call runs: by kMaxNodes, and in proportion to the nodes
+// of the file.
 class Calls {
  public:
   explicit Calls(const Model& model)
@@ -111,10 +112,10 @@ class Calls {
 
  private:
   static constexpr size_t kDeepest = 64;
-  // In any case; without regard to the file's size; and for each node of the file.
+  // The absolute maximum; the allowance for any file; and the allowance for each node of the file.
   static constexpr size_t kMaxNodes = size_t{1} << 21, kMaxFree = size_t{1} << 15, kMaxForEach = 64;
   enum class State : uint8_t { kNew, kUnderWay, kDone };
-  // What becomes of a graph: how many nodes, and calls in calls.
+  // The number of nodes and the depth of calls of a graph after inlining.
   struct Written {
     size_t nodes = 0, calls = 0;
   };
@@ -162,7 +163,7 @@ class Calls {
   size_t max_nodes_;
 };
 
-// Initialisers whose type is declared as well.
+// Checks initialisers against their declared types.
 void check_declared(const Graph& graph) {
   std::unordered_map<std::string_view, const TensorData*> data;
   for (const TensorData& each : graph.initializers) data.emplace(each.name, &each);

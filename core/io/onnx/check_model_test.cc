@@ -1,4 +1,4 @@
-// What is wrong with a model, whatever it is run with.
+// Errors in models that are found before they run.
 
 #include "core/io/onnx/model_program.h"
 #include "core/testing/onnx_file.h"
@@ -7,7 +7,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 
 class CheckModel : public CoreTest {
  protected:
@@ -20,7 +20,7 @@ class CheckModel : public CoreTest {
   }
 };
 
-TEST_F(CheckModel, ValuesAreMadeOnceAndBeforeTheyAreRead) {
+TEST_F(CheckModel, ValuesAreComputedOnceAndBeforeTheyAreRead) {
   EXPECT_ERROR(read({node("Neg", {"z"}, {"y"})}), Code::kDataLoss,
                "the value \"z\" is read by node 0 (Neg), but nothing before makes it");
   EXPECT_ERROR(read({node("Neg", {"x"}, {"y"}), node("Abs", {"x"}, {"y"})}), Code::kDataLoss,
@@ -42,7 +42,7 @@ TEST_F(CheckModel, NodesFormNoCycle) {
   EXPECT_ERROR(read({node("Neg", {"y"}, {"y"})}), Code::kDataLoss, "form a cycle");
 }
 
-TEST_F(CheckModel, GraphsInsideSeeWhatIsBeforeThem) {
+TEST_F(CheckModel, InnerGraphsReadOnlyEarlierValues) {
   const WireWriter inner =
       graph({.nodes = {node("Neg", {"later"}, {"n"})}, .outputs = {value_info("n")}});
   const WireWriter choose =
@@ -53,7 +53,7 @@ TEST_F(CheckModel, GraphsInsideSeeWhatIsBeforeThem) {
                "the value \"later\" is read by node 0 (Neg), but nothing before makes it");
 }
 
-TEST_F(CheckModel, AttributesAreThereOnce) {
+TEST_F(CheckModel, AttributesAreUnique) {
   EXPECT_ERROR(
       read({node("Elu", {"x"}, {"y"}, {float_attribute("alpha", 1), float_attribute("alpha", 2)})}),
       Code::kDataLoss, "node 0 (Elu) has the attribute alpha twice");
@@ -61,7 +61,7 @@ TEST_F(CheckModel, AttributesAreThereOnce) {
                Code::kDataLoss, "refers to an attribute of a function, outside of one");
 }
 
-TEST_F(CheckModel, TypesOfInputsAreTypesOfTensors) {
+TEST_F(CheckModel, InputsHaveTensorTypes) {
   const auto with = [&](const WireWriter& input) {
     read(model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
                       .inputs = {WireWriter().text(1, "x").message(2, input)},
@@ -86,7 +86,7 @@ TEST_F(CheckModel, TypesOfInputsAreTypesOfTensors) {
                Code::kUnimplemented, "the value \"x\" has 17 axes");
 }
 
-TEST_F(CheckModel, InitialisersAreWhatTheyAreDeclaredToBe) {
+TEST_F(CheckModel, InitialisersMatchTheirDeclarations) {
   WireWriter g = graph({.nodes = {node("Add", {"x", "w"}, {"y"})},
                         .initializers = {float_tensor("w", {2}, {1, 2})},
                         .inputs = {value_info("x")},
@@ -97,7 +97,7 @@ TEST_F(CheckModel, InitialisersAreWhatTheyAreDeclaredToBe) {
                "the value \"w\" is declared to be i64[...], but is f32[2]");
 }
 
-TEST_F(CheckModel, WhatAModelAsksForIsBounded) {
+TEST_F(CheckModel, TheNumberOfNodesIsBounded) {
   WireWriter inner = graph({.outputs = {value_info("x")}});
   for (int i = 0; i < 20; ++i) {
     inner = graph({.nodes = {node("If", {"x"}, {"y"}, {graph_attribute("then_branch", inner)})},
@@ -122,8 +122,8 @@ TEST_F(CheckModel, AModelHasOneGraphAndEachDomainOnce) {
   EXPECT_ERROR(read(model(g, 23)), Code::kUnimplemented, "22 is the newest known here");
 }
 
-// A model in which every byte string ends early, at each byte of it.
-TEST_F(CheckModel, NoFileThatIsCutEndsTheProgram) {
+// Truncates a model at every byte, so that every byte string ends early once.
+TEST_F(CheckModel, TruncatedFilesDoNotCrash) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "x"}, {"v2"}), node("Identity", {"c"}, {"c2"})},
              .inputs = {value_info("i", kOnnxInt64), value_info("c", kOnnxBool), value_info("v")},
@@ -144,7 +144,7 @@ TEST_F(CheckModel, NoFileThatIsCutEndsTheProgram) {
     }
   }
 
-  // The version comes last: without it, old ops are asked for, and are there.
+  // The version comes last. Without it, the model uses old ops, which are supported.
   EXPECT_GE(refused, whole.size() - 8);
   read(whole);
 }

@@ -1,4 +1,4 @@
-// Calls: as nodes, as functions, as what they decompose into.
+// Exports calls: as nodes, as functions, or as their decomposition.
 
 #include "core/io/onnx/export_code.h"
 
@@ -15,7 +15,8 @@
 namespace tenon::onnx {
 namespace {
 
-// Attributes by name. Numbers that JSON lacks, and sizes that are formulas, are text.
+// Converts attributes to JSON by name. Numbers that JSON lacks, and formulas of sizes, become
+// strings.
 class AttrsAsJson final : public AttrVisitor {
  public:
   void on_int(std::string_view name, int64_t value) override { all[std::string(name)] = value; }
@@ -48,7 +49,7 @@ class AttrsAsJson final : public AttrVisitor {
   static Json json(Size size) { return size.known() ? Json(size.word()) : Json(to_string(size)); }
 };
 
-// What a function is to Tenon.
+// The doc string from which Tenon recognises the op of a function.
 std::string text_of(const OpCall& call, const Texts& outputs) {
   const tenon::Node& node = call.node();
   const SizeTable::Use use(call.w.body().sizes);
@@ -63,7 +64,7 @@ std::string text_of(const OpCall& call, const Texts& outputs) {
     return list;
   };
   json["inputs"] = places(call.in);
-  // What only has an effect passes its first operand on.
+  // The function of an effect returns its first operand, which is not an output of the op.
   json["outputs"] = node.types[0].is_token() ? Json::array() : places(outputs);
   return json.dump();
 }
@@ -145,7 +146,7 @@ void CodeWriter::give(Place& at, const tenon::Node& node, const Texts& names) {
 void CodeWriter::cannot(Place& at, const tenon::Node& node, std::string_view why) {
   const std::string line = node.location.empty() ? "" : " (" + node.location + ")";
   unsayable_.add(fmt::format("{}: {}{}: {}", where_, node.op->name, line, why));
-  // So that what comes behind is looked at, too.
+  // Defines the outputs, so that the following calls are checked, too.
   give(at, node, Texts(node.types.size(), "unsayable"));
 }
 
@@ -186,7 +187,7 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
     const bool is_same = size != size_values_.end() && node.op->name == "reshape";
     if (is_same) size_values_.emplace(call.out[0], size->second);
   } catch (const UntoldSize& size) {
-    if (at.w.body().is_function) throw;  // Around it, it may be known.
+    if (at.w.body().is_function) throw;  // The enclosing graph may know it.
     cannot(at, node, fmt::format("the size {} is no size of an argument", size.text));
   } catch (const Error& error) {
     if (error.is_transient()) throw;
@@ -214,7 +215,7 @@ bool CodeWriter::say(OpCall& call) {
   return call.node().op->decompose && decompose(call);
 }
 
-// What a call takes part in: the function is written, and then called, unless its body is empty.
+// Writes a function with the operands of a call, and calls it. Does nothing if its body is empty.
 void CodeWriter::call_function(OpCall& call, const WriteBody& write_body) {
   Body body(call.w.body().table, true);
   Texts parameters, inputs, given;
@@ -320,7 +321,7 @@ bool CodeWriter::decompose(OpCall& call) {
   try {
     call_function(call, body);
   } catch (const UntoldSize&) {
-    // What it needs to know no input of its own tells; around it, it is known.
+    // No input of the function determines a size that it needs, so its body is written inline.
     call.out = body(call.w, call.in);
   }
   return true;

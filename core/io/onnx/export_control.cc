@@ -1,4 +1,4 @@
-// Loops, branches, lists, and sizes as values.
+// Exports loops, branches, lists, and sizes as values.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ const T& attr_of(const tenon::Node& node, std::string_view name) {
   fail(Code::kInternal, "{} has no attribute {}", {node.op->name, name});
 }
 
-// A graph inside of a node. What it gives has to be made there, each under a name of its own.
+// A graph in an attribute of a node. Each output must be computed inside, under a unique name.
 WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWriter> inputs,
                        Texts outputs, std::span<const TensorType> types) {
   GraphParts parts{.name = std::string(name), .inputs = std::move(inputs)};
@@ -37,7 +37,7 @@ WireWriter inner_graph(std::string_view name, NodeWriter& w, std::vector<WireWri
   return graph(parts);
 }
 
-// ---- what is known of counters
+// ---- analysis of counters
 
 // An integer constant, or a tensor filled with one.
 bool is_number(const Value& x, int64_t number) {
@@ -52,21 +52,21 @@ bool is_call(const Value& x, std::string_view op) {
   return x.node->kind == NodeKind::kCall && x.node->op->name == op;
 }
 
-// Whether carried value i of a loop counts its trips from 0.
+// Whether carried value i of a loop counts the iterations from 0.
 bool counts_trips(const tenon::Node& loop, const tenon::Graph& body, size_t i) {
   const Value next = body.outputs()[1 + i], now = body.inputs()[i]->output();
   if (!is_number(loop.inputs[1 + i], 0) || !is_call(next, "add")) return false;
   const Values& in = next.node->inputs;
   return (in[0] == now && is_number(in[1], 1)) || (in[1] == now && is_number(in[0], 1));
 }
-// Whether it becomes 1 less in each.
+// Whether carried value i decreases by 1 in each iteration.
 bool counts_down(const tenon::Graph& body, size_t i) {
   const Value next = body.outputs()[1 + i], now = body.inputs()[i]->output();
   return is_call(next, "sub") && next.node->inputs[0] == now && is_number(next.node->inputs[1], 1);
 }
 
-// How many trips a loop makes, where a counter alone says it: from 0 up to a number that does not
-// change, or from a number down to 0.
+// The number of iterations of a loop, if a counter alone determines it: from 0 up to a
+// loop-invariant number, or from a number down to 0. Otherwise an empty Value.
 Value trips_of(const tenon::Node& loop, const tenon::Graph& body) {
   const Value go = body.outputs()[0], first = loop.inputs[0];
   for (size_t i = 0; i + 1 < body.outputs().size(); ++i) {
@@ -100,9 +100,9 @@ size_t count_reads(const tenon::Graph& graph, const Value& x) {
   return n;
 }
 
-// What a loop puts into the list that is carried value i: in each trip an entry at its number, into
-// a list that is empty before, and that nothing else of the body reads. From the last entry to the
-// first where the loop makes `trips`.
+// The value that a loop stores into the list in carried value i. The list is empty before the loop.
+// Each iteration sets the entry at its own index, and the body does not read the list otherwise.
+// `from_end`: the loop, of `trips` iterations, fills the list from its last entry to its first.
 struct Collected {
   Value x;
   bool from_end;
@@ -129,7 +129,7 @@ std::optional<Collected> collected(const tenon::Node& loop, const tenon::Graph& 
   return std::nullopt;
 }
 
-// A list that is at least so long.
+// Extends a list to at least `length` entries.
 std::string grown(NodeWriter& w, const std::string& list, const TensorType& type,
                   const std::string& length) {
   const Attributes first = {attribute("start", int64_t{0}), attribute("end", int64_t{1})};
@@ -156,7 +156,7 @@ void CodeWriter::write_control(Place& at, const tenon::Node& node) {
   if (op == "extent") {
     const std::string n = w.reshape(name_of(at, node.inputs[0], DType::kI64), {1});
     w.set_size(node.types[0].shape[0], n);
-    return give(at, node, {n});  // Those who take it ask for the size.
+    return give(at, node, {n});  // Consumers read the size from it.
   }
   if (op == "assign") return give(at, node, {name_of(at, node.inputs[0], node.types[0].dtype)});
   if (!node.inputs.empty() && node.inputs[0] && node.inputs[0].type().is_token()) {
@@ -174,8 +174,8 @@ void CodeWriter::write_control(Place& at, const tenon::Node& node) {
   give(at, node, write_choice(w, node, which, operands, 0));
 }
 
-// Printing and checks are functions that pass their first operand on. What comes behind takes it
-// from them, so that they stay where they are.
+// Prints and checks are functions that return their first operand. Later nodes read the operand
+// from the function's output, which keeps the order of effects.
 void CodeWriter::write_effect(Place& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   if (op == "commit") return give(at, node, {kTokenName});
@@ -208,7 +208,7 @@ Texts CodeWriter::write_inside(NodeWriter& w, const Region& region, const Texts&
   return write(w, graph, std::move(values), graph.outputs());
 }
 
-// The regions from i on. The last one is for whatever is none of the others.
+// Exports the regions from i on. The last region is the default.
 Texts CodeWriter::write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
                                const Texts& operands, size_t i) {
   const Regions& regions = region_attrs(node.attrs.view()).regions;
@@ -254,7 +254,8 @@ void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
   parameter("trip", TensorType(DType::kI64, {}));
   const std::string go = parameter("go", TensorType(DType::kBool, {}));
 
-  // Where a size says how many trips there are, they are a number; else the condition ends them.
+  // If a size determines the number of iterations, pass it as the trip count; otherwise the
+  // condition ends the loop.
   const Value trips = trips_of(node, body);
   const std::string bound = trips ? name_of(at, trips, DType::kI64) : "";
   const bool is_bound = trips && size_values_.contains(bound);
@@ -344,7 +345,7 @@ void CodeWriter::write_list(Place& at, const tenon::Node& node) {
     const std::string list = grown(w, in[0], element_of(type), behind(in[1]));
     give(at, node, {w.node("ScatterND", {list, w.reshape(in[1], {1, 1}), x})});
   } else if (op == "list_get") {
-    // Of a full list the index is one that it has.
+    // The index is within a full list.
     const bool is_full = full_lists_.contains(in[0]);
     const std::string list = is_full ? in[0] : grown(w, in[0], type, behind(in[1]));
     give(at, node, {w.node("Gather", {list, in[1]}, along_first)});

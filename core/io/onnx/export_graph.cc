@@ -13,8 +13,8 @@
 namespace tenon::onnx {
 namespace {
 
-// The trace's graph written down once more, with a table of sizes of its own: what the export has
-// to decide about sizes is no matter of the trace.
+// Copies the trace's graph with its own size table, because the export makes decisions about sizes
+// that must not restrict the trace.
 std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) {
   auto graph = std::make_shared<tenon::Graph>();
   std::vector<std::optional<int64_t>> examples;
@@ -69,7 +69,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
     return value_info(value, type.dtype, declared(body.sizes, type));
   };
 
-  // Inputs: arguments first, so that they have the names that they are given by.
+  // Inputs: arguments first, so that they get their declared names.
   CodeWriter::Values values(graph->n_slots());
   size_t argument = 0;
   for (const tenon::Node* node : graph->inputs()) {
@@ -111,11 +111,11 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
     }
   }
 
-  // Outputs: the function's first, then what the states hold afterwards.
+  // Outputs: those of the function first, then the new values of the states.
   const size_t n_states = trace.states().size(), n_outputs = graph->outputs().size() - n_states;
   std::vector<Value> wanted(graph->outputs().begin() + static_cast<ptrdiff_t>(n_states),
                             graph->outputs().end());
-  // An output that is an input keeps the input's name if the two were called alike.
+  // An output that is an input keeps the input's name if both have the same name.
   std::vector<bool> is_passed_on(n_outputs, false);
   for (size_t i = 0; i < n_outputs; ++i) {
     const std::string given = trace.output_name(i);
@@ -127,7 +127,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
                                             : body.names.fresh(given.empty() ? usual : given));
   }
   Texts outputs = model.outputs;
-  std::vector<Value> tokens;  // Behind which effects stand.
+  std::vector<Value> tokens;  // Keep effects alive.
   for (size_t i = 0; i < n_states; ++i) {
     if (graph->outputs()[i].type().is_token()) tokens.push_back(graph->outputs()[i]);
     if (model.states[i].input.empty()) continue;

@@ -1,4 +1,4 @@
-// The forms of ops: those that ONNX has under another name, arithmetic, reductions.
+// The ONNX forms of ops: renamed ops, arithmetic, reductions.
 
 #include "core/io/onnx/export_ops.h"
 
@@ -49,7 +49,7 @@ bool OpCall::attributes(Attributes& all) const {
     } else if (field.kind == AttrKind::kBool) {
       all.push_back(attribute(name, int64_t{flag(name)}));
     } else if (field.kind == AttrKind::kFloat) {
-      // ONNX keeps attributes in float32.
+      // ONNX stores attributes as float32.
       const double value = real(name);
       if (dtype() == DType::kF64 && static_cast<double>(static_cast<float>(value)) != value) {
         return false;
@@ -71,7 +71,7 @@ bool OpCall::attributes(Attributes& all) const {
 
 namespace {
 
-// ---- what is the same but for its name
+// ---- ops that differ only in name
 
 bool say_same(OpCall& c) {
   Attributes attributes;
@@ -88,7 +88,7 @@ constexpr std::string_view kSame =
     "thresholded_relu shrink hardmax softmax log_softmax argmax argmin gather gather_elements "
     "scatter_elements concat instance_norm batch_norm flatten det global_avg_pool";
 
-// What ONNX has for floating numbers alone, or onnxruntime runs for them alone.
+// Ops that ONNX defines, or onnxruntime runs, only for floating-point numbers.
 bool say_same_of_floating(OpCall& c) { return is_floating(c.dtype()) && say_same(c); }
 
 bool say_where(OpCall& c) {
@@ -125,7 +125,7 @@ bool is_nonzero_constant(const Value& x) {
   return is_floating(value.type.dtype) ? value.float_value != 0 : value.int_value != 0;
 }
 
-// Integers by zero give 0, where ONNX says nothing.
+// Integer division by zero gives 0 in Tenon, and is undefined in ONNX.
 template <class Divide>
 std::string divided(OpCall& c, const Divide& divide) {
   const std::string zero = c.w.number(0, c.dtype());
@@ -148,7 +148,7 @@ bool say_div_of_integers(OpCall& c) {
 std::string remainder(OpCall& c, const std::string& b) {
   return c.w.node("Mod", {c.in[0], b}, {attribute("fmod", int64_t{1})});
 }
-// Where it is not 0 and b has the other sign: the quotient lies above its floor.
+// Whether the remainder is nonzero and its sign differs from b's: the quotient is above its floor.
 std::string is_above(OpCall& c, const std::string& rest, const std::string& b) {
   const std::string zero = c.w.number(0, c.dtype());
   const std::string differ =
@@ -217,8 +217,8 @@ bool say_shift(OpCall& c) {
     c.out = {shifted(c, c.in[0], c.in[1], direction)};
     return true;
   }
-  // The bits of a signed integer as those of an unsigned one; a negative one moves down turned
-  // over, so that ones come in.
+  // Shifts the bits as an unsigned integer. A negative number is inverted before and after a right
+  // shift, so that ones are shifted in.
   static constexpr std::pair<DType, DType> kUnsigned[] = {{DType::kI8, DType::kU8},
                                                           {DType::kI16, DType::kU16},
                                                           {DType::kI32, DType::kU32},
@@ -247,8 +247,8 @@ bool say_cast(OpCall& c) {
   c.out = {c.w.cast(c.in[0], to)};
   return true;
 }
-// Numbers that an integer cannot hold become the nearest that it can, and NaN 0; ONNX says nothing
-// of them.
+// Saturates numbers that the integer type cannot hold, and converts NaN to 0. ONNX leaves both
+// undefined.
 bool say_cast_to_integer(OpCall& c) {
   const DType from = c.dtype(), to = c.out_type().dtype;
   const int bits = static_cast<int>(size_of(to)) * 8 - is_signed_integer(to);
@@ -338,7 +338,7 @@ FormTable table() {
 
 bool say_in_wide(OpCall& c, OpForm::Say say) {
   const DType own = c.dtype();
-  // Of all 64 bits, the order is that of the unsigned ones.
+  // With all 64 bits, the order must be that of unsigned numbers.
   const std::string_view op = c.node().op->name;
   if (own == DType::kU64 && (op == "max" || op == "min")) return false;
   for (size_t i = 0; i < c.in.size(); ++i) {

@@ -1,4 +1,4 @@
-// The forms of coordinates, sorting, dynamic slices, running extremes, random words.
+// The ONNX forms of indexing, sorting, dynamic slices, running extremes, random words.
 
 #include <limits>
 
@@ -7,9 +7,9 @@
 namespace tenon::onnx {
 namespace {
 
-// ---- places
+// ---- indexing
 
-// ONNX takes coordinates in i64 alone.
+// ONNX takes coordinates only as i64.
 bool say_by_coordinates(OpCall& c) {
   Attributes attributes;
   if (!c.attributes(attributes)) return false;
@@ -21,7 +21,7 @@ bool say_by_coordinates(OpCall& c) {
 
 // ---- order
 
-// What stands in the same order, of a dtype that onnxruntime sorts; and back.
+// Maps elements, preserving their order, to a dtype that onnxruntime can sort, and back.
 struct SortKeys {
   SortKeys(OpCall& call, const std::string& x) : c(call) {
     const DType dtype = c.dtype();
@@ -46,7 +46,7 @@ struct SortKeys {
   std::string keys;
 
  private:
-  // With the first bit turned over, signed numbers stand in the order of unsigned ones.
+  // Flipping the first bit maps the order of unsigned numbers to that of signed numbers.
   std::string turned(const std::string& x) {
     const std::string first_bit = c.w.integer(std::numeric_limits<int64_t>::min());
     return c.w.node("BitwiseXor", {x, first_bit});
@@ -58,7 +58,7 @@ Texts top(OpCall& c, const std::string& x, const std::string& k, int64_t axis, b
                       {attribute("axis", axis), attribute("largest", int64_t{largest})});
 }
 
-// Equal elements in the order of their indices, as everywhere here.
+// Sorts equal elements by their indices, as Tenon's sorts do.
 bool say_sort(OpCall& c) {
   if (c.rank() == 0) return false;
   const int64_t axis = c.axis("axis", c.rank());
@@ -76,13 +76,13 @@ bool say_top_k(OpCall& c) {
   const Texts found = top(c, keys.keys, k, axis, c.flag("largest"));
   c.out = {keys.values(found[0]), found[1]};
   if (c.flag("sorted")) return true;
-  // Those that are chosen, in the order of their indices.
+  // The selected elements, in the order of their indices.
   c.out[1] = top(c, found[1], k, axis, false)[0];
   c.out[0] = c.w.node("GatherElements", {c.in[0], c.out[1]}, {attribute("axis", axis)});
   return true;
 }
 
-// How many elements of the sequence lie before each value.
+// The number of elements of the sequence before each value.
 bool say_searchsorted(OpCall& c) {
   const bool is_bool = c.dtype() == DType::kBool;
   const auto comparable = [&](const std::string& x) {
@@ -93,7 +93,7 @@ bool say_searchsorted(OpCall& c) {
   const bool left = c.choice("side") == "left";
   std::string before = c.w.node(left ? "Less" : "LessOrEqual", {sequence, value});
   if (is_floating(c.dtype())) {
-    // NaN comes behind all else and equals itself.
+    // NaN sorts last and equals itself.
     const std::string is_number = c.w.node("Not", {c.w.node("IsNaN", {c.in[0]})});
     const std::string value_is_nan = c.w.node("IsNaN", {value});
     before =
@@ -104,15 +104,15 @@ bool say_searchsorted(OpCall& c) {
   return true;
 }
 
-// ---- running products and extremes: of each element those that the walk has met
+// ---- running products and extremes: reductions over the preceding elements
 
-// x with a new axis, which holds for each element those that count for it, and `otherwise` in place
-// of the others.
+// Adds an axis to x that holds, for each element, the elements that count for it, and `otherwise`
+// in place of the others.
 std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwise) {
   const Size n = c.types[0].shape[static_cast<size_t>(axis)];
   const std::string length = c.w.reshape(c.w.size(n), {});
   const std::string places = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
-  // Element i lies along the axis, and j, which counts for it, along the one behind it.
+  // i is the index along the axis; j, the index of a counted element, is along the next axis.
   const std::string i = c.w.node("Unsqueeze", {places, c.w.integers({1})});
   const char* behind = itself ? "LessOrEqual" : "Less";
   const char* before = itself ? "GreaterOrEqual" : "Greater";
@@ -136,7 +136,7 @@ bool say_cumprod(OpCall& c) {
   return true;
 }
 
-// What no element is above, or below.
+// The smallest or the largest number of the dtype.
 std::string end_of(OpCall& c, bool least) {
   const DType dtype = c.dtype();
   if (is_floating(dtype)) {
@@ -148,7 +148,7 @@ std::string end_of(OpCall& c, bool least) {
   return c.w.constant(dtype, {}, {reinterpret_cast<const char*>(&bits), size_of(dtype)});
 }
 
-// Of those that tie the first that the walk met: the last one where it comes from the end.
+// Among equal elements, selects the first in scan order: the last one if the scan is reversed.
 bool say_running_extreme(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
@@ -162,7 +162,7 @@ bool say_running_extreme(OpCall& c) {
   return true;
 }
 
-// The two axes as one behind the others, on which the diagonal's places lie evenly.
+// Flattens the two axes into a last axis, on which the elements of the diagonal are evenly spaced.
 bool say_diagonal(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t first = c.axis("axis1", c.rank()), second = c.axis("axis2", c.rank());
@@ -184,7 +184,7 @@ bool say_diagonal(OpCall& c) {
   const Dims& to = c.out_type().shape;
   const std::string length = c.w.reshape(c.w.size(to[to.rank() - 1]), {});
   const std::string steps = c.w.node("Range", {c.w.integer(0), length, c.w.integer(1)});
-  // Where an offset leaves nothing, it may be any number.
+  // If the offset is outside the matrix, any index will do.
   const bool is_empty = identical(to[to.rank() - 1], Size(0));
   const Size begin = is_empty ? Size(0) : offset >= 0 ? Size(offset) : columns * -offset;
   const std::string places =
@@ -193,9 +193,9 @@ bool say_diagonal(OpCall& c) {
   return true;
 }
 
-// ---- blocks at a place that a tensor tells
+// ---- dynamic slices
 
-// Moved so that the block lies inside.
+// Clamps the start so that the block is inside.
 std::string placed(OpCall& c, const std::string& starts, const Dims& block) {
   const std::string given = c.w.cast(starts, DType::kI64);
   const std::string from_end = c.w.node("Add", {given, c.w.sizes(c.types[0].shape)});
@@ -216,7 +216,7 @@ bool say_dynamic_slice(OpCall& c) {
   return true;
 }
 
-// The update with what fills it up to the size of x, and where it lies.
+// Pads the update to the size of x, and marks its region.
 bool say_dynamic_update_slice(OpCall& c) {
   const Dims& block = c.types[1].shape;
   if (block.rank() == 0) {
@@ -249,12 +249,12 @@ std::string low_half(OpCall& c, const std::string& x) {
   return c.w.node("BitwiseAnd", {x, c.w.integer(kMask)});
 }
 
-// The four words of a counter, moved on.
+// Adds `by` to the four-word counter.
 Texts moved_on(OpCall& c, const Texts& counter, const std::string& by) {
   Texts result;
   std::string carry = by;
   for (const std::string& word : counter) {
-    // The words of `by` are added one by one: its upper one is the carry of its lower one.
+    // The words of `by` are added one by one: its upper word is the carry of its lower word.
     const std::string sum = c.w.node("Add", {word, low_half(c, carry)});
     result.push_back(low_half(c, sum));
     carry = c.w.node("Add", {high_half(c, sum), high_half(c, carry)});

@@ -1,5 +1,5 @@
-// The forms of functions of numbers that ONNX lacks. What they decompose into works on the bits of
-// numbers, for which ONNX has no op; here they are made of its own functions.
+// The ONNX forms of mathematical functions that ONNX lacks. Their decompositions use bit operations
+// on floats, which ONNX does not have. These forms use ONNX's own functions.
 
 #include <limits>
 
@@ -39,13 +39,13 @@ bool say_log10(OpCall& c) {
   return true;
 }
 
-// Where exp(x) rounds, its logarithm tells by how much: (e - 1) * x / log(e) is exact near 0.
+// exp(x) is rounded; its logarithm corrects for that: (e - 1) * x / log(e) is exact near 0.
 bool say_expm1(OpCall& c) {
   const std::string &x = c.in[0], one = number(c, 1), e = c.w.node("Exp", {x});
   const std::string less = binary(c, "Sub", e, one);
   const std::string scaled = binary(c, "Mul", less, binary(c, "Div", x, c.w.node("Log", {e})));
   const std::string is_one = binary(c, "Equal", e, one);
-  // Far from 0 nothing is lost.
+  // Far from 0, no correction is needed.
   const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
   c.out = {where(c, is_far, less, where(c, is_one, x, scaled))};
   return true;
@@ -63,7 +63,8 @@ bool say_log1p(OpCall& c) {
   return true;
 }
 
-// Whether the sign's bit is set: of -0 too, whose reciprocal is below 0. Nobody sees NaN's.
+// Whether the sign bit is set, also for -0, whose reciprocal is below 0. The sign of NaN is
+// ignored.
 std::string is_negative(OpCall& c, const std::string& x) {
   const std::string zero = number(c, 0);
   const std::string negative_zero = binary(c, "And", binary(c, "Equal", x, zero),
@@ -83,7 +84,8 @@ bool say_signbit(OpCall& c) {
   return true;
 }
 
-// The angle in the first octant, from the smaller side over the larger one, and then turned.
+// Computes the angle in the first octant from the ratio of the smaller to the larger side, then
+// reflects it.
 bool say_atan2(OpCall& c) {
   const std::string &y = c.in[0], &x = c.in[1];
   const std::string a = c.w.node("Abs", {y}), b = c.w.node("Abs", {x});
@@ -98,7 +100,7 @@ bool say_atan2(OpCall& c) {
       where(c, steep, binary(c, "Sub", number(c, kPi / 2), octant), octant);
   const std::string half =
       where(c, is_negative(c, x), binary(c, "Sub", number(c, kPi), quadrant), quadrant);
-  // NaN on either side.
+  // If either operand is NaN.
   const std::string nan = binary(c, "Or", c.w.node("IsNaN", {y}), c.w.node("IsNaN", {x}));
   c.out = {where(c, nan, binary(c, "Add", y, x), with_sign(c, half, y))};
   return true;
@@ -110,7 +112,7 @@ bool say_cbrt(OpCall& c) {
   return true;
 }
 
-// ---- powers of integers, which wrap: a product of squares
+// ---- integer powers, which wrap around: a product of squares
 
 bool say_pow_of_integers(OpCall& c) {
   if (is_narrow(c.dtype())) return say_in_wide(c, say_pow_of_integers);
@@ -128,7 +130,7 @@ bool say_pow_of_integers(OpCall& c) {
     left = binary(c, "Div", left, two);
     square = binary(c, "Mul", square, square);
   }
-  // A reciprocal without its fraction: 0 but for 1 and -1.
+  // The truncated reciprocal: 0 except for 1 and -1.
   const std::string minus_one = number(c, -1);
   const std::string of_minus_one = where(c, is_odd(b), minus_one, one);
   const std::string reciprocal =
@@ -145,8 +147,8 @@ std::string power_of_two(OpCall& c, const std::string& exponent) {
   return c.w.node("Pow", {c.w.number(2, DType::kF64), exponent});
 }
 
-// The bits of f32 from its value, in f64, where every one of its numbers has its full mantissa. A
-// number is (1 + m / 2^23) * 2^e, or m * 2^-149 where that is less than 2^-126.
+// The bits of an f32, computed in f64, where every f32 is normal. A number is (1 + m / 2^23) * 2^e,
+// or m * 2^-149 below 2^-126.
 std::string bits_of(OpCall& c, const std::string& given) {
   const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
   const std::string x = c.w.cast(c.w.node("Abs", {given}), DType::kF64);
@@ -154,7 +156,7 @@ std::string bits_of(OpCall& c, const std::string& given) {
   const std::string is_finite = binary(c, "LessOrEqual", x, f64(0x1.fffffep127));
   const std::string safe = where(c, binary(c, "And", is_normal, is_finite), x, f64(1));
   std::string e = c.w.node("Floor", {binary(c, "Div", c.w.node("Log", {safe}), f64(kLn2))});
-  // The logarithm is rounded: it may lie on the wrong side of a power of two.
+  // The logarithm is rounded, so e may be off by one near a power of two.
   const auto moved = [&](double by, const std::string& condition) {
     e = where(c, condition, binary(c, "Add", e, f64(by)), e);
   };
@@ -173,7 +175,7 @@ std::string bits_of(OpCall& c, const std::string& given) {
   return binary(c, "Add", whole, sign);
 }
 
-// And back: `bits` is i64, from 0 to 2^32 - 1.
+// The inverse of bits_of: `bits` is i64, from 0 to 2^32 - 1.
 std::string value_of(OpCall& c, const std::string& bits) {
   const auto f64 = [&](double value) { return c.w.number(value, DType::kF64); };
   const auto part = [&](int64_t divisor, int64_t modulus) {
@@ -195,7 +197,7 @@ std::string value_of(OpCall& c, const std::string& bits) {
   return where(c, binary(c, "Equal", sign, f64(1)), c.w.node("Neg", {x}), x);
 }
 
-// Between integers of one width, and between them and f32. Of NaN there is but one.
+// Casts bits between integers of one width, and between them and f32. All NaNs are the same.
 bool say_bitcast(OpCall& c) {
   const DType from = c.dtype(), to = c.out_type().dtype;
   if (size_of(from) != size_of(to)) return false;
@@ -215,7 +217,7 @@ bool say_bitcast(OpCall& c) {
   return true;
 }
 
-// Reports what it finds; other runtimes pass it on.
+// Reports its operand in Tenon; other runtimes just return it.
 bool say_passed_on(OpCall& c) {
   c.out = {c.in[0]};
   return true;

@@ -1,4 +1,4 @@
-// The forms of convolutions, pools, normalisation, recurrent networks, quantisation.
+// The ONNX forms of convolutions, pools, normalisation, recurrent networks, quantisation.
 
 #include "core/base/search.h"
 #include "core/io/onnx/export_ops.h"
@@ -22,7 +22,7 @@ bool say_matmul(OpCall& c) {
 
 bool say_matmul_in_wide(OpCall& c) { return say_in_wide(c, say_matmul); }
 
-// Without zero points, or with one for all. Others are taken off before.
+// Without zero points, or with scalar ones. Others are subtracted before.
 bool say_int8_matmul(OpCall& c) {
   for (const size_t i : {size_t{2}, size_t{3}}) {
     if (c.has(i) && c.rank(i) > 0) return false;
@@ -45,7 +45,7 @@ bool say_int8_matmul_of_rows(OpCall& c) {
   return true;
 }
 
-// Letters and an arrow: what onnxruntime reads the same.
+// Letters and an arrow: the equations that onnxruntime interprets as Tenon does.
 bool say_einsum(OpCall& c) {
   const std::string_view equation = c.text("equation");
   const bool plain = equation.find("->") != equation.npos && equation.find('.') == equation.npos;
@@ -56,7 +56,7 @@ bool say_einsum(OpCall& c) {
 }
 
 bool say_gemm(OpCall& c) {
-  // ONNX keeps the factors in float32.
+  // ONNX stores the factors as float32.
   const bool plain = c.real("alpha") == 1 && c.real("beta") == 1;
   if (c.dtype() == DType::kF64 && !plain) return false;
   c.out = {c.w.node("Gemm", c.in,
@@ -68,7 +68,7 @@ bool say_gemm(OpCall& c) {
 
 // ---- convolutions
 
-// The attributes of a window, none of them empty.
+// The attributes of a window, with defaults for empty lists.
 struct Window {
   explicit Window(const OpCall& c, size_t n_axes) {
     const auto or_ones = [&](const Ints& given) { return given.empty() ? Ints(n_axes, 1) : given; };
@@ -91,7 +91,7 @@ bool is_dilated(const OpCall& c) {
   return any_of(c.ints("lhs_dilation"), [](int64_t d) { return d != 1; });
 }
 
-// Negative pads, which ONNX lacks here, cut off.
+// Crops x in place of negative pads, which ONNX lacks here.
 std::string cropped(OpCall& c, std::string x, Ints& pads) {
   const size_t n = pads.size() / 2;
   Ints cuts(2 * (n + 2), 0);
@@ -107,8 +107,8 @@ std::string cropped(OpCall& c, std::string x, Ints& pads) {
   return any ? c.w.node("Pad", {std::move(x), c.w.integers(cuts.span())}) : x;
 }
 
-// Zeros between the elements of the spatial axes: each element becomes a row of its own, which is
-// filled up; the zeros behind the last one are in the pads.
+// Inserts zeros between the elements of the spatial axes: each element becomes a row of its own
+// that is padded. The pads account for the zeros after the last element.
 std::string spread(OpCall& c, const std::string& x, const Ints& dilation, Ints& pads) {
   const SizeTable::Use use(c.w.body().sizes);
   const Dims& shape = c.types[0].shape;
@@ -143,7 +143,7 @@ bool say_other_conv(OpCall& c) {
   return true;
 }
 
-// A transposed convolution, whose result is as large as the input was.
+// A transposed convolution whose result has the size of the input.
 bool say_conv_backward_input(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
@@ -167,8 +167,8 @@ bool say_conv_backward_input(OpCall& c) {
   return true;
 }
 
-// The convolution of x with dy, batch and channels in each other's place, strides and dilations
-// too; of groups, one by one.
+// Convolves x with dy, with batch and channels exchanged, and strides and dilations exchanged.
+// Groups are convolved one by one.
 bool say_conv_backward_filter(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
@@ -197,7 +197,7 @@ bool say_conv_backward_filter(OpCall& c) {
   for (size_t g = 0; g < xs.size(); ++g) {
     const std::string found =
         c.w.node("Conv", {turned(xs[g]), turned(dys[g])}, window.attributes(1));
-    // Elements that no window of the forward convolution reached make more taps than there are.
+    // Elements that no window of the forward convolution reached produce extra taps; cut them off.
     const std::string taps = c.w.node(
         "Slice",
         {found, c.w.integers(zeros.span()), c.w.sizes(sizes.span()), c.w.integers(spatial.span())});
@@ -236,7 +236,7 @@ bool say_pool(OpCall& c) {
   return true;
 }
 
-// A convolution of each channel by itself with ones. Channels go with the batch.
+// A convolution of each channel with ones. Channels are merged into the batch.
 bool say_window_sum(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const size_t n = c.rank() - 2;
@@ -249,7 +249,7 @@ bool say_window_sum(OpCall& c) {
     ones_shape.push_back(kernel[i]);
     one_channel.push_back(from[2 + i]);
     if (!c.flag("ceil_mode")) continue;
-    // Windows that hang over the end.
+    // Windows that extend beyond the end.
     if (!from[2 + i].known() || !to[2 + i].known()) return false;
     const int64_t reach =
         (to[2 + i] - 1) * window.strides[i] + (kernel[i] - 1) * window.dilations[i] + 1;
@@ -270,7 +270,7 @@ bool say_layer_norm(OpCall& c) {
   if (!c.attributes(attributes) || (c.dtype() != DType::kF32 && c.dtype() != DType::kF64)) {
     return false;
   }
-  // Its statistics are float32, whatever x is.
+  // Its statistics are float32 for every dtype of x.
   const bool more = c.wants(1) || c.wants(2);
   if (more && c.dtype() != DType::kF32) return false;
   c.out = c.w.nodes_of("LayerNormalization", c.in, more ? 3 : 1, attributes);
@@ -278,7 +278,7 @@ bool say_layer_norm(OpCall& c) {
   return true;
 }
 
-// Of images, with a centre among the channels: what onnxruntime runs.
+// For 4-d tensors and an odd size: the cases that onnxruntime supports.
 bool say_lrn(OpCall& c) {
   const bool centred = c.integer("size") % 2 == 1 && c.real("alpha") > 0 && c.real("beta") > 0;
   const bool fits = c.rank() == 4 && c.dtype() == DType::kF32 && centred;
@@ -296,7 +296,7 @@ bool say_lrn(OpCall& c) {
 bool say_recurrent(OpCall& c) {
   const Size hidden = c.types[2].shape[2];
   if (!hidden.known() || c.dtype() != DType::kF32 || c.integer("layout") != 0) return false;
-  // Of which onnxruntime makes something else.
+  // onnxruntime computes these differently.
   if (c.has(4) || c.real("clip") > 0) return false;
   const std::string_view op = c.node().op->name, direction = c.choice("direction");
   Attributes attributes = {attribute("hidden_size", hidden.word()),
@@ -320,7 +320,7 @@ bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
 bool say_quantize(OpCall& c) {
   if (c.dtype() != DType::kF32 || !is_byte(c.out_type().dtype)) return false;
-  // Without a zero point ONNX means bytes.
+  // In ONNX, quantising without a zero point gives uint8.
   if (!c.has(2) && c.out_type().dtype != DType::kU8) return false;
   Texts inputs = c.in;
   inputs.resize(c.has(2) ? 3 : 2);

@@ -1,4 +1,4 @@
-// The forms of what makes tensors, and of what changes their shape without arithmetic.
+// The ONNX forms of ops that create tensors, and of those that change shapes without arithmetic.
 
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace tenon::onnx {
 namespace {
 
-// ---- what makes tensors
+// ---- creation
 
 bool say_fill(OpCall& c) {
   const TensorType& type = c.out_type();
@@ -47,7 +47,7 @@ bool say_iota(OpCall& c) {
 
 // ---- shapes
 
-// A shape with at most one size that the elements tell, or that x has in its place.
+// A shape with at most one size that is inferred from the number of elements or copied from x.
 bool say_reshape(OpCall& c) {
   SizeTable& table = c.w.body().sizes;
   const Dims& from = c.types[0].shape;
@@ -76,7 +76,7 @@ bool say_broadcast(OpCall& c) {
   Dims sizes = to.shape;
   for (size_t i = 0; i < from.rank(); ++i) {
     Size& size = sizes[to.rank() - from.rank() + i];
-    // 1 leaves what is there.
+    // 1 keeps the input's size.
     if (identical(table.resolved(size), table.resolved(from[i]))) size = 1;
   }
   c.out = {c.w.node("Expand", {c.in[0], c.w.sizes(sizes)})};
@@ -201,7 +201,7 @@ bool say_tile(OpCall& c) {
 }
 
 bool say_pad(OpCall& c) {
-  // A picture in a mirror is no larger than what is there.
+  // A reflection needs a pad smaller than the axis.
   for (size_t i = 0; c.choice("mode") == "reflect" && i < c.rank(); ++i) {
     for (const Size pad : c.sizes("pads")) {
       const Size size = c.types[0].shape[i];
@@ -220,7 +220,7 @@ bool say_triangle(OpCall& c) {
   return true;
 }
 
-// ONNX gives as many places as there are.
+// ONNX returns exactly the indices that exist.
 bool say_nonzero(OpCall& c) {
   if (c.rank() == 0) return false;
   const Attributes columns = {attribute("start", int64_t{1}), attribute("end", int64_t{2})};

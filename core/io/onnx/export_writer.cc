@@ -126,7 +126,8 @@ std::string NodeWriter::size(Size given) {
   if (size.known()) return integers({size.word()});
   const auto at = body_.known_sizes.find(size.word());
   if (at != body_.known_sizes.end()) return at->second;
-  // Nodes that stand before all others, whoever asked first; or here, of what data say.
+  // Nodes are added before all others, independent of the first use. Data-dependent sizes are
+  // computed here.
   const bool here = is_late({&size, 1});
   NodeWriter first(body_, body_.first);
   NodeWriter& w = here ? *this : first;

@@ -13,7 +13,7 @@
 namespace tenon::onnx {
 namespace {
 
-// A pipe would wait for whoever writes into it.
+// Non-blocking, because opening a pipe would wait for a writer.
 constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 struct stat status_of(int descriptor) {
@@ -25,7 +25,7 @@ struct stat status_of(int descriptor) {
 
 bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
 
-// The folders and the file that a location names.
+// The components of a location: folders, then the file.
 std::vector<std::string> parts_of(const std::string& location) {
   std::vector<std::string> parts = {""};
   for (const char c : location) {

@@ -58,7 +58,7 @@ std::optional<Fraction> fraction_of(double value) {
 }
 
 std::optional<Known> known_elements(const TensorData& data) {
-  // Floating ones are scales and the like, which are few.
+  // Floating-point constants are scales and the like, which are small.
   constexpr int64_t kMostFractions = 16;
   const DType dtype = data.type.dtype;
   const int64_t most = is_floating(dtype) ? kMostFractions : kMostKnown;
@@ -122,7 +122,7 @@ Tensor tensor_of(const Known& known) {
   if (are_numbers(known)) {
     if (known.upload.tensor) return known.upload.tensor;
     const Tensor x = uploaded(known);
-    // What a cast gives is a value of the trace, which may be that of a branch alone.
+    // A cast may be recorded in the trace, even in a branch, so its result is not cached.
     if (!x->storage->traced) known.upload.tensor = x;
     return x;
   }

@@ -1,4 +1,4 @@
-// Integers at the ends of their range, of which constants are folded while a model is traced.
+// Integers at the ends of their range, in constants that are folded during tracing.
 
 #include <cstdint>
 
@@ -7,13 +7,13 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 
 class OnnxIntegers : public ModelProgram {
  protected:
   using Values = std::vector<int64_t>;
 
-  // The elements of the value y of a model of one node, whose inputs are constants.
+  // The elements of y in a model of one node whose inputs are constants.
   Values folded(const std::string& op, const std::vector<WireWriter>& constants,
                 const std::vector<std::string>& names, std::vector<WireWriter> attributes = {}) {
     const Tensor y = call_one(function(model(graph({.nodes = {node(op, names, {"y"}, attributes)},
@@ -39,7 +39,7 @@ TEST_F(OnnxIntegers, WrapAroundAsTheyDoOnDevices) {
   EXPECT_EQ(folded("Abs", {int_tensor("a", {INT64_MIN})}, {"a"}), Values({INT64_MIN}));
 }
 
-TEST_F(OnnxIntegers, OfShapesMustFit) {
+TEST_F(OnnxIntegers, InShapesMustFit) {
   constexpr int64_t k2To32 = int64_t{1} << 32;  // Its square is 0 in 64 bits.
   const WireWriter x = int_tensor("x", {1, 2, 3, 4});
   for (const std::vector<int64_t>& shape :
@@ -51,7 +51,7 @@ TEST_F(OnnxIntegers, OfShapesMustFit) {
   }
 }
 
-TEST_F(OnnxIntegers, OfSlicesAreClamped) {
+TEST_F(OnnxIntegers, InSlicesAreClamped) {
   const WireWriter x = int_tensor("x", {1, 2, 3, 4}), axis = int_tensor("axis", {0});
   const auto slice = [&](int64_t start, int64_t end, int64_t step) {
     return folded(
@@ -65,7 +65,7 @@ TEST_F(OnnxIntegers, OfSlicesAreClamped) {
   EXPECT_EQ(slice(-1, INT64_MIN, INT64_MIN), Values({4}));
 }
 
-TEST_F(OnnxIntegers, OfIndicesLieInside) {
+TEST_F(OnnxIntegers, AsIndicesMustBeInRange) {
   const WireWriter x = int_tensor("x", {1, 2});
   for (const int64_t index : {INT64_MIN, INT64_MAX, int64_t{2}, int64_t{-3}}) {
     EXPECT_ERROR(folded("Gather", {x, int_tensor("i", {index})}, {"x", "i"}), Code::kOutOfRange,

@@ -1,4 +1,4 @@
-// What nodes make of elements that are known: the ops by which exporters compute shapes.
+// Computes nodes on known elements, for the ops that exporters use to compute shapes.
 
 #include <algorithm>
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace {
 
 using Result = std::optional<Known>;
 
-// ---- elements by place
+// ---- elementwise and by index
 
 template <class F>
 Result each(const Known& x, DType dtype, const F& f) {
@@ -36,7 +36,7 @@ Result each_pair(const Known& a, const Known& b, DType dtype, const F& f) {
   return result;
 }
 
-// Those with the given places, in a new shape.
+// The elements at the given indices, in a new shape.
 Result picked(const Known& x, const Dims& shape, const std::vector<size_t>& places) {
   Known result = like(x.dtype, shape);
   for (const size_t place : places) {
@@ -188,7 +188,7 @@ Result taken(const Known& x, const std::vector<std::vector<size_t>>& places) {
   return picked(x, shape, all);
 }
 
-// The places of a range, as slices clamp it.
+// The indices of a range, clamped as slices clamp it.
 std::vector<size_t> places_in(int64_t start, int64_t stop, int64_t step, int64_t size) {
   const auto bound = [&](int64_t value, int64_t low, int64_t high) {
     return std::clamp(value < 0 ? value + size : value, low, high);
@@ -235,7 +235,7 @@ Result slice(const NodeCall& n) {
   return taken(*x, places);
 }
 
-// Of vectors alone: shapes are vectors.
+// Only for vectors, because shapes are vectors.
 Result concat(const NodeCall& n) {
   n.ignore("axis");
   const Known* first = n.n_inputs() ? n.known(0) : nullptr;
@@ -265,7 +265,7 @@ Result unsqueeze(const NodeCall& n) {
   std::vector<bool> is_new(rank, false);
   for (const int64_t axis : *axes) {
     const auto at = static_cast<size_t>(require_axis(axis, rank, ""));
-    if (is_new[at]) return std::nullopt;  // The op says what is wrong.
+    if (is_new[at]) return std::nullopt;  // The op reports the error.
     is_new[at] = true;
   }
   Dims shape;
@@ -356,7 +356,7 @@ Result expand(const NodeCall& n) {
   return broadcast(*x, to_dims(to->values));
 }
 
-// Of all elements.
+// Reduces all elements.
 template <auto F>
 Result reduced(const NodeCall& n) {
   const Known* x = n.known(0);
@@ -375,7 +375,7 @@ Result reduced(const NodeCall& n) {
   return push(result, all) ? Result(result) : std::nullopt;
 }
 
-// The places of a vector that are not zero: how old exporters count.
+// The indices of nonzero elements in a vector, which old exporters use to create ranges.
 Result nonzero(const NodeCall& n) {
   const Known* x = n.known(0);
   if (!x || x->shape.rank() != 1) return std::nullopt;
@@ -474,7 +474,7 @@ std::optional<Known> known_result(const NodeCall& n) {
     result = rule->second(n);
   } catch (const Error& error) {
     if (error.is_transient()) throw;
-    return std::nullopt;  // What is wrong, the op itself tells best.
+    return std::nullopt;  // The op itself reports a better error.
   }
   if (result) n.require_all_known();
   return result;

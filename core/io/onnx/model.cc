@@ -8,11 +8,11 @@
 namespace tenon::onnx {
 namespace {
 
-// Graphs inside of graphs: If and Loop hold them as attributes.
+// Maximum depth of inner graphs, which If and Loop hold as attributes.
 constexpr int kDeepest = 16;
 
-// Where in the file something stands, and how much of it there has been: a few bytes of a file can
-// ask for a hundred times as much memory.
+// The nesting of the current element, and the number of elements so far. The number is limited,
+// because a few bytes of a file can need a hundred times as much memory.
 class Place {
  public:
   Place at_deeper() const {
@@ -47,7 +47,7 @@ AttributeKind kind_of(int64_t number) {
   return known ? static_cast<AttributeKind>(number) : AttributeKind::kOther;
 }
 
-// Old files leave out what kind an attribute is; then the field that it came in tells.
+// Old files omit the kind of an attribute; the field with the value then determines it.
 Attribute read_attribute(WireReader fields, const Place& place) {
   Attribute attribute;
   AttributeKind declared = AttributeKind::kUndefined, found = AttributeKind::kUndefined;
@@ -109,7 +109,7 @@ Attribute read_attribute(WireReader fields, const Place& place) {
   return attribute;
 }
 
-// ONNX's own domain has two names.
+// The ONNX domain has two names.
 std::string domain_in(const WireReader& fields) {
   std::string domain = fields.text();
   return domain == "ai.onnx" ? "" : domain;

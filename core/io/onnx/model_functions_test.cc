@@ -6,7 +6,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 
 class ModelFunctions : public ModelProgram {
  protected:
@@ -43,8 +43,8 @@ class ModelFunctions : public ModelProgram {
   }
 };
 
-TEST_F(ModelFunctions, HaveAttributesDefaultsAndOperatorSetsOfTheirOwn) {
-  // Clip had its bounds as attributes before version 11.
+TEST_F(ModelFunctions, HaveTheirOwnAttributesDefaultsAndOperatorSets) {
+  // Before version 11, Clip had its bounds as attributes.
   WireWriter clip = defined(
       "Clip2", {"a"}, {"b"},
       {node("Clip", {"a"}, {"b"}, {reference("min", "low", 1), reference("max", "high", 1)})}, 6);
@@ -67,7 +67,7 @@ TEST_F(ModelFunctions, HaveAttributesDefaultsAndOperatorSetsOfTheirOwn) {
                Code::kDataLoss, "the function takes 1 inputs, but got 2");
 }
 
-TEST_F(ModelFunctions, AreChosenByTheirOverload) {
+TEST_F(ModelFunctions, AreSelectedByTheirOverload) {
   const WireWriter negate = defined("F", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})}).text(13, "n");
   const WireWriter magnify = defined("F", {"a"}, {"b"}, {node("Abs", {"a"}, {"b"})});
 
@@ -92,7 +92,7 @@ TEST_F(ModelFunctions, MayNotCallThemselves) {
 }
 
 TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
-  // Each calls the one before twice: 2^40 nodes.
+  // Each calls the previous one twice: 2^40 nodes.
   std::vector<WireWriter> functions = {defined("F0", {"a"}, {"b"}, {node("Neg", {"a"}, {"b"})})};
   for (int i = 1; i <= 40; ++i) {
     const std::string inner = "F" + std::to_string(i - 1);
@@ -104,7 +104,7 @@ TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
                "nodes where its functions are written out");
 }
 
-TEST_F(ModelFunctions, OfTenonsDomainAreItsOwnOps) {
+TEST_F(ModelFunctions, OfTenonsDomainBecomeItsOwnOps) {
   const auto with = [&](const std::string& text) {
     const WireWriter f = WireWriter()
                              .text(1, "leaky__1")
@@ -125,7 +125,7 @@ TEST_F(ModelFunctions, OfTenonsDomainAreItsOwnOps) {
 
   EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":0.5},"inputs":[0],"outputs":[0]})"),
             "v0 = leaky_relu(x, alpha=0.5)");
-  // What is not known stands for itself.
+  // A function with an unknown op runs its body.
   EXPECT_EQ(with(R"({"op":"frob","attributes":{},"inputs":[0],"outputs":[0]})"), "v0 = neg(x)");
   EXPECT_EQ(with(R"({"op":"leaky_relu","attributes":{"alpha":"n"},"inputs":[0],"outputs":[0]})"),
             "v0 = neg(x)");

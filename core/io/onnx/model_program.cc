@@ -16,15 +16,15 @@
 namespace tenon::onnx {
 namespace {
 
-// ---- what the initialisers of a graph are for
+// ---- the purpose of a graph's initialisers
 
 enum class Purpose : uint8_t {
   kTrained,
-  kStatistic,  // Computed with, but no parameter.
-  kConstant    // Says how something is computed.
+  kStatistic,  // Used in the computation, but not a parameter.
+  kConstant    // Configures the computation.
 };
 
-// Inputs of floating numbers that are read while tracing, and running statistics.
+// Floating-point inputs that are read during tracing, and running statistics.
 std::optional<Purpose> purpose_of_input(const Node& node, size_t i) {
   struct Slot {
     std::string_view op;
@@ -45,8 +45,8 @@ std::optional<Purpose> purpose_of_input(const Node& node, size_t i) {
   return std::nullopt;
 }
 
-// By the names of a graph's values; those that are not here are trained. What is computed with
-// sizes is a matter of sizes: the factor by which an image grows.
+// The purposes of a graph's values, by name; values that are not listed are trained. Operands of
+// arithmetic on sizes are constants, such as the factor by which an image grows.
 class Purposes {
  public:
   explicit Purposes(const Graph& graph) { visit(graph); }
@@ -84,7 +84,7 @@ class Purposes {
   std::unordered_set<std::string_view> sizes_;
 };
 
-// ---- the model as it is kept
+// ---- the model after loading
 
 struct Kept {
   Model model;
@@ -92,18 +92,18 @@ struct Kept {
   Device* device = nullptr;
   struct Initial {
     Ref<Variable> variable;
-    ModelValue constant;  // Where there is no variable.
+    ModelValue constant;  // Used if there is no variable.
   };
   std::unordered_map<const TensorData*, Initial> initials;
 
-  // What an input of the graph is: an argument by its place, or what a cell holds.
+  // The source of a graph input: an argument, by index, or the value of a cell.
   struct Input {
     size_t argument = 0;
     Ref<Cell> cell;
   };
   std::vector<Input> inputs;
   size_t n_arguments = 0;
-  std::vector<size_t> outputs;  // The function's among the graph's.
+  std::vector<size_t> outputs;  // Indices of the function's outputs among the graph's.
   struct Stored {
     size_t output;
     Ref<Cell> cell;
@@ -152,8 +152,8 @@ struct Kept {
   }
 };
 
-// Makes the Constant nodes of a graph initialisers, so that weights are found where files differ
-// in how they hold them.
+// Converts the Constant nodes of a graph to initialisers, so that weights are found however a file
+// stores them.
 void make_initializers(Graph& graph, std::unordered_set<const TensorData*>& constants) {
   std::vector<Node> others;
   std::vector<std::string> names;
@@ -215,7 +215,7 @@ class Loader {
     Kept::Initial& initial = kept_.initials[&data];
     if (is_saved_ && share(data, initial)) return;
     if (data.external) folder_.load(data);
-    // A number alone is a constant of a formula: an exponent, an epsilon.
+    // A single number is a constant of a formula: an exponent, an epsilon.
     const bool is_number =
         data.type.rank() == 0 || (constants_.contains(&data) && count(data.type.shape) == 1);
     const bool is_few = is_number || known_elements(data).has_value();
@@ -232,7 +232,7 @@ class Loader {
     data.converted = {};
   }
 
-  // A variable of the program that is there already.
+  // Uses an existing variable of the program.
   bool share(const TensorData& data, Kept::Initial& initial) const {
     initial.variable = variables_.find(data.name);
     if (!initial.variable) return false;
@@ -243,16 +243,16 @@ class Loader {
     return true;
   }
 
-  // Graphs inside of others may use one name for different values.
+  // Inner graphs may use one name for different values.
   std::string free_name(const std::string& prefix, const std::string& name) {
     if (!variables_.find(name)) return name;
     std::string free = prefix + name;
-    size_t& n = n_named_[free];  // Many of one name do not try the same numbers.
+    size_t& n = n_named_[free];  // Avoids retrying the same numbers for each duplicate.
     while (variables_.find(free)) free = prefix + name + "_" + std::to_string(++n);
     return free;
   }
 
-  // The bytes of the file do not stay.
+  // Copies the elements, because the bytes of the file are released.
   void own(TensorData& data) {
     if (data.external) folder_.load(data);
     if (data.converted.empty()) {
@@ -277,7 +277,7 @@ class Loader {
   const bool is_saved_;
   ModelFolder folder_;
   Kept& kept_;
-  std::unordered_set<const TensorData*> constants_;  // That were nodes.
+  std::unordered_set<const TensorData*> constants_;  // Former Constant nodes.
   std::unordered_map<std::string, size_t> n_named_;
 };
 
@@ -307,7 +307,7 @@ InputSpec spec_of(const ValueInfo& value) {
   return spec;
 }
 
-// Which inputs and outputs of the graph are the function's, and which are states.
+// Which inputs and outputs of the graph belong to the function, and which to states.
 struct Interface {
   std::vector<const ValueInfo*> inputs, outputs;
 
@@ -338,7 +338,7 @@ struct Interface {
                  to_string(value));
   }
 
-  // The place of a value, which nothing has asked for before.
+  // Finds values by name, each at most once.
   class Places {
    public:
     Places(const std::vector<ValueInfo>& values, const char* what) : what_(what) {

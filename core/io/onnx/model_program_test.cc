@@ -7,11 +7,11 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 
 // ---- sizes
 
-TEST_F(ModelProgram, AShapeThatNodesComputeServesAllLengths) {
+TEST_F(ModelProgram, AComputedShapeServesAllLengths) {
   // y = reshape(x, [N * 3])
   const auto f = function(model(graph(
       {.nodes = {node("Shape", {"x"}, {"shape"}), node("Gather", {"shape", "zero"}, {"n"}),
@@ -32,8 +32,8 @@ TEST_F(ModelProgram, AShapeThatNodesComputeServesAllLengths) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(ModelProgram, PadsAsExportersComputeThem) {
-  // [before, after] of the last axis first, turned around: reshape, slice backwards, transpose.
+TEST_F(ModelProgram, FoldsPadsAsExportersComputeThem) {
+  // [before, after] of the last axis first, reversed: reshape, slice backward, transpose.
   const auto f = function(model(graph(
       {.nodes =
            {node("ConstantOfShape", {"two"}, {"zeros"},
@@ -72,8 +72,8 @@ TEST_F(ModelProgram, ScalesAreFractionsOfSizes) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-// Arithmetic that int64 does not hold is left to the ops, which wrap.
-TEST_F(ModelProgram, FoldingLeavesOverflowsOfIntegersToTheOps) {
+// Arithmetic that overflows int64 is not folded; the ops wrap around.
+TEST_F(ModelProgram, IntegerOverflowsAreNotFolded) {
   const auto of = [&](const char* op, int64_t a, int64_t b) {
     return call_one(
         function(model(graph({.nodes = {node(op, {"a", "b"}, {"y"})},
@@ -91,7 +91,7 @@ TEST_F(ModelProgram, FoldingLeavesOverflowsOfIntegersToTheOps) {
   EXPECT_TENSOR(of("Div", 7, -2), i64({-3}));
 }
 
-TEST_F(ModelProgram, DeclaredSizesAreASignature) {
+TEST_F(ModelProgram, DeclaredSizesFormASignature) {
   const auto program = read(model(graph({.nodes = {node("Add", {"x", "z"}, {"y"})},
                                          .inputs = {value("x", {"N", "2"}), value("z", {"N", "?"})},
                                          .outputs = {value("y", {"N", "2"})}})));
@@ -111,7 +111,7 @@ TEST_F(ModelProgram, DeclaredSizesAreASignature) {
                "the program has no function \"g\"; it has file");
 }
 
-TEST_F(ModelProgram, ValuesAreWhatTheyAreDeclaredToBe) {
+TEST_F(ModelProgram, ValuesMatchTheirDeclarations) {
   const auto with = [&](const WireWriter& output, const WireWriter& inner) {
     WireWriter g = graph({.nodes = {node("Neg", {"x"}, {"a"}), node("Abs", {"a"}, {"y"})},
                           .inputs = {value("x", {"2"})},
@@ -128,7 +128,7 @@ TEST_F(ModelProgram, ValuesAreWhatTheyAreDeclaredToBe) {
                "the value \"y\" is declared to be f32[2,1], but is f32[2]");
 }
 
-TEST_F(ModelProgram, SizesThatDataSayAreTraced) {
+TEST_F(ModelProgram, DataDependentSizesAreTraced) {
   const auto f = function(model(graph({.nodes = {node("NonZero", {"x"}, {"y"})},
                                        .inputs = {value("x", {"N"})},
                                        .outputs = {value_info("y", kOnnxInt64)}})));
@@ -140,7 +140,7 @@ TEST_F(ModelProgram, SizesThatDataSayAreTraced) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(ModelProgram, WhatCannotBeTracedRunsCallByCallAndSaysWhy) {
+TEST_F(ModelProgram, UntraceableModelsRunCallByCallAndReportWhy) {
   const auto f =
       function(model(graph({.nodes = {node("Pad", {"x", "pads"}, {"y"}).text(3, "wider")},
                             .inputs = {value("x", {"N"}), value("pads", {"2"}, kOnnxInt64)},
@@ -157,7 +157,7 @@ TEST_F(ModelProgram, WhatCannotBeTracedRunsCallByCallAndSaysWhy) {
   EXPECT_NE(f->explain().find("runs call by call, since node \"wider\""), std::string::npos);
 }
 
-TEST_F(ModelProgram, AWrongCallFailsWithTheNodeAndNumbers) {
+TEST_F(ModelProgram, AnInvalidCallNamesTheNodeAndTheNumbers) {
   const auto f =
       function(model(graph({.nodes = {node("MatMul", {"x", "z"}, {"y"}).text(3, "product")},
                             .inputs = {value("x", {"N", "M"}), value("z", {"P", "Q"})},
@@ -171,7 +171,7 @@ TEST_F(ModelProgram, AWrongCallFailsWithTheNodeAndNumbers) {
 
 // ---- weights
 
-TEST_F(ModelProgram, InitialisersAreVariablesThatAreTrained) {
+TEST_F(ModelProgram, InitialisersAreTrainableVariables) {
   const auto program = read(
       model(graph({.nodes = {node("Mul", {"x", "w"}, {"a"}), node("Pow", {"a", "two"}, {"y"})},
                    .initializers = {float_tensor("w", {2}, {3, 4}), float_tensor("two", {}, {2})},
@@ -193,7 +193,7 @@ TEST_F(ModelProgram, InitialisersAreVariablesThatAreTrained) {
   EXPECT_TENSOR(call_one(f, {f32({1, 2})}), f32({1, 4}));
 }
 
-TEST_F(ModelProgram, StatisticsAreNotTrainedAndWeightsOfConstantNodesAre) {
+TEST_F(ModelProgram, WeightsInConstantNodesAreTrainableButStatisticsAreNot) {
   const auto constant = [](const std::string& name, const WireWriter& tensor) {
     return node("Constant", {}, {name},
                 {WireWriter().text(1, "value").message(5, tensor).number(20, 4)});
@@ -217,7 +217,7 @@ TEST_F(ModelProgram, StatisticsAreNotTrainedAndWeightsOfConstantNodesAre) {
                      f32({1, 2}, {1, 2}), 1e-4, 0);
 }
 
-TEST_F(ModelProgram, TellsWhatItIs) {
+TEST_F(ModelProgram, IsDescribedAsJson) {
   const auto program =
       read(model(graph({.nodes = {node("Add", {"x", "w"}, {"a"}), node("Add", {"a", "w"}, {"y"})},
                         .initializers = {float_tensor("w", {2}, {3, 4})},
@@ -235,7 +235,7 @@ TEST_F(ModelProgram, TellsWhatItIs) {
 
 // ---- control flow
 
-TEST_F(ModelProgram, OnlyTheBranchThatSizesChooseIsTraced) {
+TEST_F(ModelProgram, OnlyTheBranchThatSizesSelectIsTraced) {
   const WireWriter squeezed =
       graph({.nodes = {node("Squeeze", {"x", "one"}, {"s"})}, .outputs = {value_info("s")}});
   const WireWriter kept =
@@ -256,7 +256,7 @@ TEST_F(ModelProgram, OnlyTheBranchThatSizesChooseIsTraced) {
   EXPECT_EQ(log_, "");
 }
 
-TEST_F(ModelProgram, ABranchThatAValueChoosesIsPartOfTheTrace) {
+TEST_F(ModelProgram, ADataDependentBranchIsPartOfTheTrace) {
   const WireWriter plus = graph({.nodes = {node("Add", {"x", "w"}, {"s"})},
                                  .initializers = {float_tensor("w", {1}, {10})},
                                  .outputs = {value_info("s")}});
@@ -274,12 +274,12 @@ TEST_F(ModelProgram, ABranchThatAValueChoosesIsPartOfTheTrace) {
   EXPECT_TENSOR(call_one(f, {make(DType::kBool, {}, {1}), f32({1, 2})}), f32({11, 12}));
   EXPECT_TENSOR(call_one(f, {make(DType::kBool, {}, {0}), f32({1, 2})}), f32({0, 1}));
   EXPECT_EQ(f->traces().size(), 1u);
-  // One name for two values.
+  // Two values share one name in the file.
   EXPECT_EQ(program->variables()[0]->name(), "w");
   EXPECT_EQ(program->variables()[1]->name(), "choice.else_branch.w");
 }
 
-TEST_F(ModelProgram, ABranchThatDoesNotFitFailsWhereItIsChosen) {
+TEST_F(ModelProgram, ABranchThatDoesNotFitFailsWhenItIsTaken) {
   const WireWriter fits =
       graph({.nodes = {node("Neg", {"x"}, {"n"})}, .outputs = {value_info("n")}});
   const WireWriter does_not =
@@ -302,7 +302,7 @@ TEST_F(ModelProgram, ABranchThatDoesNotFitFailsWhereItIsChosen) {
   EXPECT_EQ(log_, "");
 }
 
-TEST_F(ModelProgram, ALoopRunsAsOftenAsAValueSays) {
+TEST_F(ModelProgram, ALoopMayHaveADataDependentTripCount) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "step"}, {"v2"}), node("Less", {"v2", "limit"}, {"c2"})},
              .inputs = {value("i", {}, kOnnxInt64), value("c", {}, kOnnxBool), value("v", {})},
@@ -322,7 +322,7 @@ TEST_F(ModelProgram, ALoopRunsAsOftenAsAValueSays) {
   EXPECT_EQ(log_, "");
 }
 
-TEST_F(ModelProgram, ALoopOverASizeCollectsWhatItGives) {
+TEST_F(ModelProgram, ALoopOverASizeHasScanOutputs) {
   const WireWriter body =
       graph({.nodes = {node("Gather", {"x", "i"}, {"each"}), node("Add", {"v", "each"}, {"v2"}),
                        node("Identity", {"c"}, {"c2"}), node("Identity", {"v2"}, {"sum"})},
@@ -340,7 +340,7 @@ TEST_F(ModelProgram, ALoopOverASizeCollectsWhatItGives) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(ModelProgram, ALoopThatCountsUpToASizeCollectsAsManyValues) {
+TEST_F(ModelProgram, ALoopThatCountsUpToASizeHasScanOutputsOfThatLength) {
   const WireWriter body = graph(
       {.nodes = {node("Add", {"k", "one"}, {"k2"}), node("Less", {"k2", "n"}, {"c2"}),
                  node("Gather", {"x", "k"}, {"e"}), node("Neg", {"e"}, {"minus"})},
@@ -361,7 +361,7 @@ TEST_F(ModelProgram, ALoopThatCountsUpToASizeCollectsAsManyValues) {
   EXPECT_EQ(log_, "");
 }
 
-TEST_F(ModelProgram, AScanGoesOverAnyAxisInEitherDirection) {
+TEST_F(ModelProgram, AScanIteratesOverAnyAxisInEitherDirection) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "e"}, {"v2"}), node("Identity", {"v2"}, {"s"})},
              .inputs = {value("v", {"2"}), value("e", {"2"})},

@@ -11,9 +11,9 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 
-// What parsing throws; empty if it throws nothing.
+// The error of parsing; empty if it succeeds.
 std::string refusal(const std::string& bytes) {
   try {
     parse_model(bytes);
@@ -35,7 +35,7 @@ class OnnxTensor : public CoreTest {
   }
 };
 
-TEST_F(OnnxTensor, ElementsOfEachDtypeHaveAFieldOfTheirOwn) {
+TEST_F(OnnxTensor, ElementsOfEachDtypeHaveTheirOwnField) {
   constexpr uint64_t kUint8 = 2, kInt16 = 5, kInt32 = 6, kFloat16 = 10, kUint64 = 13,
                      kBfloat16 = 16;
   const auto one = [](uint64_t element, uint32_t field, uint64_t value) {
@@ -66,7 +66,7 @@ TEST_F(OnnxTensor, RawBytesAreTheElements) {
                "tensor \"\" is f32[] with 4 bytes, but has 8");
 }
 
-TEST_F(OnnxTensor, WhatCannotBeReadIsToldWhenItIsNeeded) {
+TEST_F(OnnxTensor, UnreadableElementsAreReportedWhenTheyAreNeeded) {
   constexpr uint64_t kString = 8, kExternal = 1;
 
   EXPECT_EQ(refusal(with_initializer(WireWriter().number(2, kString).text(6, "z"))), "");
@@ -77,7 +77,7 @@ TEST_F(OnnxTensor, WhatCannotBeReadIsToldWhenItIsNeeded) {
                "its elements lie in another file");
 }
 
-TEST(OnnxModel, SizesAndElementsAgree) {
+TEST(OnnxModel, TheNumberOfElementsMustMatchTheShape) {
   constexpr uint64_t kMinusOne = ~uint64_t{0}, kHuge = uint64_t{1} << 61;
   const auto sized = [](uint64_t a, uint64_t b) {
     return with_initializer(
@@ -93,7 +93,7 @@ TEST(OnnxModel, SizesAndElementsAgree) {
             "UNIMPLEMENTED: tensor \"\" has 17 axes, more than the 16 that a tensor can have");
 }
 
-TEST(OnnxModel, AnAttributeIsWhatItSaysOrWhereItsValueLies) {
+TEST(OnnxModel, AttributeKindsAreDeclaredOrFollowFromTheField) {
   const WireWriter undeclared = WireWriter().text(1, "a").number(3, 5);
   const WireWriter empty = ints_attribute("b", {});
   const std::string file = model(graph({.nodes = {node("Frob", {}, {}, {undeclared, empty})}}));
@@ -124,7 +124,7 @@ TEST(OnnxModel, RefusesAttributesWithoutAMeaning) {
   EXPECT_NE(refusal(model(nested)).find("field 6 nests graphs too deep"), std::string::npos);
 }
 
-TEST(OnnxModel, InputsWithAnInitializerAreNone) {
+TEST(OnnxModel, InputsWithAnInitializerAreNotInputs) {
   const std::string file = model(graph({.initializers = {float_tensor("w", {}, {1})},
                                         .inputs = {value_info("x"), value_info("w")}}));
 
@@ -156,7 +156,7 @@ TEST(OnnxModel, IsDescribedAsJson) {
                 R"("unknown":[{"op":"Frob","nodes":["node 1"]}]})"));
 }
 
-TEST(OnnxModel, IsNotAnyFile) {
+TEST(OnnxModel, RefusesFilesOfOtherFormats) {
   EXPECT_EQ(refusal(""), "DATA_LOSS: a model of 0 bytes has no graph");
   EXPECT_EQ(refusal("#!/bin/sh"), "DATA_LOSS: byte 0: field 4 is of a kind that does not exist");
 }

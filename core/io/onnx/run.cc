@@ -17,12 +17,12 @@ std::string full_name(const Node& node) {
   return node.domain.empty() ? node.op : node.domain + "." + node.op;
 }
 
-// By its name, or by its place where it has none.
+// A node's name or, if it has none, its index, for messages.
 std::string call_it(const Node& node, size_t place) {
   return node.name.empty() ? "node " + std::to_string(place) : "node \"" + node.name + "\"";
 }
 
-// The ops that are the same in ONNX, by their name there.
+// Finds an op that is the same in ONNX, by its ONNX name.
 const OpDef* find_same(const Node& node) {
   using Table = std::unordered_map<std::string_view, const OpDef*>;
   static const Immortal<Table> made = [] {
@@ -64,7 +64,7 @@ Tensors call_same(const OpDef& op, const NodeCall& call) {
   return call_op(static_cast<OpId>(op.id), attrs.view(), call.inputs());
 }
 
-// Visits the nodes of a graph and of those inside of it.
+// Visits the nodes of a graph and of its inner graphs.
 template <class Visit>
 void each_node(const Graph& graph, const Visit& visit) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -73,14 +73,14 @@ void each_node(const Graph& graph, const Visit& visit) {
   }
 }
 
-// And those of functions.
+// Visits the nodes of a model, including its functions.
 template <class Visit>
 void each_node(const Model& model, const Visit& visit) {
   each_node(model.graph, visit);
   for (const ModelFunction& function : model.functions) each_node(function.graph, visit);
 }
 
-// Each value that a node reads, once for each time, also from the graphs inside of it.
+// Visits each value that a node reads, once for each read, including the reads of its inner graphs.
 template <class Visit>
 void each_use(const Node& node, const Visit& visit) {
   for (const std::string& name : node.inputs) visit(name);
@@ -90,19 +90,19 @@ void each_use(const Node& node, const Visit& visit) {
   });
 }
 
-// What all graphs of one model or function have alike while they run.
+// The data that all graphs of one model or function share while they run.
 struct Common {
   const Model& model;
   const RunSettings& settings;
   std::span<const OperatorSet> operator_sets;
   const GivenAttributes* given = nullptr;  // Of the function; NULL for none.
-  size_t* n_known;                         // How many elements of results were known so far.
+  size_t* n_known;                         // Number of known elements of results so far.
 };
 
-// The values of one graph, each as long as somebody will read it.
+// Runs one graph. Keeps each value until its last read.
 class Run {
  public:
-  // A graph inside of a node sees the values of the one around it, too.
+  // An inner graph can also read the values of the enclosing graph.
   Run(const Common& all, const Graph& graph, const Run* outer = nullptr)
       : all_(all), graph_(graph), outer_(outer), is_traced_(current_scope().traced_cells()) {
     for (const Node& node : graph.nodes) {
@@ -141,7 +141,7 @@ class Run {
     require_code(is_new, Code::kDataLoss, "the value \"{}\" is made twice", name);
   }
 
-  // NULL where there is none.
+  // Returns NULL if there is none.
   const ModelValue* find_any(const std::string& name) const {
     const auto at = values_.find(name);
     if (at != values_.end()) return &at->second;
@@ -218,12 +218,13 @@ class Run {
       tensors = call_same(*find_same(node), call);
     }
     ModelValues outputs(tensors.begin(), tensors.end());
-    // Fractions are exact: as a tensor, what is known of floating numbers is what the op gives.
+    // Known floating-point values are exact fractions. The tensor keeps the op's rounded result.
     if (known) outputs[0].known = std::make_shared<const Known>(std::move(*known));
     return outputs;
   }
 
-  // The branch of an If whose condition is known while it is traced. The other is never looked at.
+  // The selected branch of an If whose condition is known during tracing. The other branch is
+  // ignored.
   static const Graph* known_branch(const NodeCall& call) {
     const bool is_if = call.node().op == "If" && call.node().domain.empty();
     const Known* condition = is_if ? call.known(0) : nullptr;
@@ -231,7 +232,8 @@ class Run {
     return call.attr_graph(condition->values[0] != 0 ? "then_branch" : "else_branch");
   }
 
-  // A function of the model: its nodes see what it is given, and nothing around it.
+  // Calls a function of the model. Its nodes can read only its inputs, not the values around the
+  // call.
   ModelValues call_function(const ModelFunction& function, const NodeCall& call,
                             ModelValues inputs) const {
     if (const OwnOps* own = all_.settings.own_ops) {
@@ -261,7 +263,7 @@ class Run {
   const Graph& graph_;
   const Run* outer_;
   const bool is_traced_;
-  std::unordered_map<std::string_view, int64_t> uses_;  // That are still to come.
+  std::unordered_map<std::string_view, int64_t> uses_;  // Number of reads that remain.
   std::unordered_map<std::string_view, const ValueInfo*> declared_;
   std::unordered_map<std::string_view, ModelValue> values_;
 };

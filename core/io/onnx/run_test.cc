@@ -8,7 +8,7 @@
 namespace tenon::onnx {
 namespace {
 
-using namespace testing;  // NOLINT: the names of files' parts.
+using namespace testing;  // NOLINT: functions that build parts of files.
 
 TEST_F(OnnxRun, RunsNodesInOrder) {
   const std::string file = model(
@@ -20,7 +20,7 @@ TEST_F(OnnxRun, RunsNodesInOrder) {
   EXPECT_TENSOR(run(file, {f32({1, 2})}), f32({4, 9}));
 }
 
-TEST_F(OnnxRun, KeepsAValueOnlyAsLongAsSomebodyReadsIt) {
+TEST_F(OnnxRun, ReleasesAValueAfterItsLastRead) {
   std::vector<WireWriter> nodes;
   for (int i = 0; i < 20; ++i) {
     nodes.push_back(
@@ -60,7 +60,7 @@ TEST_F(OnnxRun, AnErrorNamesTheNodeAndTheOp) {
                Code::kInvalidArgument, "node \"joins\" (Add): add: C");
 }
 
-TEST_F(OnnxRun, RefusesAttributesThatNobodyKnows) {
+TEST_F(OnnxRun, RefusesUnknownAttributes) {
   EXPECT_ERROR(run_node(node("Elu", {"x"}, {"y"}, {int_attribute("spin", 1)}), {f32({1})}),
                Code::kUnimplemented, "node 0 (Elu): attribute spin is unknown here");
   EXPECT_ERROR(run_node(node("Clip", {"x"}, {"y"}, {float_attribute("min", 1)}), {f32({1})}),
@@ -69,7 +69,7 @@ TEST_F(OnnxRun, RefusesAttributesThatNobodyKnows) {
                Code::kInvalidArgument, "elu takes no such value for its attribute alpha");
 }
 
-TEST_F(OnnxRun, InputsAreOfTheDeclaredTypes) {
+TEST_F(OnnxRun, InputsMustHaveTheDeclaredTypes) {
   const std::string file = model(graph({.nodes = {node("Neg", {"x"}, {"y"})},
                                         .inputs = {value_info("x")},
                                         .outputs = {value_info("y")}}));
@@ -80,7 +80,7 @@ TEST_F(OnnxRun, InputsAreOfTheDeclaredTypes) {
   EXPECT_TENSOR(run(file, {make_scalar(2.0)}), f32({}, {-2}));
 }
 
-TEST_F(OnnxRun, ValuesAreMadeOnceAndBeforeTheyAreRead) {
+TEST_F(OnnxRun, ValuesAreComputedOnceAndBeforeTheyAreRead) {
   const auto with = [&](const std::vector<WireWriter>& nodes) {
     return run(
         model(graph({.nodes = nodes, .inputs = {value_info("x")}, .outputs = {value_info("y")}})),
@@ -98,7 +98,7 @@ TEST_F(OnnxRun, ValuesAreMadeOnceAndBeforeTheyAreRead) {
 
 // Control flow.
 
-TEST_F(OnnxRun, AGraphInsideOfANodeSeesTheValuesAroundIt) {
+TEST_F(OnnxRun, AnInnerGraphReadsValuesOfTheEnclosingGraph) {
   const WireWriter negated =
       graph({.nodes = {node("Neg", {"x"}, {"n"})}, .outputs = {value_info("n")}});
   const WireWriter doubled =
@@ -130,7 +130,7 @@ TEST_F(OnnxRun, ALoopCarriesValuesAndCollectsOthers) {
   EXPECT_TENSOR(run(file, {f32({1})}), f32({3, 1}, {2, 4, 8}));
 }
 
-TEST_F(OnnxRun, ScanTakesSlicesBackwardsToo) {
+TEST_F(OnnxRun, ScanIteratesBackwardToo) {
   const WireWriter body =
       graph({.nodes = {node("Add", {"v", "e"}, {"v2"}), node("Identity", {"v2"}, {"s"})},
              .inputs = {value_info("v"), value_info("e")},
@@ -143,9 +143,9 @@ TEST_F(OnnxRun, ScanTakesSlicesBackwardsToo) {
                 f32({3, 5, 6}));
 }
 
-// The whole table.
+// The complete table of ops.
 
-TEST_F(OnnxRun, EveryNameOfOnnxStandsForOneMeaning) {
+TEST_F(OnnxRun, NoTwoOpsShareAnOnnxName) {
   std::set<std::string> same;
   for (const OpDef& op : all_ops()) {
     if (!*op.onnx || find_adapter("", op.onnx)) continue;

@@ -48,7 +48,7 @@ bool is_element(int64_t element) {
   return element >= 0 && element < static_cast<int64_t>(std::size(kElements));
 }
 
-// The fields of a TensorProto before they are held against each other.
+// The fields of a TensorProto before they are checked against each other.
 struct Fields {
   std::vector<int64_t> dims;
   int64_t element = 0;
@@ -76,7 +76,7 @@ TensorType checked_type(const std::string& name, const Fields& fields) {
   return TensorType(dtype, shape);
 }
 
-// Each value's first bytes: elements narrower than the field's type lie in its low bits.
+// Copies the low bytes of each value: elements narrower than the field's type are in its low bits.
 template <class T>
 void convert(TensorData& data, const std::vector<T>& values) {
   const auto n = static_cast<size_t>(count(data.type.shape));
@@ -103,7 +103,7 @@ void convert(TensorData& data, const Fields& fields) {
   }
 }
 
-// A number of a list of texts.
+// Parses a number of a string list.
 uint64_t number_in(std::string_view text, const WireReader& reader) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -119,7 +119,7 @@ void read_external(WireReader entry, ExternalData& external) {
     if (entry.number() == 1) key = entry.text();
     if (entry.number() != 2) continue;
     value = entry.text();
-    // The key comes first, in every file that is.
+    // In valid files the key comes before the value.
     if (key == "offset") external.offset = number_in(value, entry);
     if (key == "length") external.length = number_in(value, entry);
   }

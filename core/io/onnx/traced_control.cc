@@ -7,15 +7,16 @@
 namespace tenon::onnx::adapters {
 namespace {
 
-// A bool or an integer of one element, as one of rank 0.
+// Reshapes a bool or an integer with one element to rank 0.
 Tensor as_scalar(const Tensor& x, const char* what) {
   require(count(x->shape()) == 1, "{} must have one element, but is {}", what, x->type);
   return x->rank() == 0 ? x : reshape(x, {});
 }
 
-// What a branch gives that cannot be: it fails when it is run, and gives zeros of these types.
+// The outputs of a branch that cannot be traced: it fails when it runs. Returns zeros of these
+// types.
 Tensors failing(const TensorTypes& types, const std::string& why) {
-  std::string message;  // A format, in which braces are doubled.
+  std::string message;  // A format string: braces are doubled.
   for (const char c : why) message += std::string(c == '{' || c == '}' ? 2 : 1, c);
   assert_all(current_scope(), fill(make_scalar_bool(false), Dims{}, DType::kBool), message);
   Tensors outputs;
@@ -47,7 +48,7 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
       return outputs;
     } catch (const Error& error) {
       const std::string text = why("then_branch", error);
-      // The types are those of the other branch, which has to fit, then.
+      // The types are those of the other branch, which then has to be traceable.
       trace_block(scope, {}, "a branch", [&](TensorSpan) {
         const Tensors outputs = run(else_branch);
         types = types_of(outputs);
@@ -73,7 +74,7 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
 
 namespace {
 
-// The body of a Loop, as far as it can be seen without running it.
+// Analyses the body of a Loop without running it.
 class LoopBody {
  public:
   LoopBody(const NodeCall& n, const Graph& graph) : n_(n), graph_(graph) {
@@ -84,13 +85,13 @@ class LoopBody {
 
   size_t n_carried() const { return graph_.inputs.size() - 2; }
 
-  // Whether the condition is what came in, or true whatever comes.
+  // Whether the condition is loop-invariant, or constant true.
   bool goes_on_always() const {
     const std::string& value = source(graph_.outputs[0].name);
     return value == graph_.inputs[1].name || number(value) == Size(1);
   }
 
-  // How often it runs if that is until a counter reaches a number: the condition of the next trip
+  // The number of iterations if the loop ends when a counter reaches a number: the next condition
   // is `counter + 1 < number`.
   std::optional<Size> trips() const {
     const Node* test = maker(graph_.outputs[0].name);
@@ -104,7 +105,7 @@ class LoopBody {
   }
 
  private:
-  // What stands behind copies.
+  // Follows Identity nodes back to the source of a value.
   const std::string& source(const std::string& name) const {
     const std::string* at = &name;
     for (const Node* node = made_by(*at); node && node->op == "Identity"; node = made_by(*at)) {
@@ -119,7 +120,7 @@ class LoopBody {
   }
   const Node* maker(const std::string& name) const { return made_by(source(name)); }
 
-  // A value that is the same in each trip, and known.
+  // A loop-invariant known value.
   std::optional<Size> number(const std::string& name) const {
     const std::string& value = source(name);
     if (makers_.contains(value)) return std::nullopt;
@@ -135,7 +136,7 @@ class LoopBody {
     return is_one ? std::optional(found.known->values[0]) : std::nullopt;
   }
 
-  // Where a counter begins whose next value this is: the number of the trip, or a carried value
+  // The start of the counter whose next value is `next`: the iteration number, or a carried value
   // that grows by 1.
   std::optional<Size> start_of(const std::string& next) const {
     const std::string& value = source(next);
@@ -160,7 +161,7 @@ class LoopBody {
   std::unordered_map<std::string_view, const Node*> makers_;
 };
 
-// How often a Loop runs that begins, where that follows from sizes.
+// The number of iterations of a Loop whose condition is initially true, if it follows from sizes.
 std::optional<Size> trips_of(const NodeCall& n, const LoopBody& body, bool runs_all) {
   if (n.has(0) && !n.known(0)) return std::nullopt;
   const std::optional<Size> tested = runs_all ? std::nullopt : body.trips();
@@ -200,7 +201,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
     return go ? logical_and(go, is_less) : is_less;
   };
   const Known is_true = {DType::kBool, Dims{}, {1}, {}};
-  // Carried are the number of trips so far, and what the body carries.
+  // The loop carries the number of iterations so far, and then the body's carried values.
   Loop loop = {.name = "Loop"};
   loop.go = goes_on(n.optional(1), zero);
   loop.carried = {zero};
@@ -225,7 +226,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
 
 namespace {
 
-// x with an axis moved to another place.
+// Moves an axis of x to another position.
 Tensor moved(const Tensor& x, int64_t from, int64_t to) {
   if (from == to) return x;
   Ints perm;

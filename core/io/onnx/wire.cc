@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMostNumber = (uint64_t{1} << 29) - 1;
 
-// The value with these bits, the low ones where it is the smaller. (libc++ 14 has no
+// Converts bits to a value; uses the low bits if the type is smaller. (libc++ 14 has no
 // std::bit_cast.)
 template <class T>
 T value_of(uint64_t bits) {

@@ -10,7 +10,7 @@ namespace {
 
 using testing::WireWriter;
 
-// What `read` throws; empty if it throws nothing.
+// The error of `read`; empty if it succeeds.
 template <class Read>
 std::string refusal_of(const Read& read) {
   try {
@@ -22,7 +22,7 @@ std::string refusal_of(const Read& read) {
   return "";
 }
 
-// What going through all fields throws.
+// The error of iterating over all fields.
 std::string refusal(std::string_view bytes) {
   return refusal_of([&] {
     for (WireReader fields(bytes); fields.next();) {
@@ -30,7 +30,7 @@ std::string refusal(std::string_view bytes) {
   });
 }
 
-// What asking the first field throws.
+// The error of reading the first field with `ask`.
 template <class Ask>
 std::string refusal(std::string_view bytes, const Ask& ask) {
   return refusal_of([&] {
@@ -61,7 +61,7 @@ TEST(Wire, ReadsEachKindOfField) {
   EXPECT_FALSE(fields.next());
 }
 
-TEST(Wire, RepeatedNumbersLieInOneFieldOrInMany) {
+TEST(Wire, RepeatedNumbersMayBePackedOrNot) {
   const std::string bytes = WireWriter()
                                 .number(1, 7)
                                 .text(1, "\x08\xac\x02")
@@ -80,7 +80,7 @@ TEST(Wire, RepeatedNumbersLieInOneFieldOrInMany) {
   EXPECT_EQ(reals, (std::vector<float>{1, 0}));
 }
 
-TEST(Wire, EveryErrorNamesItsByte) {
+TEST(Wire, EveryErrorNamesItsByteOffset) {
   EXPECT_EQ(refusal("\x08"), "byte 1: a number is cut off");
   EXPECT_EQ(refusal("\x08\xff"), "byte 1: a number is cut off");
   EXPECT_EQ(refusal(std::string("\x08") + std::string(10, '\x80')),
@@ -94,7 +94,7 @@ TEST(Wire, EveryErrorNamesItsByte) {
   EXPECT_EQ(refusal(""), "");
 }
 
-TEST(Wire, ABytesPlaceIsThatInTheWholeFile) {
+TEST(Wire, ByteOffsetsAreRelativeToTheWholeFile) {
   const std::string bytes = "\x08\x01\x12\x02\x1a\x09";
   WireReader fields(bytes);
   ASSERT_TRUE(fields.next() && fields.next());
@@ -106,7 +106,7 @@ TEST(Wire, ABytesPlaceIsThatInTheWholeFile) {
             "byte 4: field 3 has 9 bytes, but 0 are left");
 }
 
-TEST(Wire, AFieldIsRefusedWhereItIsOfAnotherKind) {
+TEST(Wire, AFieldOfAnotherKindIsRefused) {
   const std::string number = WireWriter().number(1, 5).bytes(),
                     text = WireWriter().text(1, "x").bytes();
   std::vector<float> reals;
@@ -123,7 +123,7 @@ TEST(Wire, AFieldIsRefusedWhereItIsOfAnotherKind) {
             "byte 2: a number is cut off");
 }
 
-TEST(Wire, TextIsUtf8) {
+TEST(Wire, TextMustBeUtf8) {
   const auto read = [](const std::string& text) {
     return refusal(WireWriter().text(1, text).bytes(), [](WireReader& f) { f.text(); });
   };
