@@ -1,4 +1,4 @@
-// Fixed-size allocation for objects behind handles. Each thread has its own free lists, so that a
+// Fixed-size allocation for objects with C handles. Each thread has its own free lists, so that a
 // handle needs neither a lock nor a call of the allocator.
 //
 // Release builds reuse the most recently freed block first, while it is in the cache. Debug builds

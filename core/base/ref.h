@@ -1,4 +1,4 @@
-// Intrusive reference counting for every object behind a C handle.
+// Intrusive reference counting for the objects of C handles.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// The type tag of an object behind a handle. Checking it detects a wrong cast always, and a
+// The type tag of an object with a C handle. Checking it detects a wrong cast always, and a
 // released handle in debug builds (see pool.h).
 enum class Kind : uint32_t {
   kDead = 0xdeadbeef,

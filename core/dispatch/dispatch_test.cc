@@ -53,7 +53,7 @@ TEST_F(DispatchTest, ScalarsAdoptTheirPartnersDtype) {
   EXPECT_TENSOR(mul(f32({1.5}), make_scalar(int64_t{2})), f32({3}));
 }
 
-TEST_F(DispatchTest, ScalarsAloneGiveOrdinaryTensors) {
+TEST_F(DispatchTest, OpsOnScalarsReturnOrdinaryTensors) {
   const Tensor y = add(make_scalar(int64_t{2}), make_scalar(int64_t{3}));
   EXPECT_TENSOR(y, make(DType::kI64, Dims{}, {5}));
   EXPECT_FALSE(y->type.weak);
@@ -188,7 +188,7 @@ TEST_F(DispatchTest, ASecondThreadInOneScopeIsRefused) {
   EXPECT_NE(message.find("in use on another thread"), std::string::npos) << message;
 }
 
-TEST_F(DispatchTest, CancelEndsTheCallUnderWayAndNotLaterOnes) {
+TEST_F(DispatchTest, CancelStopsTheCallInProgressButNotLaterOnes) {
   scope().cancel();
   EXPECT_ERROR(neg(f32({1})), Code::kCancelled, "cancelled");
 }

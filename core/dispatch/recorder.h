@@ -19,7 +19,7 @@ class LaunchRecorder {
     const OpDef& op;
     AnyAttrs attrs;
     const tenon_launch& launch;
-    std::span<const TensorImpl* const> inputs;  // The tensors behind the launch's input views.
+    std::span<const TensorImpl* const> inputs;  // The tensors that the launch's input views show.
     TensorSpan outputs;
     const Storage* workspace;  // NULL if it has none.
     int64_t took_ns;           // Duration of the launch alone.

@@ -3,7 +3,6 @@
 //
 // Files are not trusted: everything in the header is checked against the size of the file and
 // against the rest of the header before it is used.
-// held against the size of the file and against the rest of the header.
 
 #pragma once
 

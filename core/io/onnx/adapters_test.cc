@@ -267,7 +267,7 @@ TEST_F(OnnxAdapters, RecurrentLayersHaveDefaultActivations) {
                "rnn takes no such value for its attribute activation");
 }
 
-TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSortedByTheirFirstElements) {
+TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSorted) {
   const Tensor x = f32({4, 2}, {2, 1, 1, 9, 2, 1, 1, 3});
   const auto unique = [&](int64_t sorted) {
     return run_node(

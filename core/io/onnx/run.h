@@ -5,7 +5,6 @@
 // call: onnx/adapters.def lists them. A model may also define ops itself, as functions. Every call
 // is an apply(), so tapes and tracers record it. Under trace, known elements (onnx/known.h) are
 // propagated with the values.
-// known of values (onnx/known.h) goes with them.
 
 #pragma once
 
