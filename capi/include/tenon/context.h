@@ -1,11 +1,12 @@
 /* tenon/context.h - the context: devices, plugins and defaults of one program or library.
  *
- * There are no globals. Two contexts in one process do not touch each other, and a tensor of one is
- * refused by the other.
+ * There are no globals. Two contexts in one process share nothing; a call that mixes tensors of
+ * both fails.
  *
- * Threads: any may call each function here, several at once too.
+ * Threads: every function here may be called from any thread, also concurrently.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h).
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h.
  */
 
 #ifndef TENON_CONTEXT_H_
@@ -27,7 +28,7 @@ TENON_BEGIN_DECLS
   (TENON_VERSION_MAJOR * 1000000 + TENON_VERSION_MINOR * 1000 + TENON_VERSION_PATCH)
 
 /**
- * Gives the version of the library that runs, which may be newer than its headers. Any thread.
+ * Returns the version of the loaded library, which may be newer than its headers. Any thread.
  *
  * @return Static text like "0.1.0".
  *
@@ -36,9 +37,9 @@ TENON_BEGIN_DECLS
 TENON_API tenon_string tenon_version(void);
 
 /**
- * Gives the version of the library that runs as one number. Any thread.
+ * Returns the version of the loaded library as one number. Any thread.
  *
- * @return Major * 1000000 + minor * 1000 + patch, to be compared with TENON_VERSION_NUMBER.
+ * @return Major * 1000000 + minor * 1000 + patch, comparable with TENON_VERSION_NUMBER.
  *
  * @since 0.1, unstable
  */
@@ -46,7 +47,7 @@ TENON_API uint32_t tenon_version_number(void);
 
 /* ---- options ------------------------------------------------------------ */
 
-/* Receives lines of the log, from any thread and several at a time. */
+/* Receives log lines. May be called from any thread, also concurrently. */
 typedef struct tenon_log_callback {
   /* NULL: to stderr. */
   void (*function)(void* payload, int32_t level, tenon_string message) TENON_NULLABLE;
@@ -54,7 +55,7 @@ typedef struct tenon_log_callback {
   void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_log_callback;
 
-/* One option for one plugin, as its documents name it. Frozen. */
+/* One option for one plugin; the plugin's documentation lists the keys. Frozen. */
 typedef struct tenon_plugin_option {
   tenon_string plugin;
   tenon_string key;
@@ -62,32 +63,34 @@ typedef struct tenon_plugin_option {
 } tenon_plugin_option;
 
 enum {
-  TENON_NUMERIC_STRICT = 0, /* The bits depend on values, shapes, dtypes and attributes only. */
-  TENON_NUMERIC_FAST = 1    /* A device may use what is faster. */
+  TENON_NUMERIC_STRICT =
+      0, /* Results are bitwise determined by values, shapes, dtypes and attributes. */
+  TENON_NUMERIC_FAST = 1 /* A device may trade bitwise equality for speed. */
 };
 
 enum {
-  TENON_FALLBACK_WARN = 0,   /* What a device cannot run, the CPU does; said once for each op. */
-  TENON_FALLBACK_STRICT = 1, /* It is an error. */
-  TENON_FALLBACK_AUTO = 2    /* The CPU does, silently. */
+  TENON_FALLBACK_WARN =
+      0, /* Ops that a device cannot run fall back to the CPU, with one warning for each op. */
+  TENON_FALLBACK_STRICT = 1, /* An op that the device cannot run is an error. */
+  TENON_FALLBACK_AUTO = 2    /* Falls back to the CPU silently. */
 };
 
 /* How a context is made. Start from TENON_CONTEXT_OPTIONS_DEFAULT. */
 typedef struct tenon_context_options {
   uint32_t struct_size;
-  int32_t log_level;      /* The least TENON_LOG_* that is passed on. */
+  int32_t log_level;      /* Minimum TENON_LOG_* level that is logged. */
   tenon_log_callback log; /* Destroyed with the context. */
-  /* Plugin files, or folders of files libtenon_<name>.so, that go before all others. */
+  /* Plugin files, or folders of files libtenon_<name>.so, that are searched before all others. */
   const tenon_string* plugin_paths TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_plugin_paths);
   size_t n_plugin_paths;
   const tenon_plugin_option* plugin_options TENON_BORROWED TENON_NULLABLE
       TENON_COUNT(n_plugin_options);
   size_t n_plugin_options;
-  uint64_t memory_limit_bytes; /* For each device; 0 for none. */
-  uint32_t threads;            /* Of each device that computes on the host; 0 for all cores. */
-  int32_t numeric_policy;      /* TENON_NUMERIC_*. */
-  int32_t fallback_policy;     /* TENON_FALLBACK_*. */
-  bool deterministic;          /* Two runs give the same bits, also where the policy is FAST. */
+  uint64_t memory_limit_bytes; /* For each device; 0 for no limit. */
+  uint32_t threads; /* For each device that computes on the host; 0 for one thread per core. */
+  int32_t numeric_policy;  /* TENON_NUMERIC_*. */
+  int32_t fallback_policy; /* TENON_FALLBACK_*. */
+  bool deterministic;      /* Two runs give bitwise equal results even with FAST. */
 } tenon_context_options;
 
 #define TENON_CONTEXT_OPTIONS_DEFAULT                                                             \
@@ -99,16 +102,17 @@ typedef struct tenon_context_options {
 /* ---- life --------------------------------------------------------------- */
 
 /**
- * Makes a context. No plugin is loaded and no device is opened before one is needed.
+ * Creates a context. Plugins are loaded and devices are opened on first use.
  *
- * @param options      How; NULL for the defaults. Copied. `options->log` is taken over: its
- *                     destructor runs once, with the context or when this call fails.
+ * @param options      Options; NULL for the defaults. Copied. The context takes ownership of
+ *                     `options->log`: its destructor runs exactly once, when the context is
+ *                     destroyed or when this call fails.
  * @param out_context  Receives the context.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a policy or the log level is unknown, a list is NULL with a count
- *     above zero, the options have no struct_size or ask for what only a newer version knows, or
- *     `out_context` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a policy or the log level is unknown, an array is NULL with a count
+ *     above zero, the options have no struct_size or set fields that only a newer version supports,
+ *     or `out_context` is NULL.
  *
  * @since 0.1, unstable
  */
@@ -116,7 +120,7 @@ TENON_API TENON_OWNED tenon_error* tenon_context_create(
     const tenon_context_options* options TENON_NULLABLE, tenon_context** out_context TENON_OWNED);
 
 /**
- * Adds an owner to a context.
+ * Adds a reference to a context.
  *
  * @param context  The context; NULL does nothing.
  *
@@ -125,8 +129,8 @@ TENON_API TENON_OWNED tenon_error* tenon_context_create(
 TENON_API void tenon_context_retain(tenon_context* context TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a context. Scopes, tensors and devices made from it keep it alive; the
- * last of them waits for what is under way and for its callbacks, and closes the devices.
+ * Releases a reference to a context. Its scopes, tensors and devices keep it alive. The last
+ * reference waits for running work and its callbacks, and closes the devices.
  *
  * @param context  The context; NULL does nothing.
  *
@@ -135,12 +139,12 @@ TENON_API void tenon_context_retain(tenon_context* context TENON_NULLABLE TENON_
 TENON_API void tenon_context_release(tenon_context* context TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gives the context's own scope, for programs that need no other.
+ * Returns the context's default scope, for programs that need only one.
  *
  * @param context  The context.
  *
- * @return A scope that lives as long as the context and is not released; NULL if `context` is not a
- *         context. One thread at a time uses it.
+ * @return A scope that stays valid as long as the context and must not be released; NULL if
+ *         `context` is not a context. Only one thread at a time may use it.
  *
  * @since 0.1, unstable
  */
@@ -148,8 +152,8 @@ TENON_API TENON_BORROWED tenon_scope* tenon_context_default_scope(
     tenon_context* context TENON_THREADS(any));
 
 /**
- * Cancels what is under way: calls in any scope of this context return TENON_CANCELLED at their
- * next check. Calls that begin later run.
+ * Cancels running calls: calls in any scope of this context return TENON_CANCELLED at their next
+ * check. Calls that start later are not affected.
  *
  * @param context  The context; NULL does nothing.
  *
@@ -160,11 +164,11 @@ TENON_API void tenon_context_cancel(tenon_context* context TENON_NULLABLE TENON_
 /* ---- devices ------------------------------------------------------------ */
 
 /**
- * Counts the devices that there are. Loads every plugin that is found, so it may take a while the
- * first time.
+ * Counts the available devices. The first call loads every plugin that is found, so it may take a
+ * while.
  *
  * @param context    The context.
- * @param out_count  Receives the number; 0 if there is none, which is no error.
+ * @param out_count  Receives the number. 0 is not an error.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_count` is NULL.
@@ -175,14 +179,14 @@ TENON_API TENON_OWNED tenon_error* tenon_context_count_devices(
     tenon_context* context TENON_THREADS(any), size_t* out_count);
 
 /**
- * Gives a device by its place in the list: cpu first, then by name.
+ * Gets a device by its index in the list of devices: cpu first, then sorted by name.
  *
  * @param context     The context.
- * @param index       The place, below what tenon_context_count_devices() gave.
+ * @param index       The index, less than the result of tenon_context_count_devices().
  * @param out_device  Receives the device.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_OUT_OF_RANGE if there are not so many.
+ *   - TENON_OUT_OF_RANGE if `index` is too large.
  *   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_device` is NULL.
  *
  * @since 0.1, unstable
@@ -191,14 +195,15 @@ TENON_API TENON_OWNED tenon_error* tenon_context_get_device(
     tenon_context* context TENON_THREADS(any), size_t index, tenon_device** out_device TENON_OWNED);
 
 /**
- * Gives a device by name and loads the plugin of that name, and no other, if need be.
+ * Gets a device by name. Loads the plugin of that name if necessary, and no other plugin.
  *
  * @param context     The context.
- * @param name        "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU, else cpu:0.
+ * @param name        "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a CPU, or
+ *                    cpu:0 if there is none.
  * @param out_device  Receives the device.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
+ *   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
  *   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_device` is NULL.
  *
  * @since 0.1, unstable
@@ -208,24 +213,25 @@ TENON_API TENON_OWNED tenon_error* tenon_context_find_device(
     tenon_device** out_device TENON_OWNED);
 
 /* ---- plugins ------------------------------------------------------------
- * Plugins are looked for at the paths that the options name, then at those of the environment's
- * TENON_PLUGIN_PATH (absolute ones, parted by colons; ignored in a privileged process), then in
- * tenon/plugins beside the library. Never in the working directory. */
+ * Plugins are searched in the paths of the options, then in the paths of the environment variable
+ * TENON_PLUGIN_PATH (absolute paths separated by colons; ignored in a privileged process), then in
+ * tenon/plugins next to the library. The working directory is never searched. */
 
 enum {
-  TENON_PLUGIN_NOT_TRIED = 0, /* Nobody asked for a device of its name. */
+  TENON_PLUGIN_NOT_TRIED = 0, /* Not loaded yet: no device of its name was requested. */
   TENON_PLUGIN_LOADED = 1,
   TENON_PLUGIN_REFUSED = 2 /* Not loaded; `reason` says why. */
 };
 
-/* A plugin that was found. The caller sets struct_size; texts live as long as the context. */
+/* A plugin that was found. The caller sets struct_size. Strings stay valid as long as the
+ * context. */
 typedef struct tenon_plugin_candidate {
   uint32_t struct_size;
   int32_t state;        /* TENON_PLUGIN_*. */
-  tenon_code code;      /* Of the refusal; TENON_OK otherwise. */
+  tenon_code code;      /* The error code of the refusal; TENON_OK otherwise. */
   uint32_t reserved;    /* Zero. */
-  tenon_string path;    /* Its file; empty if it is linked in. */
-  tenon_string name;    /* What its devices are called. */
+  tenon_string path;    /* Its file; empty if it is statically linked. */
+  tenon_string name;    /* The name of its devices. */
   tenon_string version; /* Empty until it is loaded. */
   tenon_string reason;  /* Empty unless it was refused. */
 } tenon_plugin_candidate;
@@ -234,19 +240,18 @@ typedef struct tenon_plugin_candidate {
  * Loads one more plugin and opens its devices.
  *
  * @param context  The context.
- * @param path     The file. A relative path counts from the working directory.
+ * @param path     The file. A relative path is relative to the working directory.
  *
- * @return NULL, or an error for the caller to free, whose reason is also listed with the
- * candidates:
+ * @return NULL, or an error for the caller to free. The candidate's `reason` then holds the cause:
  *   - TENON_NOT_FOUND if there is no such file.
  *   - TENON_DATA_LOSS if the file is truncated.
- *   - TENON_INVALID_ARGUMENT if it is no shared object, is for another machine, is no plugin or
- *     describes itself wrongly, or if `context` is not a context.
- *   - TENON_UNAVAILABLE if it is of another epoch, lacks a feature or needs one that is missing, or
- *     says that it does not fit this machine.
- *   - TENON_UNIMPLEMENTED if this build loads no plugins, since it holds those that it was built
- *     with.
- *   - What the plugin's own functions gave.
+ *   - TENON_INVALID_ARGUMENT if the file is not a shared object, is for another architecture, is
+ *     not a plugin or has an invalid descriptor, or if `context` is not a context.
+ *   - TENON_UNAVAILABLE if the plugin has another ABI epoch, lacks a feature or needs one that is
+ *     missing, or reports that it does not support this machine.
+ *   - TENON_UNIMPLEMENTED if this build cannot load plugins because its plugins are statically
+ *     linked.
+ *   - Any error that the plugin's own functions return.
  *
  * @since 0.1, unstable
  */
@@ -254,7 +259,7 @@ TENON_API TENON_OWNED tenon_error* tenon_context_load_plugin(
     tenon_context* context TENON_THREADS(any), tenon_string path);
 
 /**
- * Counts the plugins that were found, tried or not. Loads none.
+ * Counts the plugins that were found, loaded or not. Does not load any.
  *
  * @param context  The context.
  *
@@ -265,14 +270,14 @@ TENON_API TENON_OWNED tenon_error* tenon_context_load_plugin(
 TENON_API size_t tenon_context_count_candidates(tenon_context* context TENON_THREADS(any));
 
 /**
- * Tells what came of a plugin that was found. Loads none.
+ * Describes a plugin that was found. Does not load it.
  *
  * @param context        The context.
- * @param index          Its place, in the order in which plugins are tried.
+ * @param index          Its index, in the order in which plugins are searched.
  * @param out_candidate  Filled up to its `struct_size`, which the caller sets.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_OUT_OF_RANGE if there are not so many.
+ *   - TENON_OUT_OF_RANGE if `index` is too large.
  *   - TENON_INVALID_ARGUMENT if `context` is not a context, or `out_candidate` is NULL or has a
  *     struct_size below 8.
  *

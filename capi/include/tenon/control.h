@@ -1,21 +1,22 @@
-/* tenon/control.h - branches and loops that choose by values.
+/* tenon/control.h - branches and loops that depend on tensor values.
  *
- * Called as it stands, each of these runs the blocks that it chooses, as an `if` or a `while` of
- * the host language would. Inside of a function's callback, where tensors have no values, each
- * block runs once, under trace, and becomes a part of the trace that runs as often as its values
- * say. So the same code serves both. Gradients of any order pass through, nested as deep as one
- * likes.
+ * Called eagerly, each function runs the blocks that it selects, like an `if` or a `while` of the
+ * host language. Inside a function's callback, where tensors have no values, each block is traced
+ * once. It becomes a region of the trace, which runs as often as the values require. So the same
+ * code works in both modes. Gradients of any order are supported, at any nesting depth.
  *
- * Blocks may use what they find around them: tensors, and variables and generators, which they may
- * assign and draw from. Inside of a function they may not make variables or generators that stay.
+ * Blocks may capture tensors, variables and generators; they may assign the variables and draw from
+ * the generators. Inside a function they must not create variables or generators that outlive the
+ * block.
  *
- * Inline scalars that go into a loop or come out of a branch become tensors: float32, int64 or
+ * Inline scalars that enter a loop or leave a branch become tensors of dtype float32, int64 or
  * bool.
  *
- * Threads: any, but one at a time for one scope.
+ * Threads: any thread, but only one thread at a time may use a scope.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_CONTROL_H_
@@ -25,43 +26,44 @@
 
 TENON_BEGIN_DECLS
 
-/* The code of a branch or of a loop. Runs on the calling thread while the call lasts, in the scope
- * that it receives. It fills the first of `out_outputs`, which are NULL before, with tensors that
- * the caller then owns, as many as it gives; or returns an error. */
+/* The body of a branch or of a loop. Runs on the calling thread during the call, in the scope that
+ * it receives. It stores its outputs in the first entries of `out_outputs`, which are initially
+ * NULL, and the caller owns them; or it returns an error. */
 typedef struct tenon_block {
   tenon_error* (*function)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
                            tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs),
                            size_t n_inputs,
                            tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(max_outputs),
                            size_t max_outputs);
-  void* payload TENON_BORROWED; /* Lives longer than the call. */
+  void* payload TENON_BORROWED; /* Must outlive the call. */
 } tenon_block;
 
-/* How the gradient of a loop inside of a function finds what it needs of each trip. Eager loops are
- * recorded call by call, whatever is said here. */
+/* How the gradient of a loop inside a function obtains the residuals of each iteration. Eager loops
+ * ignore this policy: tapes record them call by call. */
 enum {
-  TENON_LOOP_STACK = 0, /* Each trip leaves it. */
-  /* Each trip leaves what it began with, and the way back runs it once more: less memory where a
-   * body makes much of little, for about half as much time again. */
+  TENON_LOOP_STACK = 0, /* Each iteration saves its residuals. */
+  /* Each iteration saves only its inputs, and the backward pass recomputes it. Saves memory if the
+   * body's intermediate values are much larger than its inputs, for about 50 % more time. */
   TENON_LOOP_RECOMPUTE = 1,
-  TENON_LOOP_BOUNDED = 2 /* As STACK, in memory for all trips that is there from the start. */
+  TENON_LOOP_BOUNDED = 2 /* As STACK, in memory that is preallocated for all iterations. */
 };
 
-/* How a while loop goes. Start from TENON_WHILE_OPTIONS_DEFAULT. */
+/* Options of a while loop. Start from TENON_WHILE_OPTIONS_DEFAULT. */
 typedef struct tenon_while_options {
   uint32_t struct_size;
   int32_t policy;    /* TENON_LOOP_*. */
-  int64_t max_trips; /* More are an error; 0: as many as there are. BOUNDED must say. */
+  int64_t max_trips; /* Exceeding it is an error; 0: no limit. Required for BOUNDED. */
 } tenon_while_options;
 
 #define TENON_WHILE_OPTIONS_DEFAULT \
   { sizeof(tenon_while_options), TENON_LOOP_STACK, 0 }
 
-/* How a scan goes. Start from TENON_SCAN_OPTIONS_DEFAULT. */
+/* Options of a scan. Start from TENON_SCAN_OPTIONS_DEFAULT. */
 typedef struct tenon_scan_options {
   uint32_t struct_size;
-  bool reverse;   /* From the last element to the first. */
-  int32_t policy; /* TENON_LOOP_*. BOUNDED: by the length; what is stacked lies there, too. */
+  bool reverse;   /* Iterates from the last element to the first. */
+  int32_t policy; /* TENON_LOOP_*. BOUNDED: bounded by the length; stacked outputs use that memory
+                     too. */
 } tenon_scan_options;
 
 #define TENON_SCAN_OPTIONS_DEFAULT \
@@ -70,22 +72,23 @@ typedef struct tenon_scan_options {
 /**
  * Runs one of two blocks.
  *
- * Where the predicate is an inline scalar, the choice is made now, under trace too.
+ * If the predicate is an inline scalar, the block is selected immediately, even while tracing.
  *
- * @param scope        Where.
+ * @param scope        The scope in which the call runs.
  * @param predicate    A bool of rank 0.
  * @param then_block   Runs if it is true. Takes no inputs.
- * @param else_block   Runs if it is false. Inside of a function it gives as many outputs as the
- *                     other, of the same types.
+ * @param else_block   Runs if it is false. Inside a function both blocks must return the same
+ *                     number of outputs with the same types.
  * @param out_outputs  Receives the outputs; all NULL if the call fails.
- * @param n_outputs    How many there is room for.
- * @param out_count    Receives how many there are; NULL: they are exactly `n_outputs`.
+ * @param n_outputs    Capacity of `out_outputs`.
+ * @param out_count    Receives the number of outputs; NULL if it must equal `n_outputs`.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the predicate is
- *     no bool of rank 0, a block has no function or gives more outputs than there is room for, or
- *     fewer where they are to be exactly as many, or the two give different types.
- *   - What a block returned.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+ *     predicate is not a bool of rank 0, a block has no function, a block returns more outputs than
+ *     fit (or, without `out_count`, not exactly `n_outputs`), or the outputs of the two blocks have
+ *     different types.
+ *   - Any error that a block returns.
  *
  * @since 0.1, unstable
  */
@@ -98,13 +101,14 @@ TENON_API TENON_OWNED tenon_error* tenon_cond(
 /**
  * Runs one of several blocks.
  *
- * @param scope        Where.
- * @param index        An int64 of rank 0: which block; where there is none, the last.
- * @param blocks       `n_blocks` blocks, which take no inputs and give alike.
- * @param n_blocks     How many; at least one.
+ * @param scope        The scope in which the call runs.
+ * @param index        An int64 of rank 0 that selects the block. An index out of range selects the
+ *                     last block.
+ * @param blocks       `n_blocks` blocks, which take no inputs and return outputs of the same types.
+ * @param n_blocks     Number of blocks; at least 1.
  * @param out_outputs  Receives the outputs; all NULL if the call fails.
- * @param n_outputs    How many there is room for.
- * @param out_count    Receives how many there are; NULL: they are exactly `n_outputs`.
+ * @param n_outputs    Capacity of `out_outputs`.
+ * @param out_count    Receives the number of outputs; NULL if it must equal `n_outputs`.
  *
  * @return NULL, or an error for the caller to free: as tenon_cond().
  *
@@ -117,28 +121,29 @@ TENON_API TENON_OWNED tenon_error* tenon_case(
     size_t* out_count TENON_NULLABLE);
 
 /**
- * Runs a block as long as a condition holds.
+ * Runs a block while a condition holds.
  *
- * Inside of a function the condition is traced twice: for the start, and for what the body gives.
+ * Inside a function the condition is traced twice: on the initial values and on the outputs of the
+ * body.
  *
- * @param scope        Where.
- * @param condition    Takes what is carried; gives one output, a bool of rank 0.
- * @param body         Takes what is carried; gives what is carried on, of the same dtypes and
+ * @param scope        The scope in which the call runs.
+ * @param condition    Takes the carried values; returns one output, a bool of rank 0.
+ * @param body         Takes the carried values; returns their next values, with the same dtypes and
  *                     shapes.
- * @param initial      `n_values` tensors: what is carried at first.
- * @param n_values     How many.
- * @param options      How; NULL for the defaults: any number of trips, each of which leaves what a
- *                     gradient needs.
- * @param out_values   Receives `n_values` tensors: what is carried when the condition fails; all
- *                     NULL if the call fails.
+ * @param initial      `n_values` tensors: the initial carried values.
+ * @param n_values     Number of values.
+ * @param options      Options; NULL for the defaults: any number of iterations, each of which saves
+ *                     its residuals.
+ * @param out_values   Receives `n_values` tensors: the carried values when the condition becomes
+ *                     false; all NULL if the call fails.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, a block has no
- *     function, the condition gives anything but one bool of rank 0, the body gives another
- *     number of outputs or another type than is carried, the policy is none or is BOUNDED without
- *     `max_trips`, or the loop goes on after so many.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, a block
+ *     has no function, the condition does not return exactly one bool of rank 0, the outputs of the
+ *     body differ from the carried values in number or type, the policy is unknown or is BOUNDED
+ *     without `max_trips`, or the loop exceeds `max_trips`.
  *   - TENON_CANCELLED if the scope or its context was cancelled.
- *   - What a block returned.
+ *   - Any error that a block returns.
  *
  * @since 0.1, unstable
  */
@@ -149,29 +154,31 @@ TENON_API TENON_OWNED tenon_error* tenon_while_loop(
     tenon_tensor** out_values TENON_OWNED TENON_NULLABLE TENON_COUNT(n_values));
 
 /**
- * Runs a block for each element of tensors, along their first axis.
+ * Runs a block for each slice of tensors along their first axis.
  *
- * @param scope        Where.
- * @param body         Takes what is carried, and behind it an element of each of `xs`; gives what
- *                     is carried on, of the same types, and behind it what is stacked.
- * @param initial      `n_carried` tensors: what is carried at first.
- * @param n_carried    How many.
+ * @param scope        The scope in which the call runs.
+ * @param body         Takes the carried values, followed by one slice of each of `xs`. Returns the
+ *                     next carried values, with the same types, followed by the outputs to be
+ *                     stacked.
+ * @param initial      `n_carried` tensors: the initial carried values.
+ * @param n_carried    Number of carried.
  * @param xs           `n_xs` tensors of the same length along their first axis.
- * @param n_xs         How many; at least one.
- * @param options      How; NULL for the defaults: from the first element to the last.
- * @param out_carried  Receives `n_carried` tensors: what is carried at the end; all NULL if the
- *                     call fails.
- * @param out_stacked  Receives what the body gave beside, along a new first axis, at the place of
- *                     its element; all NULL if the call fails.
- * @param n_stacked    How many there is room for.
- * @param out_count    Receives how many there are; NULL: they are exactly `n_stacked`.
+ * @param n_xs         Number of xs; at least 1.
+ * @param options      Options; NULL for the defaults: from the first element to the last.
+ * @param out_carried  Receives `n_carried` tensors: the final carried values; all NULL if the call
+ *                     fails.
+ * @param out_stacked  Receives the other outputs of the body, stacked along a new first axis: the
+ *                     outputs for slice i of `xs` are at index i. All NULL if the call fails.
+ * @param n_stacked    Capacity of `out_stacked`.
+ * @param out_count    Receives the number of outputs; NULL if it must equal `n_stacked`.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the block has no
- *     function, there are no `xs`, one has rank 0 or another length, the body gives another
- *     number of outputs or another type than is carried, or the policy is none.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+ *     block has no function, there are no `xs`, one of them has rank 0 or another length, the
+ *     outputs of the body differ from the carried values in number or type, or the policy is
+ *     unknown.
  *   - TENON_CANCELLED if the scope or its context was cancelled.
- *   - What the block returned.
+ *   - Any error that the block returns.
  *
  * @since 0.1, unstable
  */
@@ -185,17 +192,17 @@ TENON_API TENON_OWNED tenon_error* tenon_scan(
     size_t* out_count TENON_NULLABLE);
 
 /**
- * Gives the sizes of a tensor as a tensor, to compute with, and to loop by.
+ * Gets the sizes of a tensor as a tensor, for computations and loop bounds.
  *
- * Inside of a function the sizes may be unknown; then they are those of each call.
+ * Inside a function the sizes may be dynamic; the tensor then holds the sizes of each call.
  *
- * @param scope      Where: on its device.
+ * @param scope      The scope; the result is placed on its device.
  * @param tensor     Any tensor.
- * @param out_shape  Receives an int64 of one axis, as long as `tensor` has axes.
+ * @param out_shape  Receives an int64 tensor of shape [rank of `tensor`].
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the tensor was
- *     donated, or `out_shape` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+ *     tensor was donated, or `out_shape` is NULL.
  *
  * @since 0.1, unstable
  */

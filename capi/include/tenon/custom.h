@@ -1,12 +1,13 @@
-/* tenon/custom.h - derivatives and ops that a program brings along.
+/* tenon/custom.h - custom gradients and custom ops.
  *
- * Callbacks run on the thread that made the outer call, in the scope that they receive, and return
- * NULL or an error that they made with tenon_error_create(). Their outputs are NULL before.
+ * Callbacks run on the thread that made the outer call, in the scope that they receive. They return
+ * NULL or an error created with tenon_error_create(). Their outputs are initially NULL.
  *
- * Threads: any, but one at a time for one scope.
+ * Threads: any thread, but only one thread at a time may use a scope.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_CUSTOM_H_
@@ -19,23 +20,23 @@ TENON_BEGIN_DECLS
 
 /* ---- custom gradients --------------------------------------------------- */
 
-/* What a derivative may use; valid during the callback. */
+/* Arguments of a derivative; valid during the callback. */
 typedef struct tenon_backward_args {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Those of the forward call; an optional one may be NULL. */
+  /* The inputs of the forward call; an optional input may be NULL. */
   tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs);
   size_t n_inputs;
-  /* Those of the forward call. */
+  /* The outputs of the forward call. */
   tenon_tensor* const* outputs TENON_BORROWED TENON_COUNT(n_outputs);
-  /* One for each output; zeros where nothing reached it. */
+  /* One for each output; zeros if no gradient reached it. */
   tenon_tensor* const* cotangents TENON_BORROWED TENON_COUNT(n_outputs);
   size_t n_outputs;
 } tenon_backward_args;
 
-/* A derivative: given the cotangents of the outputs, those of the inputs. It fills `out_grads` with
- * tensors of the inputs' types that the caller then owns; NULL where there is no gradient. Written
- * with ops, it can be differentiated again. */
+/* A derivative (VJP): computes the cotangents of the inputs from those of the outputs. It fills
+ * `out_grads` with tensors of the inputs' types, which the caller owns, or with NULL if an input
+ * has no gradient. If it is written with ops, it can be differentiated again. */
 typedef struct tenon_backward_function {
   tenon_error* (*function)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
                            const tenon_backward_args* args,
@@ -46,23 +47,24 @@ typedef struct tenon_backward_function {
 } tenon_backward_function;
 
 /**
- * Computes tensors by a function whose derivative is another function, not that of its ops.
+ * Calls a function whose derivative is given by another function, not by its ops.
  *
- * @param scope        Where.
- * @param forward      Computes the outputs; tapes do not see what it calls. Its destructor runs
+ * @param scope        The scope in which the call runs.
+ * @param forward      Computes the outputs; tapes do not record its calls. Its destructor runs
  *                     before this call returns.
  * @param inputs       `n_inputs` tensors.
- * @param n_inputs     How many.
- * @param backward     The derivative; inside of a function it runs under trace. Its destructor runs
- *                     when no tape and no trace needs it any more, or when this call fails.
+ * @param n_inputs     Number of inputs.
+ * @param backward     The derivative; inside a function it is traced. Its destructor runs when no
+ *                     tape and no trace needs it any more, or when this call fails.
  * @param out_outputs  Receives `n_outputs` tensors.
- * @param n_outputs    How many.
+ * @param n_outputs    Number of outputs.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
- *     context, a function or a list that it needs is NULL, or `forward` left an output NULL.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
- *   - What `forward` returned. What `backward` returns comes out of tenon_tape_gradient().
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an input was donated or belongs to
+ *     another context, a required function or array is NULL, or `forward` left an output NULL.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+ *   - Any error that `forward` returns. An error of `backward` is returned by
+ *     tenon_tape_gradient().
  *
  * @since 0.1, unstable
  */
@@ -94,35 +96,38 @@ typedef struct tenon_custom_op {
   uint32_t struct_size;
   uint32_t n_inputs;
   uint32_t n_outputs; /* At least 1. */
-  /* The bytes of the op's attributes, a plain struct that begins with uint32_t struct_size and
-   * holds no pointers; 0 for none. What a caller leaves out is zero. */
+  /* The size in bytes of the op's attributes, a plain struct that begins with uint32_t struct_size
+   * and holds no pointers; 0 for none. Fields that a caller's struct_size leaves out are zero. */
   uint32_t attrs_size;
-  tenon_string name; /* [a-z][a-z0-9_.]*, no op's of this context. Copied. */
+  tenon_string name; /* [a-z][a-z0-9_.]*, unique among the ops of this context. Copied. */
 
-  /* In all four `attrs` are the op's attributes, whole; NULL for an op that has none. */
+  /* In all four functions `attrs` is the op's complete attribute struct; NULL for an op without
+   * attributes. */
   /* clang-format off */
 
-  /* Gives the types of the outputs, or says what is wrong with the inputs. */
+  /* Infers the types of the outputs, or returns an error that describes what is wrong with the
+   * inputs. */
   tenon_error* (*infer)(void* payload, const void* attrs TENON_BORROWED TENON_NULLABLE,
                         const tenon_type* inputs TENON_BORROWED TENON_COUNT(n_inputs),
                         size_t n_inputs, tenon_type* out_types TENON_COUNT(n_outputs),
                         size_t n_outputs);
-  /* Computes the outputs in host memory, on every device; NULL if there is `decompose`. It writes
-   * to the memory that `outputs` describe. */
+  /* Computes the outputs in host memory, for every device; NULL if `decompose` is set. It writes to
+   * the memory that `outputs` describe. */
   tenon_error* (*compute)(void* payload, const void* attrs TENON_BORROWED TENON_NULLABLE,
                           const tenon_host_array* inputs TENON_BORROWED TENON_COUNT(n_inputs),
                           size_t n_inputs,
                           const tenon_host_array* outputs TENON_BORROWED TENON_COUNT(n_outputs),
                           size_t n_outputs) TENON_NULLABLE;
-  /* Computes the outputs by calling ops, of the types that `infer` gives; NULL if there is
-   * `compute`. */
+  /* Computes the outputs by calling ops; their types must be those of `infer`. NULL if `compute` is
+   * set. */
   tenon_error* (*decompose)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
                             const void* attrs TENON_BORROWED TENON_NULLABLE,
                             tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs),
                             size_t n_inputs,
                             tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs),
                             size_t n_outputs) TENON_NULLABLE;
-  /* The derivative, as in tenon_backward_function; NULL for that of the decomposition, or none. */
+  /* The derivative, as in tenon_backward_function; NULL to differentiate the decomposition, if
+   * any. */
   tenon_error* (*backward)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
                            const void* attrs TENON_BORROWED TENON_NULLABLE,
                            const tenon_backward_args* args,
@@ -135,19 +140,19 @@ typedef struct tenon_custom_op {
 } tenon_custom_op;
 
 /**
- * Adds an op to a context. It is called by tenon_call() with the number that it gets here. Any
- * thread, also while other threads call ops.
+ * Registers an op with a context. tenon_call() calls it by the number that this function assigns.
+ * Any thread, also while other threads call ops.
  *
  * @param context  The context.
- * @param op       What it is; copied. The payload's destructor runs with the context, or when this
- *                 call fails; its functions may be called from any thread.
- * @param out_op   Receives its number, from 2^31; 0 if the call fails.
+ * @param op       The op; copied. The payload's destructor runs when the context is destroyed, or
+ *                 when this call fails. The op's functions may be called from any thread.
+ * @param out_op   Receives its number, 2^31 or greater; 0 if the call fails.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `context` is not a context, the name is taken or malformed, a
- *     function that it needs is NULL, it has both `compute` and `decompose`, no outputs, or more
- *     than 32 inputs or outputs, its attributes are too small for a struct_size, it asks for what
- *     only a newer version knows, or a pointer is NULL.
+ *     required function is NULL, the op has both `compute` and `decompose`, it has no outputs or
+ *     more than 32 inputs or outputs, its attributes are too small for a struct_size, it sets
+ *     fields that only a newer version supports, or a pointer is NULL.
  *
  * @since 0.1, unstable
  */

@@ -1,10 +1,11 @@
-/* tenon/device.h - a device: what it is, what its memory holds.
+/* tenon/device.h - devices: their properties and memory statistics.
  *
- * Devices are got from a context by name or place.
+ * tenon_context_find_device() and tenon_context_get_device() return devices by name and index.
  *
- * Threads: any may call each function here, several at once too.
+ * Threads: every function here may be called from any thread, also concurrently.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h).
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h.
  */
 
 #ifndef TENON_DEVICE_H_
@@ -15,12 +16,12 @@
 
 TENON_BEGIN_DECLS
 
-/* What a device is. The caller sets struct_size; texts live as long as the device. */
+/* Properties of a device. The caller sets struct_size. Strings stay valid as long as the device. */
 typedef struct tenon_device_info {
   uint32_t struct_size;
   int32_t kind;              /* TENON_DEVICE_*. */
   tenon_string name;         /* "cpu:0". */
-  tenon_string description;  /* What a person calls it: the processor's or board's name. */
+  tenon_string description;  /* Human-readable: the name of the processor or board. */
   tenon_string vendor;       /* May be empty. */
   tenon_string driver;       /* The driver or library with its version; may be empty. */
   tenon_string plugin;       /* The plugin's version. */
@@ -32,20 +33,20 @@ typedef struct tenon_device_info {
   uint8_t uuid[16];          /* Zeros: none. */
 } tenon_device_info;
 
-/* What a device's memory holds for this context. The caller sets struct_size. */
+/* Memory statistics of a device for this context. The caller sets struct_size. */
 typedef struct tenon_memory_info {
   uint32_t struct_size;
   uint32_t reserved;
   uint64_t live_bytes;   /* Held by tensors. */
-  uint64_t peak_bytes;   /* The most that live_bytes ever was. */
-  uint64_t held_bytes;   /* Taken from the device: live, or kept for the next tensor. */
-  uint64_t live_buffers; /* How many the live bytes are. */
-  uint64_t allocations;  /* How often the device itself was asked for memory. */
-  uint64_t limit_bytes;  /* What the context allows; 0: no limit. */
+  uint64_t peak_bytes;   /* Maximum of live_bytes so far. */
+  uint64_t held_bytes;   /* Allocated from the device: live, or cached for later tensors. */
+  uint64_t live_buffers; /* Number of buffers that hold the live bytes. */
+  uint64_t allocations;  /* Number of allocations from the device itself. */
+  uint64_t limit_bytes;  /* The context's memory limit; 0: no limit. */
 } tenon_memory_info;
 
 /**
- * Adds an owner to a device.
+ * Adds a reference to a device.
  *
  * @param device  The device; NULL does nothing.
  *
@@ -54,7 +55,7 @@ typedef struct tenon_memory_info {
 TENON_API void tenon_device_retain(tenon_device* device TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a device. It stays open until its context is gone.
+ * Releases a reference to a device. The device stays open until its context is destroyed.
  *
  * @param device  The device; NULL does nothing.
  *
@@ -63,7 +64,7 @@ TENON_API void tenon_device_retain(tenon_device* device TENON_NULLABLE TENON_THR
 TENON_API void tenon_device_release(tenon_device* device TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gives the name by which a device is asked for.
+ * Returns the name by which a device is requested.
  *
  * @param device  The device.
  *
@@ -74,11 +75,11 @@ TENON_API void tenon_device_release(tenon_device* device TENON_NULLABLE TENON_TH
 TENON_API tenon_string tenon_device_name(const tenon_device* device);
 
 /**
- * Tells what a device is.
+ * Gets the properties of a device.
  *
  * @param device    The device.
- * @param out_info  Filled up to its `struct_size`, which the caller sets and this call sets to what
- *                  it wrote.
+ * @param out_info  Filled up to its `struct_size`, which the caller sets. The call sets it to the
+ *                  number of bytes written.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `device` is not a device, or `out_info` is NULL or has a
@@ -90,11 +91,11 @@ TENON_API TENON_OWNED tenon_error* tenon_device_describe(
     const tenon_device* device TENON_THREADS(any), tenon_device_info* out_info);
 
 /**
- * Tells what a device's memory holds for this context.
+ * Gets the memory statistics of a device for this context.
  *
  * @param device    The device.
- * @param out_info  Filled up to its `struct_size`, which the caller sets and this call sets to what
- *                  it wrote.
+ * @param out_info  Filled up to its `struct_size`, which the caller sets. The call sets it to the
+ *                  number of bytes written.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `device` is not a device, or `out_info` is NULL or has a
@@ -106,7 +107,7 @@ TENON_API TENON_OWNED tenon_error* tenon_device_describe_memory(
     tenon_device* device TENON_THREADS(any), tenon_memory_info* out_info);
 
 /**
- * Lets `peak_bytes` start anew from what is live now.
+ * Resets `peak_bytes` to the current `live_bytes`.
  *
  * @param device  The device; NULL does nothing.
  *
@@ -115,10 +116,10 @@ TENON_API TENON_OWNED tenon_error* tenon_device_describe_memory(
 TENON_API void tenon_device_reset_peak(tenon_device* device TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gives the memory that is kept for later tensors back to the device.
+ * Returns cached memory to the device.
  *
  * @param device           The device.
- * @param out_freed_bytes  Receives how much that was; NULL if it does not matter.
+ * @param out_freed_bytes  Receives the number of bytes freed; may be NULL.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `device` is not a device.

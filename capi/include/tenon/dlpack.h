@@ -1,12 +1,13 @@
-/* tenon/dlpack.h - tensors shared with other libraries, by the layout of DLPack 1.x.
+/* tenon/dlpack.h - zero-copy exchange of tensors with other libraries in the format of DLPack 1.x.
  *
- * The structs have the layout that DLPack's version 1 fixes, under names of our own, so that a
- * program may include dlpack.h too and cast.
+ * The structs have the layout of DLPack version 1 under Tenon's names, so that a program may
+ * include dlpack.h too and cast between them.
  *
- * Threads: any, but one at a time for one scope.
+ * Threads: any thread, but only one thread at a time may use a scope.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_DLPACK_H_
@@ -19,7 +20,7 @@ TENON_BEGIN_DECLS
 #define TENON_DLPACK_MAJOR 1
 #define TENON_DLPACK_MINOR 0
 
-/* Kinds of devices that Tenon reads or writes. */
+/* Device types that Tenon imports or exports. */
 enum { TENON_DLPACK_CPU = 1 };
 
 /* Bits of `flags`. */
@@ -55,29 +56,29 @@ typedef struct tenon_dlpack_version {
 
 typedef struct tenon_dlpack {
   tenon_dlpack_version version;
-  void* manager TENON_BORROWED; /* The producer's. */
-  /* Ends the loan. */
+  void* manager TENON_BORROWED; /* Private data of the producer. */
+  /* Releases the exported memory. */
   void (*deleter)(struct tenon_dlpack* self TENON_OWNED TENON_COUNT(1)) TENON_NULLABLE;
   uint64_t flags;
   tenon_dlpack_tensor tensor;
 } tenon_dlpack;
 
 /**
- * Lends a tensor to another library without a copy. It is marked read-only: a tensor's value never
- * changes.
+ * Exports a tensor to another library without a copy. The export is marked read-only because a
+ * tensor's value never changes.
  *
- * @param scope       Where; what computes the tensor is ordered before `stream`.
- * @param tensor      A tensor on a device whose memory the host sees.
+ * @param scope       The scope. Work that computes the tensor is ordered before `stream`.
+ * @param tensor      A tensor on a device with host-visible memory.
  * @param stream      The consumer's stream, as DLPack numbers it; NULL for host memory.
- * @param out_dlpack  Receives the loan, which keeps the memory alive until its deleter is called,
+ * @param out_dlpack  Receives the export, which keeps the memory alive until its deleter is called,
  *                    once, from any thread.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor is an inline scalar, was
- *     donated or is of another context, `stream` is not NULL for host memory, or `out_dlpack` is
- *     NULL.
- *   - TENON_UNIMPLEMENTED if DLPack has no name for the device's memory, or neither the device nor
- *     this build can block until the tensor is there (a browser's main thread).
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor is an inline scalar, was
+ *     donated or belongs to another context, `stream` is not NULL for host memory, or `out_dlpack`
+ *     is NULL.
+ *   - TENON_UNIMPLEMENTED if DLPack has no device type for the device's memory, or neither the
+ *     device nor this build can block until the tensor is computed (a browser's main thread).
  *
  * @since 0.1, unstable
  */
@@ -86,23 +87,24 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_to_dlpack(
     void* stream TENON_BORROWED TENON_NULLABLE, tenon_dlpack** out_dlpack TENON_OWNED);
 
 /**
- * Makes a tensor of what another library lends, without a copy where the scope's device can use it
- * in place. What is lent must not be written until its deleter runs; a copy removes that duty.
+ * Imports a tensor from another library, without a copy if the scope's device can use the memory in
+ * place. Imported memory must not be written until its deleter runs. A copied tensor lifts that
+ * restriction.
  *
- * @param scope       Where.
- * @param dlpack      The loan, which is taken over: its deleter runs exactly once, with the
- *                    tensor's last owner, after the copy, or when this call fails. Strides may be
- *                    negative: elements then lie before `data`. The stride of an axis of size 1 is
- *                    ignored.
- * @param stream      The stream on which the producer wrote it; NULL for host memory.
- * @param copy        Whether to copy in any case.
+ * @param scope       The scope in which the call runs.
+ * @param dlpack      The memory to import, whose ownership is transferred. Its deleter runs exactly
+ *                    once: when the last reference to the tensor is released, after the copy, or
+ *                    when this call fails. Strides may be negative: elements then precede `data`.
+ *                    The stride of an axis of size 1 is ignored.
+ * @param stream      The stream on which the producer wrote the memory; NULL for host memory.
+ * @param copy        Whether to copy even if the device could use the memory in place.
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the loan is of another major version, its
- *     dtype, rank, sizes or strides are none that a tensor can have, or a pointer is NULL.
- *   - TENON_UNIMPLEMENTED if it is not host memory.
- *   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or its limit is used up.
+ *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `dlpack` has another major version, its
+ *     dtype, rank, sizes or strides are not supported by tensors, or a pointer is NULL.
+ *   - TENON_UNIMPLEMENTED if the memory is not host memory.
+ *   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */

@@ -1,18 +1,19 @@
-/* tenon/effects.h - what code does beside giving values: it prints, checks, and calls the host.
+/* tenon/effects.h - side effects: printing, assertions and host calls.
  *
- * Called as it stands, each of these happens at once. Inside of a function's callback it becomes
- * part of the trace, and happens whenever that runs: in the order in which it was written, once for
- * each time that eager code would do it, whether or not somebody needs what it gives. That holds in
- * branches and loops, and where the function is differentiated: a way back never repeats it. The
- * same is true of tenon_check_numerics() and of custom ops that compute in host memory.
+ * Called eagerly, an effect happens immediately. Inside a function's callback it becomes part of
+ * the trace and happens each time the trace runs: in program order, exactly as often as in eager
+ * code, even if its outputs are unused. This also holds in branches and loops, and if the function
+ * is differentiated: the backward pass never repeats an effect. tenon_check_numerics() and custom
+ * ops that compute in host memory behave likewise.
  *
- * A function ends where an assertion, a check or a host call fails. Its variables and generators
- * then hold what it assigned before.
+ * A function stops at a failed assertion, check or host call. Its variables and generators keep
+ * what was assigned before.
  *
- * Threads: any, but one at a time for one scope.
+ * Threads: any thread, but only one thread at a time may use a scope.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_EFFECTS_H_
@@ -24,21 +25,21 @@
 
 TENON_BEGIN_DECLS
 
-/* Receives what programs print, from any thread and several at a time: whole lines, each with its
- * end. */
+/* Receives printed text as complete lines, each with its line end. May be called from any thread,
+ * also concurrently. */
 typedef struct tenon_print_callback {
-  /* NULL: to stdout. */
+  /* NULL: prints to stdout. */
   void (*function)(void* payload, tenon_string text) TENON_NULLABLE;
   void* payload;
   void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_print_callback;
 
 /**
- * Says where the text goes that tenon_print() makes. Any thread.
+ * Sets the callback that receives the output of tenon_print(). Any thread.
  *
  * @param context   The context.
- * @param callback  Receives the text. Its destructor runs when another one takes its place and no
- *                  print is under way, with the context, or when this call fails.
+ * @param callback  Receives the text. Its destructor runs once: when the callback was replaced and
+ *                  no print is running, when the context is destroyed, or when this call fails.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `context` is not a context.
@@ -49,19 +50,20 @@ TENON_API TENON_OWNED tenon_error* tenon_context_set_print(
     tenon_context* context TENON_THREADS(any), tenon_print_callback callback);
 
 /**
- * Prints a line of text and values. It waits for the values.
+ * Prints a line of text and values. Waits until the values are computed.
  *
- * @param scope     Where.
- * @param format    The line, in which {} stands for the next value, and {{ and }} for braces.
- * Empty: the values, a blank between them.
+ * @param scope     The scope in which the call runs.
+ * @param format    The line, in which {} stands for the next value, and {{ and }} for braces. If
+ *                  empty, the values are printed with a blank between them.
  * @param values    `n_values` tensors, printed as tenon_tensor_format() does.
- * @param n_values  How many.
- * @param options   How; NULL for the defaults.
+ * @param n_values  Number of values.
+ * @param options   Options; NULL for the defaults.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the format has
- *     another number of places than there are values, or a brace alone, or an option is negative.
- *   - What computing a value gave. Inside of a function this comes out of its call.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+ *     number of {} in the format differs from the number of values, the format has an unmatched
+ *     brace, or an option is negative.
+ *   - Any error from computing a value. Inside a function, the function's call returns it.
  *
  * @since 0.1, unstable
  */
@@ -71,20 +73,22 @@ TENON_API TENON_OWNED tenon_error* tenon_print(
     size_t n_values, const tenon_format_options* options TENON_NULLABLE);
 
 /**
- * Fails unless a condition holds. It waits for the answer.
+ * Fails unless a condition holds. Waits until the condition is computed.
  *
- * @param scope      Where.
+ * @param scope      The scope in which the call runs.
  * @param condition  A bool of any shape: all elements must be true.
- * @param message    What the error says, in which {} stands for the next value, as in
- *                   tenon_print(). Empty: the values, or that the condition does not hold.
- * @param values     `n_values` tensors that the message shows.
- * @param n_values   How many.
+ * @param message    The error message, in which {} stands for the next value, as in tenon_print().
+ *                   If empty, the message lists the values or, without values, reports that the
+ *                   condition does not hold.
+ * @param values     `n_values` tensors to show in the message.
+ * @param n_values   Number of values.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_FAILED_PRECONDITION with the message if an element is false. Inside of a function this
- *     comes out of its call, with the line at which this call stands.
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, `condition` is
- *     no bool, or the message has another number of places than there are values.
+ *   - TENON_FAILED_PRECONDITION with the message if an element is false. Inside a function, the
+ *     function's call returns it, with the source line of this call.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context,
+ *     `condition` is not a bool, or the number of {} in the message differs from the number of
+ *     values.
  *
  * @since 0.1, unstable
  */
@@ -95,32 +99,33 @@ TENON_API TENON_OWNED tenon_error* tenon_assert(tenon_scope* scope TENON_THREADS
                                                 size_t n_values);
 
 /**
- * Calls code of the host, which runs eagerly also inside of a function: it may read values, choose
- * by them, use tapes and functions, and read and assign variables, which hold what the function
- * assigned before. What it assigns, the function finds there.
+ * Calls a host callback, which runs eagerly even inside a function. It may read values and branch
+ * on them, use tapes and functions, and read and assign variables. It reads the values that the
+ * function assigned before; the function reads what the callback assigns.
  *
- * Tapes record the call as one, by its inputs. Its gradient is that of the calls that it made: a
- * differentiated call runs in a scope of its own under a tape, which gives the gradient later,
- * without running the code again. For a gradient by a variable, read that outside and give the
- * value as an input. For another derivative, put the call into tenon_custom_gradient().
+ * Tapes record the call as a single op on its inputs. Its gradient is the gradient of the calls
+ * that it made: a differentiated call runs in its own scope under a tape, which later computes the
+ * gradient without running the callback again. For a gradient with respect to a variable, read the
+ * variable outside and pass the value as an input. For a different derivative, wrap the call in
+ * tenon_custom_gradient().
  *
- * @param scope        Where.
- * @param function     The code; it receives a scope, which need not be this one. Its destructor
- * runs when no trace needs it any more, or when this call fails.
- * @param inputs       `n_inputs` tensors that it is given.
- * @param n_inputs     How many.
- * @param like         `n_outputs` tensors, of whose dtypes and shapes its outputs are; an inline
- *                     scalar stands for a tensor of rank 0. Inside of a function they may have
- *                     sizes that are unknown. Nothing else is done with them.
- * @param out_outputs  Receives `n_outputs` tensors, each another than any that the code knows.
- * @param n_outputs    How many.
+ * @param scope        The scope in which the call runs.
+ * @param function     The callback; it receives a scope, which may differ from `scope`. Its
+ *                     destructor runs when no trace needs it any more, or when this call fails.
+ * @param inputs       `n_inputs` tensors that are passed to the callback.
+ * @param n_inputs     Number of inputs.
+ * @param like         `n_outputs` tensors with the dtypes and shapes of the outputs; an inline
+ *                     scalar stands for a tensor of rank 0. Inside a function their sizes may be
+ *                     dynamic. Only their types are used.
+ * @param out_outputs  Receives `n_outputs` tensors, all of them new handles.
+ * @param n_outputs    Number of outputs.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
- *     context, a function or a list that it needs is NULL, or the code left an output NULL or gave
- *     one of another type, or on another device than its inputs. Inside of a function, what the
- *     code does wrong comes out of the function's call.
- *   - What the code returned.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an input was donated or belongs to
+ *     another context, a required function or array is NULL, or the callback left an output NULL or
+ *     returned one with another type or on another device than the inputs. Inside a function, the
+ *     function's call returns the callback's errors.
+ *   - Any error that the callback returns.
  *
  * @since 0.1, unstable
  */

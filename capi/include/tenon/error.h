@@ -1,20 +1,19 @@
-/* tenon/error.h - what a failed call tells.
+/* tenon/error.h - the errors that failed calls return.
  *
- * A call that can fail returns a `tenon_error*`: NULL is success, anything else is the caller's to
- * release. The outputs of a failed call are NULL or zero. No call aborts, exits or throws.
+ * A call that can fail returns a `tenon_error*`: NULL for success, or an error that the caller
+ * releases. The outputs of a failed call are NULL or zero. No call aborts, exits or throws.
  *
- * Each function lists its errors. What every call may give is said here once:
- *   - TENON_OUT_OF_MEMORY if the host's memory is used up.
- *   - TENON_INTERNAL for a defect of Tenon or of a plugin; and a plugin may give any code.
- * and of those that take a scope, or a tape, which has one:
- *   - TENON_FAILED_PRECONDITION if another thread is inside of the scope.
+ * Each function lists its errors. In addition, any call may return:
+ *   - TENON_OUT_OF_MEMORY if host memory is exhausted.
+ *   - TENON_INTERNAL for a defect of Tenon or of a plugin. A plugin may return any code.
+ * A call that takes a scope, or a tape, which belongs to one, may also return:
+ *   - TENON_FAILED_PRECONDITION if another thread is using the scope.
  *   - TENON_DEVICE_LOST if a device that it uses is lost, until another context opens it.
- *   - TENON_CANCELLED if it computes or moves elements, and somebody cancels the scope or its
- *     context meanwhile.
- *   - What went wrong with a tensor that it uses while that was computed, on a device that works on
- *     after a call has returned.
+ *   - TENON_CANCELLED if it computes or moves elements and the scope or its context is cancelled
+ *     during the call.
+ *   - An earlier error in computing a tensor that it uses, on an asynchronous device.
  *
- * Threads: any may call each function here; an error does not change.
+ * Threads: every function here may be called from any thread; an error is immutable.
  */
 
 #ifndef TENON_ERROR_H_
@@ -25,19 +24,19 @@
 TENON_BEGIN_DECLS
 
 /**
- * Makes an error, for a callback to return.
+ * Creates an error for a callback to return.
  *
- * @param code     What kind of error; TENON_OK and codes that are unknown here become INTERNAL.
- * @param message  The message, which is copied. Names the op, the rule and the values.
+ * @param code     The error code; TENON_OK and unknown codes become TENON_INTERNAL.
+ * @param message  The message, which is copied. It should name the op, the rule and the values.
  *
- * @return The error. Where memory ran out, an error that says so; never NULL.
+ * @return The error, never NULL. If host memory is exhausted, an error that reports that.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_OWNED tenon_error* tenon_error_create(tenon_code code, tenon_string message);
 
 /**
- * Adds an owner to an error. Any thread.
+ * Adds a reference to an error. Any thread.
  *
  * @param error  The error; NULL does nothing.
  *
@@ -46,7 +45,7 @@ TENON_API TENON_OWNED tenon_error* tenon_error_create(tenon_code code, tenon_str
 TENON_API void tenon_error_retain(tenon_error* error TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from an error and frees it with its last one. Any thread.
+ * Releases a reference to an error; the last one frees it. Any thread.
  *
  * @param error  The error; NULL does nothing.
  *
@@ -55,7 +54,7 @@ TENON_API void tenon_error_retain(tenon_error* error TENON_NULLABLE TENON_THREAD
 TENON_API void tenon_error_release(tenon_error* error TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gives the code of an error. Any thread.
+ * Returns the code of an error. Any thread.
  *
  * @param error  The error; NULL stands for success.
  *
@@ -66,62 +65,63 @@ TENON_API void tenon_error_release(tenon_error* error TENON_NULLABLE TENON_THREA
 TENON_API tenon_code tenon_error_code(const tenon_error* error TENON_NULLABLE);
 
 /**
- * Gives the message of an error: the op, the rule and the values. Any thread.
+ * Returns the message of an error: the op, the rule and the values. Any thread.
  *
  * @param error  The error; NULL stands for success.
  *
- * @return Text that lives as long as the error; empty for NULL.
+ * @return Text that stays valid as long as the error; empty for NULL.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_error_message(const tenon_error* error TENON_NULLABLE);
 
 /**
- * Gives the name of the op that failed. Any thread.
+ * Returns the name of the op that failed. Any thread.
  *
  * @param error  The error; NULL stands for success.
  *
- * @return Text that lives as long as the error; empty if no op was called.
+ * @return Text that stays valid as long as the error; empty if no op was called.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_error_op(const tenon_error* error TENON_NULLABLE);
 
 /**
- * Gives the name of the parameter at fault. Any thread.
+ * Returns the name of the invalid parameter. Any thread.
  *
  * @param error  The error; NULL stands for success.
  *
- * @return Text that lives as long as the error; empty if it is not one parameter's fault.
+ * @return Text that stays valid as long as the error; empty if the error does not concern a single
+ *         parameter.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_error_argument(const tenon_error* error TENON_NULLABLE);
 
 /**
- * Gives the name of the device that took part. Any thread.
+ * Returns the name of the device involved. Any thread.
  *
  * @param error  The error; NULL stands for success.
  *
- * @return Text like "cpu:0" that lives as long as the error; empty if none took part.
+ * @return Text like "cpu:0" that lives as long as the error; empty if no device was involved.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_error_device(const tenon_error* error TENON_NULLABLE);
 
 /**
- * Gives the user's source line, as tenon_scope_set_location() was told it. Any thread.
+ * Returns the user's source line as set by tenon_scope_set_location(). Any thread.
  *
  * @param error  The error; NULL stands for success.
  *
- * @return Text that lives as long as the error; empty if nobody told it.
+ * @return Text that stays valid as long as the error; empty if none was set.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_error_location(const tenon_error* error TENON_NULLABLE);
 
 /**
- * Gives the error that led to this one. Any thread.
+ * Returns the error that caused this one. Any thread.
  *
  * @param error  The error; NULL stands for success.
  *
@@ -133,20 +133,21 @@ TENON_API TENON_BORROWED const tenon_error* tenon_error_cause(
     const tenon_error* error TENON_NULLABLE);
 
 /**
- * Gives the name of a code. Any thread.
+ * Returns the name of a code. Any thread.
  *
  * @param code  The code.
  *
- * @return Static text like "INVALID_ARGUMENT"; "INTERNAL" for a code that is unknown here.
+ * @return Static text like "INVALID_ARGUMENT"; "INTERNAL" for an unknown code.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_code_name(tenon_code code);
 
 /**
- * Frees text that a function gave to its caller. Any thread. Text from getters is not freed.
+ * Frees text that a function returned for its caller to own. Any thread. Text from getters must not
+ * be freed.
  *
- * @param text  The text, as it was received; empty text with NULL data does nothing.
+ * @param text  The text, exactly as received; empty text with NULL data does nothing.
  *
  * @since 0.1, unstable
  */

@@ -1,27 +1,30 @@
 /* tenon/function.h - functions: user code that is traced once and runs as its traces.
  *
- * A function is made of a callback that runs ordinary calls. When it is called, the callback runs
- * under trace: its calls are written down and compute nothing. What came of that, a trace, is what
- * runs, now and at every later call that is alike: one with the same static arguments and with
- * inputs of the same dtypes, ranks, sizes and devices. So what the callback does beside calls of
- * ops (printing, counting) happens when it is traced, and no more.
+ * A function wraps a callback that makes ordinary calls. The first call traces the callback: its
+ * calls are recorded and compute nothing. The resulting trace runs now and in every later call with
+ * the same signature: the same static arguments, and inputs of the same dtypes, ranks, sizes and
+ * devices. Anything that the callback does besides calling ops (printing, counting) therefore
+ * happens only while it is traced.
  *
- * A number that is an input (tenon_scalar_f64() and the like) may change from call to call; one
- * that is a static argument makes a trace for each value. Variables and generators that the
- * callback uses are read, assigned and drawn from at every call. Tensors that it finds outside are
- * inputs of the trace too, as they were when it was traced. A trace keeps alive what it uses of
- * both. Tapes record a call as one.
+ * A number that is passed as an input (tenon_scalar_f64() and the like) may change from call to
+ * call. A number that is passed as a static argument causes one trace for each value. Every call
+ * reads, assigns and draws from the variables and generators that the callback uses. Other tensors
+ * from outside are captured: they are inputs of the trace, with their values at the time of
+ * tracing. A trace keeps its captures, variables and generators alive. Tapes record a call of a
+ * function as a single op.
  *
- * Branches and loops by values are in tenon/control.h. Ops whose output sizes depend on data give
- * what is as large as each call says; of what a branch or a loop gives, sizes are the same in every
- * case. What the code needs to be a number (to add it to two rows, say) is an error in a call in
- * which it is another.
+ * Branches and loops that depend on values are in tenon/control.h. Ops may have data-dependent
+ * output sizes, which differ from call to call. The outputs of a branch or a loop must have the
+ * same sizes in every case. If tracing fixed an unknown size to a constant (for example to
+ * broadcast it against 2), calls with another size fail.
  *
- * Threads: any, but one at a time for one scope. Calls of one function in several scopes take turns
- * where they share variables or generators, and while one of them is traced.
+ * Threads: any thread, but only one thread at a time may use a scope. Concurrent calls of one
+ * function in several scopes are serialised if they share variables or generators, and while one of
+ * them is traced.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_FUNCTION_H_
@@ -37,20 +40,20 @@ enum {
   TENON_STATIC_NONE = 0,
   TENON_STATIC_BOOL = 1,   /* int_value: 0 or 1. */
   TENON_STATIC_INT = 2,    /* int_value. */
-  TENON_STATIC_FLOAT = 3,  /* float_value; by its bits. */
+  TENON_STATIC_FLOAT = 3,  /* float_value; compared bitwise. */
   TENON_STATIC_STRING = 4, /* string_value. */
-  TENON_STATIC_ENUM = 5,   /* int_value, of the enumeration that string_value names. */
-  TENON_STATIC_HANDLE = 6, /* A tensor, variable, generator or function: that object. */
-  TENON_STATIC_LIST = 7,   /* n_items values, in their order. */
-  TENON_STATIC_MAP = 8     /* n_items values by their names, whose order does not matter. */
+  TENON_STATIC_ENUM = 5,   /* int_value, in the enumeration that string_value names. */
+  TENON_STATIC_HANDLE = 6, /* A tensor, variable, generator or function, compared by identity. */
+  TENON_STATIC_LIST = 7,   /* n_items values; their order matters. */
+  TENON_STATIC_MAP = 8     /* n_items named values; their order does not matter. */
 };
 
-/* A value that is no tensor. Two are the same if their types and values are: 1, 1.0 and true are
- * three. Frozen. */
+/* A static argument: a value that is not a tensor. Two are equal if their types and values are
+ * equal: 1, 1.0 and true all differ. Frozen. */
 typedef struct tenon_static {
   int32_t kind; /* TENON_STATIC_*. */
   uint32_t n_items;
-  tenon_string name; /* Of an argument, and of an item of a map; empty for none. */
+  tenon_string name; /* The name of an argument or of a map item; empty for none. */
   int64_t int_value;
   double float_value;
   tenon_string string_value;
@@ -60,9 +63,9 @@ typedef struct tenon_static {
 
 /* ---- what a function is ------------------------------------------------- */
 
-/* The code of a function. Runs on the thread that calls or traces the function, in the scope that
- * it receives. It fills the first of `out_outputs`, which are NULL before, with tensors that the
- * caller then owns, as many as it gives; or returns an error. */
+/* The body of a function. Runs on the thread that calls or traces the function, in the scope that
+ * it receives. It stores its outputs in the first entries of `out_outputs`, which are initially
+ * NULL, and the caller owns them; or it returns an error. */
 typedef struct tenon_function_body {
   tenon_error* (*function)(void* payload, tenon_scope* scope TENON_THREADS(one_at_a_time),
                            tenon_tensor* const* inputs TENON_BORROWED TENON_COUNT(n_inputs),
@@ -77,33 +80,34 @@ typedef struct tenon_function_body {
 
 /* The type of an input. Frozen. */
 typedef struct tenon_input_spec {
-  tenon_string name; /* For messages and files; empty: x0, x1 and so on. */
-  tenon_dtype dtype; /* Of an inline scalar TENON_FLOAT32, TENON_INT64 or TENON_BOOL. */
+  tenon_string name; /* Used in messages and files; if empty, x0, x1 and so on. */
+  tenon_dtype dtype; /* For an inline scalar: TENON_FLOAT32, TENON_INT64 or TENON_BOOL. */
   uint32_t rank;
-  const int64_t* shape TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank); /* Or TENON_SIZE_UNKNOWN. */
-  /* A name for each unknown size, empty for none; NULL if none has one. Sizes with one name are
-   * equal. */
+  const int64_t* shape TENON_BORROWED TENON_NULLABLE
+      TENON_COUNT(rank); /* Sizes, or TENON_SIZE_UNKNOWN. */
+  /* A name for each unknown size, empty for none; NULL if no size has a name. Sizes with the same
+   * name are equal. */
   const tenon_string* size_names TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);
-  bool is_scalar; /* An inline scalar. */
+  bool is_scalar; /* Whether the input is an inline scalar. */
 } tenon_input_spec;
 
-/* How a function is traced. Start from TENON_FUNCTION_OPTIONS_DEFAULT. */
+/* Options for tracing a function. Start from TENON_FUNCTION_OPTIONS_DEFAULT. */
 typedef struct tenon_function_options {
   uint32_t struct_size;
-  uint32_t max_outputs; /* The most outputs that the callback gives. */
-  /* What calls may give; NULL: any inputs, for which traces are made as they come. */
+  uint32_t max_outputs; /* Maximum number of outputs of the callback. */
+  /* The inputs that calls may pass; NULL: any inputs, which are traced on demand. */
   const tenon_input_spec* signature TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_signature);
   size_t n_signature;
-  /* The static arguments of a call that leaves them out, by name. */
+  /* Default values of static arguments, by name, for calls that omit them. */
   const tenon_static* defaults TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_defaults);
   size_t n_defaults;
-  uint32_t max_traces; /* Beyond, the one that was not used for longest is forgotten. */
-  bool relax;          /* Whether a size that differs for the third time becomes unknown. */
-  /* The bytes that a call under a tape keeps at most for its way back, beside its inputs. What the
-   * way back needs beyond that is computed again, once, just before it is needed; the gradients are
-   * the same to the bit. 0: nothing is kept. Inside of another function's callback, the call is a
-   * part of that one's code which keeps so little, also for tapes in there; it cannot make
-   * variables then. */
+  uint32_t max_traces; /* Maximum number of traces kept; the least recently used is evicted. */
+  bool relax;          /* Whether a size becomes dynamic when it differs for the third time. */
+  /* Maximum number of bytes of residuals that a call under a tape saves for the backward pass,
+   * besides its inputs. The backward pass rematerialises other residuals once, just before their
+   * first use; gradients are bitwise the same. 0: nothing is saved. Inside another function's
+   * callback, the budget applies to this call within the outer trace, also for tapes in that
+   * callback. Such a call cannot create variables. */
   uint64_t memory_budget_bytes;
 } tenon_function_options;
 
@@ -111,13 +115,14 @@ typedef struct tenon_function_options {
   { sizeof(tenon_function_options), 16, NULL, 0, NULL, 0, 64, true, UINT64_MAX }
 
 /**
- * Makes a function. Nothing runs yet.
+ * Creates a function. Nothing runs yet.
  *
- * @param context       Where it belongs; kept alive by it.
- * @param name          For messages; copied.
- * @param body          The code. Its destructor runs with the last owner of the function, or when
- *                      this call fails.
- * @param options       How; NULL for the defaults: no signature, 16 outputs, 64 traces, relaxed.
+ * @param context       The context of the function, which keeps it alive.
+ * @param name          The name used in messages; copied.
+ * @param body          The body. Its destructor runs when the last reference to the function is
+ *                      released, or when this call fails.
+ * @param options       Options; NULL for the defaults: no signature, at most 16 outputs, at most 64
+ *                      traces, and sizes that may become dynamic.
  * @param out_function  Receives the function.
  *
  * @return NULL, or an error for the caller to free:
@@ -132,7 +137,7 @@ TENON_API TENON_OWNED tenon_error* tenon_function_create(
     tenon_function** out_function TENON_OWNED);
 
 /**
- * Adds an owner to a function. Any thread.
+ * Adds a reference to a function. Any thread.
  *
  * @param function  The function; NULL does nothing.
  *
@@ -141,7 +146,7 @@ TENON_API TENON_OWNED tenon_error* tenon_function_create(
 TENON_API void tenon_function_retain(tenon_function* function TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a function. Any thread.
+ * Releases a reference to a function. Any thread.
  *
  * @param function  The function; NULL does nothing.
  *
@@ -152,39 +157,39 @@ TENON_API void tenon_function_release(tenon_function* function TENON_NULLABLE TE
 /* ---- calls -------------------------------------------------------------- */
 
 /**
- * Calls a function: traces it if no trace serves the call, and runs the trace. Inside of another
- * function's callback, its calls become part of that one.
+ * Calls a function: traces it if no trace matches the call, and runs the trace. Inside another
+ * function's callback, its ops become part of the outer trace.
  *
- * A callback that makes variables is traced twice for its first call, since it may make them only
- * then: their first values are computed in between.
+ * A callback may create variables only in its first call. Such a callback is traced twice for that
+ * call; the initial values of the variables are computed between the two traces.
  *
- * @param scope        Where.
+ * @param scope        The scope in which the call runs.
  * @param function     The function.
- * @param inputs       `n_inputs` tensors, inline scalars among them. Those that were donated are
- *                     used up by a call that succeeds, which may write its outputs there.
- * @param n_inputs     How many.
+ * @param inputs       `n_inputs` tensors or inline scalars. A successful call consumes its donated
+ *                     inputs and may write its outputs to their memory.
+ * @param n_inputs     Number of inputs.
  * @param statics      `n_statics` static arguments.
- * @param n_statics    How many.
+ * @param n_statics    Number of static arguments.
  * @param out_outputs  Receives the outputs; all NULL if the call fails.
- * @param n_outputs    How many there is room for.
- * @param out_count    Receives how many there are; NULL: they are exactly `n_outputs`.
+ * @param n_outputs    Capacity of `out_outputs`.
+ * @param out_count    Receives the number of outputs; NULL if it must equal `n_outputs`.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, an input was
- *     donated to an earlier call or does not fit the signature, a static value is malformed, or the
- * callback gives more outputs than there is room for, or fewer where they are to be exactly as
- * many.
- *   - TENON_FAILED_PRECONDITION if a traced tensor's value was asked for or a tensor came from
- *     another trace, the callback makes a variable at every call, or functions call each other
- *     without end.
- *   - TENON_OUT_OF_RANGE if an op finds an index out of range. That does not stop the function: it
- *     runs to its end and stores the variables that it assigns, before and after the op; then the
- *     call fails, or, on an asynchronous device, the scope's next wait or read. Only an assertion,
- *     tenon_check_numerics() and a host call stop a function; variables then hold what was assigned
- *     before. Called eagerly (tenon_context_run_functions_eagerly()), the callback stops at the op.
- *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_call() gives for
- *     the ops in it.
- *   - What the callback returned. What was traced before stays as it was.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an input
+ *     was donated to an earlier call or does not fit the signature, a static argument is malformed,
+ *     or the callback returns more outputs than fit (or, without `out_count`, not exactly
+ *     `n_outputs`).
+ *   - TENON_FAILED_PRECONDITION if the callback reads the value of a traced tensor, uses a tensor
+ *     of another trace, creates a variable in every call, or if functions recurse without end.
+ *   - TENON_OUT_OF_RANGE if an op finds an index out of range. The function still runs to its end
+ *     and performs all assignments of variables, before and after the op. Then the call fails or,
+ *     on an asynchronous device, the scope's next wait or read fails. Only a failed assertion,
+ *     tenon_check_numerics() or host call stops a function; variables then hold what was assigned
+ *     before. If functions run eagerly (tenon_context_run_functions_eagerly()), the callback stops
+ *     at the op.
+ *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and any other error that tenon_call()
+ *     returns for its ops.
+ *   - Any error that the callback returns. Existing traces are not affected.
  *
  * @since 0.1, unstable
  */
@@ -197,18 +202,18 @@ TENON_API TENON_OWNED tenon_error* tenon_function_call(
     size_t n_outputs, size_t* out_count TENON_NULLABLE);
 
 /**
- * Gives the trace that serves a call, without running it; it is made if there is none.
+ * Gets the trace that matches a call, without running it. Traces the function if no trace matches.
  *
- * @param scope      Where.
+ * @param scope      The scope in which the call runs.
  * @param function   The function.
  * @param inputs     `n_inputs` tensors.
- * @param n_inputs   How many.
+ * @param n_inputs   Number of inputs.
  * @param statics    `n_statics` static arguments.
- * @param n_statics  How many.
+ * @param n_statics  Number of static arguments.
  * @param out_trace  Receives the trace.
  *
- * @return NULL, or an error for the caller to free: what tenon_function_call() gives when it
- * traces; TENON_FAILED_PRECONDITION inside of another function's callback.
+ * @return NULL, or an error for the caller to free: any error of tenon_function_call() while
+ *         tracing, or TENON_FAILED_PRECONDITION inside another function's callback.
  *
  * @since 0.1, unstable
  */
@@ -220,18 +225,19 @@ TENON_API TENON_OWNED tenon_error* tenon_function_find_trace(
     size_t n_statics, tenon_trace** out_trace TENON_OWNED);
 
 /**
- * Traces a function for inputs that are described, not given. Later calls that are alike use it.
+ * Traces a function for input types instead of inputs. Later calls with matching inputs use the
+ * trace.
  *
- * @param scope      Where; the inputs would lie on its device.
+ * @param scope      The scope; the inputs are assumed to be on its device.
  * @param function   The function.
- * @param specs      `n_specs` types; sizes may be unknown.
- * @param n_specs    How many.
+ * @param specs      `n_specs` input types; sizes may be unknown.
+ * @param n_specs    Number of specs.
  * @param statics    `n_statics` static arguments.
- * @param n_statics  How many.
+ * @param n_statics  Number of static arguments.
  * @param out_trace  Receives the trace.
  *
- * @return NULL, or an error for the caller to free: what tenon_function_call() gives when it
- * traces; TENON_INVALID_ARGUMENT too if the callback asks for the number that an unknown size is.
+ * @return NULL, or an error for the caller to free: any error of tenon_function_call() while
+ *         tracing, or TENON_INVALID_ARGUMENT if the callback reads an unknown size as a number.
  *
  * @since 0.1, unstable
  */
@@ -243,22 +249,21 @@ TENON_API TENON_OWNED tenon_error* tenon_function_trace(
     size_t n_statics, tenon_trace** out_trace TENON_OWNED);
 
 /**
- * Tells whether calls in a scope are written down: inside of a function's callback.
+ * Returns whether calls in a scope are being traced, as they are inside a function's callback.
  *
  * @param scope  The scope.
  *
- * @return False where calls compute, and if `scope` is not a scope.
+ * @return False if calls compute, or if `scope` is not a scope.
  *
  * @since 0.1, unstable
  */
 TENON_API bool tenon_scope_is_tracing(const tenon_scope* scope TENON_THREADS(one_at_a_time));
 
 /**
- * Makes functions of a context run their callbacks as they are written at every call, for
- * debugging.
+ * Makes functions of a context run their callbacks eagerly in every call, for debugging.
  *
- * @param context   The context; what is not one is left alone.
- * @param eagerly   True: nothing is traced from now on. False: as usual.
+ * @param context   The context; anything else is ignored.
+ * @param eagerly   True: calls no longer trace. False: calls trace again.
  *
  * @since 0.1, unstable
  */
@@ -266,16 +271,17 @@ TENON_API void tenon_context_run_functions_eagerly(tenon_context* context TENON_
                                                    bool eagerly);
 
 /**
- * Makes the gradient of a function a function. It takes the same inputs and static arguments, and
- * gives the gradients of the sum of the floating outputs: by each floating input that is no inline
- * scalar, in their order, of its type. Its gradient is one in turn.
+ * Creates a function that computes the gradient of a function. It takes the same inputs and static
+ * arguments. It returns the gradients of the sum of the floating outputs with respect to each
+ * floating input that is not an inline scalar, in order, each of its input's type. It can be
+ * differentiated again.
  *
- * @param function      The function; kept alive by the other.
+ * @param function      The function, which the gradient keeps alive.
  * @param out_gradient  Receives the gradient.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `function` is not a function or `out_gradient` is NULL. Calls fail
- *     so where there is no floating input or no floating output.
+ *   - TENON_INVALID_ARGUMENT if `function` is not a function or `out_gradient` is NULL. Calls of
+ *     the gradient also fail with it if there is no floating input or no floating output.
  *
  * @since 0.1, unstable
  */
@@ -285,7 +291,7 @@ TENON_API TENON_OWNED tenon_error* tenon_function_gradient(
 /* ---- what happened ------------------------------------------------------ */
 
 /**
- * Counts the traces that a function has. Any thread.
+ * Counts the traces of a function. Any thread.
  *
  * @param function  The function.
  *
@@ -296,14 +302,14 @@ TENON_API TENON_OWNED tenon_error* tenon_function_gradient(
 TENON_API size_t tenon_function_count_traces(const tenon_function* function TENON_THREADS(any));
 
 /**
- * Gives a trace of a function, in the order in which they were made. Any thread.
+ * Gets a trace of a function by index, in the order of creation. Any thread.
  *
  * @param function   The function.
- * @param index      Its place.
+ * @param index      Its index.
  * @param out_trace  Receives the trace.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_OUT_OF_RANGE if there are not so many.
+ *   - TENON_OUT_OF_RANGE if `index` is too large.
  *   - TENON_INVALID_ARGUMENT if `function` is not a function or `out_trace` is NULL.
  *
  * @since 0.1, unstable
@@ -312,7 +318,7 @@ TENON_API TENON_OWNED tenon_error* tenon_function_get_trace(
     tenon_function* function TENON_THREADS(any), size_t index, tenon_trace** out_trace TENON_OWNED);
 
 /**
- * Lists the traces of a function with their signatures, and why each had to be made. Any thread.
+ * Lists the traces of a function with their signatures, and why each was created. Any thread.
  *
  * @param function  The function.
  * @param out_text  Receives text to be freed with tenon_string_release().
@@ -328,7 +334,7 @@ TENON_API TENON_OWNED tenon_error* tenon_function_explain(
 /* ---- traces ------------------------------------------------------------- */
 
 /**
- * Adds an owner to a trace. Any thread.
+ * Adds a reference to a trace. Any thread.
  *
  * @param trace  The trace; NULL does nothing.
  *
@@ -337,7 +343,7 @@ TENON_API TENON_OWNED tenon_error* tenon_function_explain(
 TENON_API void tenon_trace_retain(tenon_trace* trace TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a trace, which lives on without its function. Any thread.
+ * Releases a reference to a trace. A trace may outlive its function. Any thread.
  *
  * @param trace  The trace; NULL does nothing.
  *
@@ -346,21 +352,22 @@ TENON_API void tenon_trace_retain(tenon_trace* trace TENON_NULLABLE TENON_THREAD
 TENON_API void tenon_trace_release(tenon_trace* trace TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Calls a trace, which never traces anew.
+ * Calls a trace. It never retraces.
  *
- * @param scope        Where.
+ * @param scope        The scope in which the call runs.
  * @param trace        The trace.
- * @param inputs       `n_inputs` tensors that it serves; donated ones as in tenon_function_call().
- * @param n_inputs     How many.
+ * @param inputs       `n_inputs` tensors that match the trace; donated inputs are treated as in
+ *                     tenon_function_call().
+ * @param n_inputs     Number of inputs.
  * @param out_outputs  Receives `n_outputs` tensors; all NULL if the call fails.
- * @param n_outputs    How many, as tenon_trace_count_outputs() says.
+ * @param n_outputs    Number of outputs, equal to tenon_trace_count_outputs().
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, an input was
- *     donated to an earlier call, the trace does not serve such inputs, or gives another number of
- * outputs.
- *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_call() gives for
- *     the ops in it.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an input
+ *     was donated to an earlier call, the inputs do not match the trace, or the trace has another
+ *     number of outputs.
+ *   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and any other error that tenon_call()
+ *     returns for its ops.
  *
  * @since 0.1, unstable
  */
@@ -393,7 +400,7 @@ TENON_API size_t tenon_trace_count_inputs(const tenon_trace* trace TENON_THREADS
 TENON_API size_t tenon_trace_count_outputs(const tenon_trace* trace TENON_THREADS(any));
 
 /**
- * Writes a trace down: its inputs, captures and states with their types, what must hold of unknown
+ * Formats a trace as text: its inputs, captures and states with their types, the guards on unknown
  * sizes, its calls and its outputs. Any thread.
  *
  * @param trace     The trace.
@@ -419,13 +426,13 @@ TENON_API TENON_OWNED tenon_error* tenon_trace_text(tenon_trace* trace TENON_THR
 TENON_API size_t tenon_trace_count_variables(const tenon_trace* trace TENON_THREADS(any));
 
 /**
- * Gives a variable of a trace, in the order in which they were first used. Any thread.
+ * Returns a variable of a trace by index, in the order of first use. Any thread.
  *
  * @param trace  The trace.
- * @param index  Its place.
+ * @param index  Its index.
  *
- * @return A variable that lives as long as the trace and is not released; NULL if there are not so
- *         many.
+ * @return A variable that stays valid as long as the trace and must not be released; NULL if
+ *         `index` is out of range.
  *
  * @since 0.1, unstable
  */
@@ -433,8 +440,8 @@ TENON_API TENON_BORROWED tenon_variable* tenon_trace_variable(
     const tenon_trace* trace TENON_THREADS(any), size_t index);
 
 /**
- * Counts the calls of a trace that have effects (tenon/effects.h); those in the body of a loop or
- * in a branch once. Any thread.
+ * Counts the calls of a trace that have effects (tenon/effects.h). A call in a loop body or branch
+ * counts once. Any thread.
  *
  * @param trace  The trace.
  *
@@ -445,13 +452,13 @@ TENON_API TENON_BORROWED tenon_variable* tenon_trace_variable(
 TENON_API size_t tenon_trace_count_effects(const tenon_trace* trace TENON_THREADS(any));
 
 /**
- * Tells which op such a call calls, in the order in which they were written. Any thread.
+ * Returns the op of a call with effects by index, in program order. Any thread.
  *
  * @param trace  The trace.
- * @param index  Its place.
+ * @param index  Its index.
  *
- * @return The op's name: print, assert, host_call, check_numerics, or a custom op's. It lives as
- *         long as the trace; empty if there are not so many.
+ * @return The op's name: print, assert, host_call, check_numerics, or a custom op's name. Valid as
+ *         long as the trace; empty if `index` is out of range.
  *
  * @since 0.1, unstable
  */

@@ -4,11 +4,12 @@
  * a counter of 128 bits, low word first. The algorithm is Philox4x32-10; the same state gives the
  * same bits on every device. Each draw advances the counter.
  *
- * Threads: any, several at once too, but one at a time for one scope. Draws from one generator
- * follow each other, in an order that is for the program to see to.
+ * Threads: any thread, also concurrently, but only one thread at a time may use a scope. Concurrent
+ * draws from one generator are serialised; the program must ensure a defined order if it needs one.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_GENERATOR_H_
@@ -19,15 +20,15 @@
 TENON_BEGIN_DECLS
 
 /**
- * Makes a generator whose state lies on the scope's device.
+ * Creates a generator whose state is on the scope's device.
  *
- * @param scope          Where.
+ * @param scope          The scope in which the call runs.
  * @param seed           The key; the counter starts at 0.
  * @param out_generator  Receives the generator.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `out_generator` is NULL.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -36,7 +37,7 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_create(
     tenon_generator** out_generator TENON_OWNED);
 
 /**
- * Adds an owner to a generator. Any thread, at any time.
+ * Adds a reference to a generator. Any thread, at any time.
  *
  * @param generator  The generator; NULL does nothing.
  *
@@ -45,7 +46,7 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_create(
 TENON_API void tenon_generator_retain(tenon_generator* generator TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a generator. Any thread, at any time.
+ * Releases a reference to a generator. Any thread, at any time.
  *
  * @param generator  The generator; NULL does nothing.
  *
@@ -55,15 +56,16 @@ TENON_API void tenon_generator_release(
     tenon_generator* generator TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Starts a generator anew, as if it were made with this seed.
+ * Resets a generator to the state of a new generator with this seed.
  *
- * @param scope      Where.
+ * @param scope      The scope in which the call runs.
  * @param generator  The generator.
  * @param seed       The key; the counter starts at 0.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or the generator of another context.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or the generator belongs to another
+ *     context.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -71,15 +73,15 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_seed(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_generator* generator, uint64_t seed);
 
 /**
- * Gives the state, to be saved.
+ * Gets the state, for example to save it.
  *
- * @param scope      Where.
+ * @param scope      The scope in which the call runs.
  * @param generator  The generator.
  * @param out_state  Receives a tensor u32[6].
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
- *     or `out_state` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the generator belongs to another
+ *     context, or `out_state` is NULL.
  *
  * @since 0.1, unstable
  */
@@ -88,15 +90,15 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_read(
     tenon_tensor** out_state TENON_OWNED);
 
 /**
- * Sets the state: what is drawn next is what was drawn when it was read.
+ * Sets the state. The next draws repeat those that followed when the state was read.
  *
- * @param scope      Where.
+ * @param scope      The scope in which the call runs.
  * @param generator  The generator.
  * @param state      A tensor u32[6] on the generator's device.
  *
- * @return NULL, or an error for the caller to free; the state is then what it was:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the state's type or device differs, or
- *     something is of another context.
+ * @return NULL, or an error for the caller to free; the state is then unchanged:
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the state's type or device differs, or
+ *     an object belongs to another context.
  *
  * @since 0.1, unstable
  */
@@ -105,23 +107,24 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_assign(
     tenon_tensor* state);
 
 /**
- * Calls an op that draws: one that takes a state and gives, as its last output, the next one, such
- * as random_uniform or dropout. The generator passes its state and keeps the next.
+ * Calls a random op: an op such as random_uniform or dropout that takes a state and returns the
+ * next state as its last output. The generator passes its state to the op and stores the next
+ * state.
  *
- * @param scope        Where.
+ * @param scope        The scope in which the call runs.
  * @param generator    The generator.
  * @param op           TENON_OP_<name>, or the number of a custom op.
  * @param attrs        `tenon_<op>_attrs`; NULL for the defaults.
- * @param inputs       `n_inputs` inputs of the op, one of which is NULL: the first NULL entry
- *                     stands where the op takes the state.
- * @param n_inputs     How many, the state's place included.
- * @param out_outputs  Receives `n_outputs` tensors: the op's outputs but the last.
- * @param n_outputs    How many.
+ * @param inputs       `n_inputs` inputs of the op, one of which is NULL: the first NULL entry is
+ *                     the position of the state.
+ * @param n_inputs     Number of inputs, including the state.
+ * @param out_outputs  Receives `n_outputs` tensors: the op's outputs except the last.
+ * @param n_outputs    Number of outputs.
  *
- * @return NULL, or an error for the caller to free; the state is then what it was:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, no input is NULL, or the op's last
- *     output is no state.
- *   - What tenon_call() gives.
+ * @return NULL, or an error for the caller to free; the state is then unchanged:
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, no input is NULL, or the op's last
+ *     output is not a state.
+ *   - Any error that tenon_call() returns.
  *
  * @since 0.1, unstable
  */
@@ -132,22 +135,22 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_call(
     tenon_tensor** out_outputs TENON_OWNED TENON_COUNT(n_outputs), size_t n_outputs);
 
 /**
- * Draws numbers that are equally likely everywhere between two bounds.
+ * Draws numbers from a uniform distribution on [low, high).
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param generator   The generator.
  * @param dtype       A floating dtype.
  * @param shape       `rank` sizes; may be NULL for rank 0.
  * @param rank        At most TENON_MAX_RANK.
- * @param low         The least, which may occur.
- * @param high        The bound above, which does not occur.
+ * @param low         The lower bound, inclusive.
+ * @param high        The upper bound, exclusive.
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
- *     or the op random_uniform refuses dtype or shape.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
- *   - What tenon_call() gives.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the generator belongs to another
+ *     context, or the op random_uniform does not accept the dtype or shape.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+ *   - Any error that tenon_call() returns.
  *
  * @since 0.1, unstable
  */
@@ -157,9 +160,9 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_uniform(
     double high, tenon_tensor** out_tensor TENON_OWNED);
 
 /**
- * Draws numbers of a normal distribution.
+ * Draws numbers from a normal distribution.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param generator   The generator.
  * @param dtype       A floating dtype.
  * @param shape       `rank` sizes; may be NULL for rank 0.
@@ -169,10 +172,10 @@ TENON_API TENON_OWNED tenon_error* tenon_generator_uniform(
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
- *     or the op random_normal refuses dtype or shape.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
- *   - What tenon_call() gives.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the generator belongs to another
+ *     context, or the op random_normal does not accept the dtype or shape.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+ *   - Any error that tenon_call() returns.
  *
  * @since 0.1, unstable
  */

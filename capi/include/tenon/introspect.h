@@ -1,11 +1,12 @@
-/* tenon/introspect.h - a look behind the calls, for tools, tests and the conformance kit.
+/* tenon/introspect.h - introspection for tools, tests and the conformance kit.
  *
- * Programs need none of this.
+ * Ordinary programs do not need this header.
  *
- * Threads: any, but one at a time for one scope.
+ * Threads: any thread, but only one thread at a time may use a scope.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_INTROSPECT_H_
@@ -18,7 +19,7 @@
 TENON_BEGIN_DECLS
 
 /**
- * Counts the ops that are built in. Any thread.
+ * Counts the built-in ops. Any thread.
  *
  * @return The number.
  *
@@ -27,31 +28,32 @@ TENON_BEGIN_DECLS
 TENON_API size_t tenon_op_count(void);
 
 /**
- * Gives the number of an op by its place. Any thread.
+ * Returns the number of a built-in op by index. Any thread.
  *
- * @param index  The place, in the order of their numbers.
+ * @param index  The index, in ascending order of op numbers.
  *
- * @return TENON_OP_<name>; 0 if there are not so many.
+ * @return TENON_OP_<name>; 0 if `index` is out of range.
  *
  * @since 0.1, unstable
  */
 TENON_API uint32_t tenon_op_at(size_t index);
 
 /**
- * Gives the types that a call of an op would return, or why it would fail. Nothing is computed.
+ * Infers the output types of an op call, or the error with which it would fail. Nothing is
+ * computed.
  *
- * @param scope      Where.
+ * @param scope      The scope in which the call runs.
  * @param op         TENON_OP_<name>, or the number of a custom op.
  * @param attrs      `tenon_<op>_attrs`; NULL for the defaults.
- * @param inputs     `n_inputs` types, promoted already; TENON_DTYPE_NONE for an optional input that
- *                   is absent.
- * @param n_inputs   How many.
+ * @param inputs     `n_inputs` types after type promotion; TENON_DTYPE_NONE for an absent optional
+ *                   input.
+ * @param n_inputs   Number of inputs.
  * @param out_types  Receives up to `n_types` types.
- * @param n_types    How many there is room for.
- * @param out_count  Receives how many outputs the op gives.
+ * @param n_types    Capacity of `out_types`.
+ * @param out_count  Receives the number of outputs of the op.
  *
- * @return NULL, or an error for the caller to free: what tenon_call() would give for tensors of
- *         these types.
+ * @return NULL, or an error for the caller to free: the error that tenon_call() would return for
+ *         tensors of these types.
  *
  * @since 0.1, unstable
  */
@@ -62,17 +64,18 @@ TENON_API TENON_OWNED tenon_error* tenon_op_infer(
     tenon_type* out_types TENON_COUNT(n_types), size_t n_types, size_t* out_count);
 
 /**
- * Explains how a call would run: the device, by a kernel, as a view or by which parts, and what
- * every kernel that was passed over said. Nothing is computed.
+ * Explains how a call would run: on which device; whether by a kernel, as a view or by a
+ * decomposition; and why each rejected kernel refused. Nothing is computed.
  *
- * @param scope     Where.
+ * @param scope     The scope in which the call runs.
  * @param op        TENON_OP_<name>, or the number of a custom op.
  * @param attrs     `tenon_<op>_attrs`; NULL for the defaults.
- * @param inputs    `n_inputs` tensors; NULL for an optional one that is not given.
- * @param n_inputs  How many.
+ * @param inputs    `n_inputs` tensors; NULL for an optional input that is omitted.
+ * @param n_inputs  Number of inputs.
  * @param out_text  Receives one or more lines, for tenon_string_release().
  *
- * @return NULL, or an error for the caller to free: what tenon_call() would give for wrong inputs.
+ * @return NULL, or an error for the caller to free: the error that tenon_call() would return for
+ *         invalid inputs.
  *
  * @since 0.1, unstable
  */
@@ -83,29 +86,29 @@ TENON_API TENON_OWNED tenon_error* tenon_explain(
     size_t n_inputs, tenon_string* out_text TENON_OWNED);
 
 /**
- * Tells what a trace would do with inputs of some types, as JSON: where and how each of its calls
- * would run, and the memory that they take. Nothing is computed.
+ * Describes as JSON what a trace would do for inputs of given types: where and how each of its
+ * calls would run, and how much memory they need. Nothing is computed.
  *
  *     {"inputs": [{"name": "x", "type": "f32[2,3]"}], "outputs": [...],
  *      "calls": [{"op": "matmul", "outputs": ["f32[2,4]"], "device": "cpu:0",
  *                 "runs": "kernel", "why": "", "level": 0}],
  *      "memory": {"variables": 48, "captures": 0, "inputs": 24, "outputs": 32, "peak": 32}}
  *
- * Calls are as they were written, before the passes (tenon/passes.h). One runs as a "kernel" of the
- * device, as a "view", in "parts" or "elsewhere", where "why" says what kernels of the device said
- * against it; as "blocks" of code that the "host" chooses, which follow one "level" deeper; or on
- * the "host". "peak" is the most bytes that values hold at once beside inputs, variables and
- * captures, if calls run one after the other.
+ * Calls are listed as traced, before the passes (tenon/passes.h). "runs" is "kernel" (a kernel of
+ * the device), "view", "parts" (a decomposition), "elsewhere" (a fallback; "why" lists the reasons
+ * of the device's kernels), "blocks" (branches or loop bodies that the host selects, listed one
+ * "level" deeper) or "host". "peak" is the maximum number of bytes that values occupy at once if
+ * calls run one after the other, without inputs, variables and captures.
  *
- * @param scope     Where.
- * @param trace     The trace, which no other thread may call meanwhile.
- * @param inputs    `n_inputs` types that it serves, without unknown sizes.
- * @param n_inputs  How many.
+ * @param scope     The scope in which the call runs.
+ * @param trace     The trace, which no other thread may call at the same time.
+ * @param inputs    `n_inputs` types that match the trace, without unknown sizes.
+ * @param n_inputs  Number of inputs.
  * @param out_text  Receives the JSON, for tenon_string_release().
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the trace does
- *     not serve such inputs, or a pointer is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+ *     types do not match the trace, or a pointer is NULL.
  *
  * @since 0.1, unstable
  */
@@ -115,9 +118,9 @@ TENON_API TENON_OWNED tenon_error* tenon_introspect_trace(
     tenon_string* out_text TENON_OWNED);
 
 /**
- * Describes an ONNX model as JSON: the version of ONNX's ops that it imports, the names and types
- * of its inputs and outputs, the ops of its nodes, and those ops that are unknown here with the
- * nodes that are of them. Inputs that the file has values for are left out. Any thread.
+ * Describes an ONNX model as JSON: the version of the ONNX operator set that it imports, the names
+ * and types of its inputs and outputs, the ops of its nodes, and the unsupported ops with their
+ * nodes. Inputs with initial values in the file are omitted. Any thread.
  *
  *     {"version": 13,
  *      "inputs": [{"name": "x", "type": "f32[2,N]"}],
@@ -125,16 +128,16 @@ TENON_API TENON_OWNED tenon_error* tenon_introspect_trace(
  *      "ops": ["Add", "com.example.Frob"],
  *      "unknown": [{"op": "com.example.Frob", "nodes": ["node 1"]}]}
  *
- * A type that no tensor here has is "tensor(string)" or the like, or "no tensor".
+ * An unsupported type is listed as "tensor(string)" or the like, or "no tensor".
  *
  * @param data      The content of the file.
- * @param size      How many bytes.
+ * @param size      Number of bytes.
  * @param out_text  Receives the JSON, for tenon_string_release().
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_DATA_LOSS if it is truncated, contradicts itself or is no such file; the message says
- *     at which byte.
- *   - TENON_UNIMPLEMENTED if it holds sparse tensors, or tensors of too many axes.
+ *   - TENON_DATA_LOSS if it is truncated, inconsistent or not an ONNX model; the message gives the
+ *     byte offset.
+ *   - TENON_UNIMPLEMENTED if it holds sparse tensors, or tensors with too many axes.
  *   - TENON_INVALID_ARGUMENT if `data` or `out_text` is NULL.
  *
  * @since 0.1, unstable
@@ -144,22 +147,22 @@ TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_describe(
     tenon_string* out_text TENON_OWNED);
 
 /**
- * Runs an ONNX model once, node by node: each is a call of an op, on the device of the inputs.
+ * Runs an ONNX model once. Each node is an eager op call on the device of the inputs.
  *
- * @param scope        Where.
+ * @param scope        The scope in which the call runs.
  * @param data         The content of the file.
- * @param size         How many bytes.
+ * @param size         Number of bytes.
  * @param inputs       `n_inputs` tensors of the types that the model declares, on one device.
- * @param n_inputs     How many; those that tenon_introspect_onnx_describe() names.
+ * @param n_inputs     Number of inputs, as listed by tenon_introspect_onnx_describe().
  * @param out_outputs  Receives up to `n_outputs` tensors.
- * @param n_outputs    How many are wanted; those at the end may be left out.
+ * @param n_outputs    Number of outputs to receive; trailing outputs may be left out.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the number or the type of the inputs
- *     differs, more outputs are asked for than there are, or a pointer is NULL.
- *   - TENON_UNIMPLEMENTED if ops or attributes are unknown here; the message lists all such ops
- *     with their nodes. Also if tensors lie in other files.
- *   - What tenon_introspect_onnx_describe() and the ops give; the message names the node.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the number or the types of the inputs
+ *     differ from the model's, `n_outputs` exceeds the number of outputs, or a pointer is NULL.
+ *   - TENON_UNIMPLEMENTED if ops or attributes are not supported; the message lists all such ops
+ *     with their nodes. Also if tensors are stored in other files.
+ *   - Any error of tenon_introspect_onnx_describe() and of the ops; the message names the node.
  *
  * @since 0.1, unstable
  */
@@ -171,19 +174,19 @@ TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_run(
     size_t n_outputs);
 
 /**
- * Reads a tensor that lies alone in a file, in ONNX's form (TensorProto), onto the scope's device.
+ * Reads a tensor from a file that holds a single ONNX TensorProto onto the scope's device.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param data        The content of the file.
- * @param size        How many bytes.
+ * @param size        Number of bytes.
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_DATA_LOSS if it is truncated or contradicts itself.
- *   - TENON_UNIMPLEMENTED if its elements are of a type that is unknown here, or lie in another
- *     file.
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, or a pointer is NULL.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - TENON_DATA_LOSS if it is truncated or inconsistent.
+ *   - TENON_UNIMPLEMENTED if its element type is not supported, or its elements are stored in
+ *     another file.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, or a pointer is NULL.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -193,24 +196,24 @@ TENON_API TENON_OWNED tenon_error* tenon_introspect_onnx_tensor(
     tenon_tensor** out_tensor TENON_OWNED);
 
 /**
- * Gives the very table that this library hands to plugins, for programs that drive one themselves.
- * Any thread.
+ * Returns the host table that this library passes to plugins, for programs that drive a plugin
+ * themselves. Any thread.
  *
- * @return A table that lives for good.
+ * @return The table, which is never freed.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED const tenon_host* tenon_host_table(void);
 
 /**
- * Adds a plugin that the program holds itself, linked in or wrapped around another, and opens its
- * devices.
+ * Registers a plugin by its query function (one that is statically linked, or that wraps another)
+ * and opens its devices.
  *
  * @param context  The context.
- * @param name     What errors call it until its query function has told its name.
- * @param query    Its query function, which must stay valid for good.
+ * @param name     Name used in errors until the query function reports the plugin's name.
+ * @param query    Its query function, which must stay valid until the process ends.
  *
- * @return NULL, or an error for the caller to free: what tenon_context_load_plugin() gives for a
+ * @return NULL, or an error for the caller to free: any error of tenon_context_load_plugin() for a
  *         file, and TENON_INVALID_ARGUMENT if `query` is NULL.
  *
  * @since 0.1, unstable

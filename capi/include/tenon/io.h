@@ -1,12 +1,13 @@
 /* tenon/io.h - named tensors in files, in the format safetensors.
  *
- * A file is taken for hostile until it is proven otherwise: every size and offset in it is checked
- * before it is used.
+ * Files are untrusted: every size and offset is checked before it is used.
  *
- * Threads: any, several at once too, but one at a time for one scope. An open file does not change.
+ * Threads: any thread, also concurrently, but only one thread at a time may use a scope. An open
+ * file is immutable.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_IO_H_
@@ -22,27 +23,27 @@ typedef struct tenon_metadata {
   tenon_string value;
 } tenon_metadata;
 
-/* An open file, or one in memory. */
+/* An open file, or its contents in memory. */
 typedef struct tenon_safetensors tenon_safetensors;
 
 /**
- * Writes named tensors to a file, which takes its name only once it is whole.
+ * Writes named tensors to a file. The file is renamed to `path` only when it is complete.
  *
- * @param scope       Where.
- * @param path        The file; one that is there is replaced.
- * @param names       `n_tensors` names, each once and none "__metadata__".
- * @param tensors     `n_tensors` tensors; they may lie on any device.
- * @param n_tensors   How many.
- * @param metadata    `n_metadata` entries, each key once; NULL for none.
- * @param n_metadata  How many.
+ * @param scope       The scope in which the call runs.
+ * @param path        The file; an existing file is replaced.
+ * @param names       `n_tensors` distinct names, none of them "__metadata__".
+ * @param tensors     `n_tensors` tensors on any devices.
+ * @param n_tensors   Number of tensors.
+ * @param metadata    `n_metadata` entries with distinct keys; NULL for none.
+ * @param n_metadata  Number of metadata entries.
  *
- * @return NULL, or an error for the caller to free; the file is then what it was:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, a list is NULL with a count above
- *     zero, a name or key occurs twice, is reserved or no UTF-8, or a tensor was donated or is of
- *     another context.
+ * @return NULL, or an error for the caller to free; the file is then unchanged:
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an array is NULL with a count above
+ *     zero, a name or key occurs twice, is reserved or is not UTF-8, or a tensor was donated or
+ *     belongs to another context.
  *   - TENON_NOT_FOUND if the folder does not exist.
  *   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
- *   - What tenon_tensor_read() gives.
+ *   - Any error that tenon_tensor_read() returns.
  *
  * @since 0.1, unstable
  */
@@ -54,20 +55,20 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_save(
     size_t n_metadata);
 
 /**
- * Writes named tensors to memory, in the form of a file.
+ * Writes named tensors to memory, in the file format.
  *
- * @param scope       Where.
- * @param names       `n_tensors` names, each once and none "__metadata__".
- * @param tensors     `n_tensors` tensors; they may lie on any device.
- * @param n_tensors   How many.
- * @param metadata    `n_metadata` entries, each key once; NULL for none.
- * @param n_metadata  How many.
+ * @param scope       The scope in which the call runs.
+ * @param names       `n_tensors` distinct names, none of them "__metadata__".
+ * @param tensors     `n_tensors` tensors on any devices.
+ * @param n_tensors   Number of tensors.
+ * @param metadata    `n_metadata` entries with distinct keys; NULL for none.
+ * @param n_metadata  Number of metadata entries.
  * @param out_bytes   Receives the bytes, for tenon_string_release().
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT as for tenon_safetensors_save(), or if `out_bytes` is NULL.
- *   - TENON_OUT_OF_MEMORY if the host's memory is used up.
- *   - What tenon_tensor_read() gives.
+ *   - TENON_OUT_OF_MEMORY if host memory is exhausted.
+ *   - Any error that tenon_tensor_read() returns.
  *
  * @since 0.1, unstable
  */
@@ -79,7 +80,7 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_write(
     size_t n_metadata, tenon_string* out_bytes TENON_OWNED);
 
 /**
- * Opens a file and checks all of it but the elements. Any thread.
+ * Opens a file and validates everything except the elements. Any thread.
  *
  * @param path      The file.
  * @param out_file  Receives the open file.
@@ -87,9 +88,9 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_write(
  * @return NULL, or an error for the caller to free:
  *   - TENON_NOT_FOUND if there is no such file.
  *   - TENON_UNAVAILABLE if it cannot be read.
- *   - TENON_DATA_LOSS if it is truncated, contradicts itself or is no such file; the message says
+ *   - TENON_DATA_LOSS if it is truncated, inconsistent or not a safetensors file; the message says
  *     where.
- *   - TENON_UNIMPLEMENTED if an element type in it is unknown here.
+ *   - TENON_UNIMPLEMENTED if an element type is not supported.
  *   - TENON_INVALID_ARGUMENT if `out_file` is NULL.
  *
  * @since 0.1, unstable
@@ -98,10 +99,10 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_open(tenon_string path,
                                                           tenon_safetensors** out_file TENON_OWNED);
 
 /**
- * Opens what tenon_safetensors_write() gave, or the content of a file. Any thread.
+ * Opens the output of tenon_safetensors_write(), or the content of a file, from memory. Any thread.
  *
  * @param data      The bytes, which are copied.
- * @param size      How many.
+ * @param size      Number of bytes.
  * @param out_file  Receives the open file.
  *
  * @return NULL, or an error for the caller to free:
@@ -115,7 +116,7 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_open_memory(
     tenon_safetensors** out_file TENON_OWNED);
 
 /**
- * Adds an owner to an open file. Any thread.
+ * Adds a reference to an open file. Any thread.
  *
  * @param file  The file; NULL does nothing.
  *
@@ -124,7 +125,7 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_open_memory(
 TENON_API void tenon_safetensors_retain(tenon_safetensors* file TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from an open file; the last one closes it. Any thread.
+ * Releases a reference to an open file; the last one closes it. Any thread.
  *
  * @param file  The file; NULL does nothing.
  *
@@ -137,55 +138,55 @@ TENON_API void tenon_safetensors_release(tenon_safetensors* file TENON_NULLABLE 
  *
  * @param file  The file.
  *
- * @return The number; 0 if `file` is not such a file.
+ * @return The number; 0 if `file` is not a safetensors file.
  *
  * @since 0.1, unstable
  */
 TENON_API size_t tenon_safetensors_count(const tenon_safetensors* file);
 
 /**
- * Gives the name of a tensor. They stand in the order of their elements in the file. Any thread.
+ * Returns the name of a tensor by index, in the order of their elements in the file. Any thread.
  *
  * @param file   The file.
- * @param index  The tensor's place.
+ * @param index  The tensor's index.
  *
- * @return Text that lives as long as the file; empty if there are not so many.
+ * @return Text that stays valid as long as the file; empty if `index` is out of range.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_safetensors_name(const tenon_safetensors* file, size_t index);
 
 /**
- * Gives the dtype of a tensor. Any thread.
+ * Returns the dtype of a tensor. Any thread.
  *
  * @param file   The file.
- * @param index  The tensor's place.
+ * @param index  The tensor's index.
  *
- * @return The dtype; TENON_DTYPE_NONE if there are not so many.
+ * @return The dtype; TENON_DTYPE_NONE if `index` is out of range.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_dtype tenon_safetensors_dtype(const tenon_safetensors* file, size_t index);
 
 /**
- * Gives the number of axes of a tensor. Any thread.
+ * Returns the number of axes of a tensor. Any thread.
  *
  * @param file   The file.
- * @param index  The tensor's place.
+ * @param index  The tensor's index.
  *
- * @return At most TENON_MAX_RANK; 0 if there are not so many.
+ * @return At most TENON_MAX_RANK; 0 if `index` is out of range.
  *
  * @since 0.1, unstable
  */
 TENON_API size_t tenon_safetensors_rank(const tenon_safetensors* file, size_t index);
 
 /**
- * Gives the sizes of a tensor. Any thread.
+ * Returns the sizes of a tensor. Any thread.
  *
  * @param file   The file.
- * @param index  The tensor's place.
+ * @param index  The tensor's index.
  *
- * @return As many as its rank, alive as long as the file; NULL if there are not so many.
+ * @return An array of length rank, valid as long as the file; NULL if `index` is out of range.
  *
  * @since 0.1, unstable
  */
@@ -195,16 +196,16 @@ TENON_API TENON_BORROWED const int64_t* tenon_safetensors_shape(const tenon_safe
 /**
  * Reads a tensor onto the scope's device.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param file        The file. Several threads may read one file, each in its scope.
- * @param index       The tensor's place.
+ * @param index       The tensor's index.
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_OUT_OF_RANGE if there are not so many.
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or `out_tensor` is NULL.
- *   - TENON_DATA_LOSS if the file became shorter since it was opened.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - TENON_OUT_OF_RANGE if `index` is too large.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or `out_tensor` is NULL.
+ *   - TENON_DATA_LOSS if the file was truncated after it was opened.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -215,14 +216,15 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_read(
 /**
  * Reads a tensor by name onto the scope's device.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param file        The file. Several threads may read one file, each in its scope.
  * @param name        The tensor's name.
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_NOT_FOUND if the file has no tensor of that name; the message lists those that it has.
- *   - What tenon_safetensors_read() gives.
+ *   - TENON_NOT_FOUND if the file has no tensor of that name; the message lists the names in the
+ *     file.
+ *   - Any error that tenon_safetensors_read() returns.
  *
  * @since 0.1, unstable
  */
@@ -235,19 +237,19 @@ TENON_API TENON_OWNED tenon_error* tenon_safetensors_load(
  *
  * @param file  The file.
  *
- * @return The number; 0 if `file` is not such a file.
+ * @return The number; 0 if `file` is not a safetensors file.
  *
  * @since 0.1, unstable
  */
 TENON_API size_t tenon_safetensors_count_metadata(const tenon_safetensors* file);
 
 /**
- * Gives an entry of a file's metadata, in the order of their keys. Any thread.
+ * Returns an entry of a file's metadata by index, sorted by key. Any thread.
  *
  * @param file   The file.
- * @param index  The entry's place.
+ * @param index  The entry's index.
  *
- * @return Texts that live as long as the file; empty if there are not so many.
+ * @return Strings that stay valid as long as the file; empty if `index` is out of range.
  *
  * @since 0.1, unstable
  */

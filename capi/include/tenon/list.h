@@ -1,28 +1,30 @@
-/* tenon/list.h - lists of tensors of one type, as values: what loops gather and go through.
+/* tenon/list.h - immutable lists of tensors of one type, for example to collect the results of a
+ * loop.
  *
  *   tenon_list_create(scope, TENON_FLOAT32, shape, 2, 0, &list);
  *   tenon_list_set(scope, list, index, x, &longer);        the list with x at an index
  *   tenon_list_stack(scope, longer, NULL, &all);           its entries as one tensor
  *
- * A list is a tenon_tensor. It never changes: a list with another entry is another list, and shares
- * the rest with it. So lists are carried by loops, given by branches, taken and given by functions,
- * captured and differentiated as tensors are, eager and traced; the gradient by a list is a list.
- * Only the functions of this file and those of tenon/control.h and tenon/function.h take lists, and
- * the sources and cotangents of tapes may be lists; every other call answers with
- * TENON_INVALID_ARGUMENT and "is no tensor but a list of them".
+ * A list is a tenon_tensor. It is immutable: setting an entry creates a new list, which shares the
+ * other entries. Therefore lists can be carried by loops, returned by branches, passed to and
+ * returned by functions, captured and differentiated like tensors, eager and traced. The gradient
+ * with respect to a list is a list. Only the functions of this file, tenon/control.h and
+ * tenon/function.h take lists, and the sources and cotangents of tapes may be lists. Every other
+ * call fails with TENON_INVALID_ARGUMENT and "is no tensor but a list of them".
  *
- * tenon_tensor_dtype(), _rank(), _shape(), _strides(), _count() and _bytes() say what each entry
- * is, and so does the type of a trace's input; tenon_tensor_device() says where they lie;
- * tenon_tensor_data() is NULL. tenon_tensor_is_list() tells a list from a tensor.
+ * tenon_tensor_dtype(), _rank(), _shape(), _strides(), _count() and _bytes() describe one entry,
+ * and so does the type of a trace's input. tenon_tensor_device() returns the device of the entries.
+ * tenon_tensor_data() returns NULL. tenon_tensor_is_list() distinguishes a list from a tensor.
  *
- * An entry that was not set is zeros, beyond the end of the list too. Indices are int64 of rank 0,
- * inline scalars among them, and count from 0. What is set may be an inline scalar, which becomes a
- * tensor of the list's dtype.
+ * An entry that was not set reads as zeros, also beyond the end of the list. Indices start at 0 and
+ * are int64 tensors of rank 0 or inline scalars. An inline scalar that is stored as an entry
+ * becomes a tensor of the list's dtype.
  *
- * Threads: any, but one at a time for one scope.
+ * Threads: any thread, but only one thread at a time may use a scope.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_LIST_H_
@@ -33,32 +35,32 @@
 TENON_BEGIN_DECLS
 
 /**
- * Whether a tensor is a list of tensors. Any thread.
+ * Returns whether a tensor is a list of tensors. Any thread.
  *
  * @param tensor  The tensor.
  *
- * @return True for a list; false for a tensor, and for what is no tensor.
+ * @return True for a list; false for anything else.
  *
  * @since 0.1, unstable
  */
 TENON_API bool tenon_tensor_is_list(const tenon_tensor* tensor);
 
 /**
- * Makes an empty list of tensors of a dtype and sizes.
+ * Creates an empty list of tensors of a given dtype and shape.
  *
- * @param scope     Where: on its device.
- * @param dtype     Of each entry.
+ * @param scope     The scope; the result is placed on its device.
+ * @param dtype     The dtype of each entry.
  * @param shape     `rank` sizes of each entry.
- * @param rank      How many axes an entry has.
- * @param capacity  For so many entries there is memory from the start, side by side, so that they
- *                  are stacked without being copied once more; 0: each keeps its own. No bound: a
- *                  list grows beyond it.
+ * @param rank      Number of axes of an entry.
+ * @param capacity  Number of entries for which contiguous memory is preallocated, so that stacking
+ *                  them needs no copy. 0: each entry has its own memory. The list can grow beyond
+ *                  its capacity.
  * @param out_list  Receives the list.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `scope` is none, there is no such dtype, a size or `capacity` is
- *     negative, the bytes of all do not fit, or `out_list` is NULL.
- *   - TENON_OUT_OF_MEMORY if there is no memory for `capacity` entries.
+ *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, a size or `capacity`
+ *     is negative, the total number of bytes overflows, or `out_list` is NULL.
+ *   - TENON_OUT_OF_MEMORY if there is not enough memory for `capacity` entries.
  *
  * @since 0.1, unstable
  */
@@ -68,20 +70,21 @@ TENON_API TENON_OWNED tenon_error* tenon_list_create(
     int64_t capacity, tenon_tensor** out_list TENON_OWNED);
 
 /**
- * Makes an empty list of tensors like one that is there.
+ * Creates an empty list of tensors of the same type as a given tensor.
  *
- * Inside of a function the sizes of that one may be unknown; then they are those of each call.
+ * Inside a function the sizes of `entry` may be dynamic; the list then has the sizes of each call.
  *
- * @param scope     Where: on the device of `entry`.
- * @param entry     A tensor of the type of the entries; its value does not matter. An inline scalar
- *                  stands for float32, int64 or bool. A list makes a list of lists.
+ * @param scope     The scope in which the call runs. The list is on the device of `entry`.
+ * @param entry     A tensor of the type of the entries; its value is ignored. An inline scalar
+ *                  stands for float32, int64 or bool. If it is a list, the result is a list of
+ *                  lists.
  * @param capacity  As for tenon_list_create().
  * @param out_list  Receives the list.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the tensor was
- *     donated, `capacity` is negative, or `out_list` is NULL.
- *   - TENON_OUT_OF_MEMORY if there is no memory for `capacity` entries.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+ *     tensor was donated, `capacity` is negative, or `out_list` is NULL.
+ *   - TENON_OUT_OF_MEMORY if there is not enough memory for `capacity` entries.
  *
  * @since 0.1, unstable
  */
@@ -90,18 +93,18 @@ TENON_API TENON_OWNED tenon_error* tenon_list_create_like(
     tenon_tensor** out_list TENON_OWNED);
 
 /**
- * Gives the list with another entry at an index, which may lie anywhere.
+ * Returns a copy of a list with the entry at an index replaced. The index may be beyond the end.
  *
- * @param scope     Where.
- * @param list      The list; it stays as it is.
- * @param index     Where the entry goes.
- * @param tensor    The entry: of the dtype and the sizes of the list's.
- * @param out_list  Receives the list with the entry.
+ * @param scope     The scope in which the call runs.
+ * @param list      The list, which is not changed.
+ * @param index     The index of the entry.
+ * @param tensor    The entry, with the dtype and sizes of the list's entries.
+ * @param out_list  Receives the new list.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
- *     `list` is none, `index` is no int64 of rank 0 or negative, `tensor` is of another type than
- *     the entries, or `out_list` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+ *     donated, `list` is not a list, `index` is negative or not an int64 of rank 0, `tensor` is of
+ *     another type than the entries, or `out_list` is NULL.
  *
  * @since 0.1, unstable
  */
@@ -112,12 +115,12 @@ TENON_API TENON_OWNED tenon_error* tenon_list_set(tenon_scope* scope TENON_THREA
                                                   tenon_tensor** out_list TENON_OWNED);
 
 /**
- * Gives the list with another entry behind its last.
+ * Returns a copy of a list with an entry appended.
  *
- * @param scope     Where.
- * @param list      The list; it stays as it is.
- * @param tensor    The entry: of the dtype and the sizes of the list's.
- * @param out_list  Receives the list with the entry.
+ * @param scope     The scope in which the call runs.
+ * @param list      The list, which is not changed.
+ * @param tensor    The entry, with the dtype and sizes of the list's entries.
+ * @param out_list  Receives the new list.
  *
  * @return NULL, or an error for the caller to free: as tenon_list_set().
  *
@@ -129,16 +132,17 @@ TENON_API TENON_OWNED tenon_error* tenon_list_push(tenon_scope* scope TENON_THRE
                                                    tenon_tensor** out_list TENON_OWNED);
 
 /**
- * Gives the entry of a list at an index; zeros if it was not set.
+ * Gets the entry of a list at an index; zeros if it was not set.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param list        The list.
- * @param index       Which entry.
+ * @param index       The index of the entry.
  * @param out_tensor  Receives the entry.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
- *     `list` is none, `index` is no int64 of rank 0 or negative, or `out_tensor` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+ *     donated, `list` is not a list, `index` is negative or not an int64 of rank 0, or `out_tensor`
+ *     is NULL.
  *
  * @since 0.1, unstable
  */
@@ -148,15 +152,16 @@ TENON_API TENON_OWNED tenon_error* tenon_list_get(tenon_scope* scope TENON_THREA
                                                   tenon_tensor** out_tensor TENON_OWNED);
 
 /**
- * Gives how long a list is: one more than the last index that was set.
+ * Gets the length of a list: the highest index that was set, plus 1.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param list        The list.
- * @param out_length  Receives an int64 of rank 0; inside of a function, that of each call.
+ * @param out_length  Receives an int64 of rank 0. Inside a function it is symbolic and has the
+ *                    value of each call.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
- *     `list` is none, or `out_length` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+ *     donated, `list` is not a list, or `out_length` is NULL.
  *
  * @since 0.1, unstable
  */
@@ -165,23 +170,23 @@ TENON_API TENON_OWNED tenon_error* tenon_list_length(
     tenon_tensor** out_length TENON_OWNED);
 
 /**
- * Gives the first entries of a list as one tensor, along a new first axis.
+ * Stacks the first `length` entries of a list into one tensor along a new first axis.
  *
- * Inside of a function, a length that is made of numbers and of sizes (what tenon_shape() gives of
- * some tensor, its parts, and sums, differences and products of these) is known without waiting: a
- * list that gathers what a loop over the first axis of `xs` makes is stacked by tenon_shape(xs)[0].
- * For one that only values say, the host waits at each call.
+ * Inside a function, a length computed from constants and sizes (elements of tenon_shape(), and
+ * their sums, differences and products) stays symbolic, so the host does not wait. For example, a
+ * list filled by a loop over the first axis of `xs` can be stacked with length tenon_shape(xs)[0].
+ * A length that depends on other values makes the host wait in each call.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param list        A list of tensors.
- * @param length      How many: an int64 of rank 0. NULL for all of them.
- * @param out_tensor  Receives the tensor, of one axis more than the entries.
+ * @param length      Number of entries, an int64 of rank 0; NULL for all entries.
+ * @param out_tensor  Receives the tensor, which has one more axis than the entries.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
- *     `list` is none or one of lists, `length` is no int64 of rank 0 or negative, or `out_tensor`
- *     is NULL.
- *   - TENON_OUT_OF_MEMORY if there is no memory for so many.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+ *     donated, `list` is not a list or is a list of lists, `length` is negative or not an int64 of
+ *     rank 0, or `out_tensor` is NULL.
+ *   - TENON_OUT_OF_MEMORY if there is not enough memory for the result.
  *
  * @since 0.1, unstable
  */
@@ -191,12 +196,12 @@ TENON_API TENON_OWNED tenon_error* tenon_list_stack(tenon_scope* scope TENON_THR
                                                     tenon_tensor** out_tensor TENON_OWNED);
 
 /**
- * Gives the first entries of a list as one tensor, one behind the other along their first axis.
+ * Concatenates the first `length` entries of a list along their first axis.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param list        A list of tensors of rank 1 or more.
- * @param length      How many, as for tenon_list_stack().
- * @param out_tensor  Receives the tensor, of as many axes as the entries.
+ * @param length      Number of entries, as in tenon_list_stack().
+ * @param out_tensor  Receives the tensor, which has as many axes as the entries.
  *
  * @return NULL, or an error for the caller to free: as tenon_list_stack(), and
  *   - TENON_INVALID_ARGUMENT if the entries have rank 0.
@@ -208,15 +213,15 @@ TENON_API TENON_OWNED tenon_error* tenon_list_concat(
     const tenon_tensor* length TENON_NULLABLE, tenon_tensor** out_tensor TENON_OWNED);
 
 /**
- * Gives the parts of a tensor along its first axis as a list. Nothing is copied.
+ * Splits a tensor along its first axis into a list. Nothing is copied.
  *
- * @param scope     Where.
+ * @param scope     The scope in which the call runs.
  * @param tensor    A tensor of rank 1 or more.
- * @param out_list  Receives the list, as long as the first axis.
+ * @param out_list  Receives the list, whose length is the size of the first axis.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the tensor was
- *     donated, is a list or has rank 0, or `out_list` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+ *     tensor was donated, is a list or has rank 0, or `out_list` is NULL.
  *
  * @since 0.1, unstable
  */

@@ -1,12 +1,12 @@
-/* tenon/passes.h - what the code of functions goes through before it runs.
+/* tenon/passes.h - the optimisation passes for the graphs of functions.
  *
- * The first, "verify", checks it; what it complains of is a bug of Tenon. Each other makes code do
- * less and give the same, to the bit: equal calls are made once, calls that nothing needs not at
- * all, calls over the same elements in one go. One difference is possible: a call that would fail
- * and that nothing needs is not made ("drop").
+ * The first pass, "verify", checks the graph; any failure is a bug in Tenon. The other passes
+ * reduce work and keep results bitwise equal: common subexpressions are computed once, dead calls
+ * are eliminated, and calls over the same elements are fused. One difference is possible: a dead
+ * call that would fail is eliminated ("drop").
  *
- * All are on. To leave one out is for finding out what it does; it holds for code that has not run
- * yet.
+ * All passes are enabled by default. Disabling a pass helps to find out what it does; it affects
+ * only graphs that have not run yet.
  */
 
 #ifndef TENON_PASSES_H_
@@ -19,44 +19,44 @@ TENON_BEGIN_DECLS
 /**
  * Counts the passes. Any thread.
  *
- * @return How many there are.
+ * @return The number of passes.
  *
  * @since 0.1, unstable
  */
 TENON_API size_t tenon_count_passes(void);
 
 /**
- * Tells what a pass is called. Any thread.
+ * Returns the name of a pass. Any thread.
  *
- * @param index  Which one, in the order in which they run.
+ * @param index  The pass's index, in the order in which passes run.
  *
- * @return A word; empty if there is none. It lives as long as the library.
+ * @return The name; empty if `index` is out of range. It is never freed.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_pass_name(size_t index);
 
 /**
- * Tells what a pass does. Any thread.
+ * Returns a description of a pass. Any thread.
  *
- * @param index  Which one.
+ * @param index  The pass's index.
  *
- * @return One clause; empty if there is none. It lives as long as the library.
+ * @return One clause; empty if `index` is out of range. It is never freed.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_pass_summary(size_t index);
 
 /**
- * Turns a pass off or on for the functions of a context.
+ * Enables or disables a pass for the functions of a context.
  *
  * @param context  The context.
- * @param name     The pass.
- * @param enabled  False: code goes without it that has not run yet.
+ * @param name     The name of the pass.
+ * @param enabled  Whether to run the pass; applies to graphs that have not run yet.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `context` is not a context or `name` is malformed.
- *   - TENON_NOT_FOUND if there is no such pass; the message lists what there is.
+ *   - TENON_NOT_FOUND if there is no such pass; the message lists the passes.
  *
  * @since 0.1, unstable
  */

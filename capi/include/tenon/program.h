@@ -1,23 +1,25 @@
-/* tenon/program.h - programs in files: functions that are saved, opened, called and trained on.
+/* tenon/program.h - programs: functions and variables saved in files, which can be opened, called
+ * and trained.
  *
- * A program is a folder of standard files: an ONNX model for each signature of each function, their
- * weights in one file of the format safetensors, and a tenon.json that says which inputs and
- * outputs of the models are variables. Other runtimes open the models. tenon_program_open() also
- * reads a single ONNX file, whose operator sets may be of the versions 9 to 22.
+ * A program is a folder of standard files: an ONNX model for each signature of each function, one
+ * safetensors file with their weights, and a tenon.json that lists which inputs and outputs of the
+ * models are variables. Other runtimes can open the models. tenon_program_open() also reads a
+ * single ONNX file with operator set versions 9 to 22.
  *
- * A function of several signatures is several traces under one name: for other dtypes, other ranks
- * or sizes, or other static arguments. A call is one of the signature that it fits; of several that
- * do, of the one that leaves the fewest sizes open, and of those the first.
+ * A function with several signatures consists of several traces under one name, for different
+ * dtypes, ranks, sizes or static arguments. A call uses the signature that it matches. If several
+ * match, it uses the one with the fewest unknown sizes; ties go to the first.
  *
- * What is read is code like any other: its functions (tenon/function.h) are called, traced and
- * differentiated, and its variables (tenon/variable.h) are read, assigned and trained. Functions of
- * one folder share them. A file is taken for hostile until it is proven otherwise.
+ * An open program behaves like code: its functions (tenon/function.h) can be called, traced and
+ * differentiated, and its variables (tenon/variable.h) can be read, assigned and trained. Functions
+ * of one folder share variables. Files are untrusted and validated.
  *
- * Threads: any, several at once too, but one at a time for one scope. An open program does not
- * change; its variables do.
+ * Threads: any thread, also concurrently, but only one thread at a time may use a scope. An open
+ * program is immutable; its variables are not.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_PROGRAM_H_
@@ -28,26 +30,26 @@
 
 TENON_BEGIN_DECLS
 
-/* An open program: what was read of its files, which may change or go afterwards. */
+/* An open program. It is independent of its files, which may be changed or deleted afterwards. */
 typedef struct tenon_program tenon_program;
 
 /**
- * Reads a program, its weights onto the scope's device.
+ * Reads a program, with its weights on the scope's device.
  *
- * @param scope        Where.
- * @param path         A folder that tenon_program_save() wrote, or an ONNX file. Weights that lie
- *                     in other files are looked for beside it and nowhere else.
+ * @param scope        The scope in which the call runs.
+ * @param path         A folder that tenon_program_save() wrote, or an ONNX file. Weights in
+ *                     external files are searched only in the folder of that file.
  * @param out_program  Receives the program.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_NOT_FOUND if there is no such file or folder, or a file is missing that another names.
- *   - TENON_UNAVAILABLE if one cannot be read.
- *   - TENON_DATA_LOSS if one is truncated, contradicts itself or is none of a program; the message
+ *   - TENON_NOT_FOUND if there is no such file or folder, or a referenced file is missing.
+ *   - TENON_UNAVAILABLE if a file cannot be read.
+ *   - TENON_DATA_LOSS if a file is truncated, inconsistent or not part of a program; the message
  *     names the file, and the node, tensor or byte.
- *   - TENON_UNIMPLEMENTED if it asks for ops, attributes or versions that are unknown here; the
- *     message lists all such ops with the nodes that are of them.
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or `out_program` is NULL.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *   - TENON_UNIMPLEMENTED if it uses unsupported ops, attributes or versions; the message lists all
+ *     such ops with their nodes.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or `out_program` is NULL.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -56,37 +58,36 @@ TENON_API TENON_OWNED tenon_error* tenon_program_open(
     tenon_program** out_program TENON_OWNED);
 
 /**
- * Writes functions as a program: a folder with `NAME.onnx` for each, `weights.safetensors` with
- * what their variables hold now and the tensors that they found outside, and `tenon.json`. A name
- * that occurs several times is a function of so many signatures, of which the further ones are
- * `NAME.2.onnx` and so on.
+ * Writes traces as a program: a folder with one `NAME.onnx` for each, `weights.safetensors` with
+ * the current values of their variables and captures, and `tenon.json`. A name that occurs several
+ * times is a function with several signatures; the second is `NAME.2.onnx`, and so on.
  *
- * Files of such names that are there are replaced, and those that an earlier tenon.json lists and
- * this one does not are removed; others are left alone. All files are written beside their names
- * before the first of an earlier program goes. They cannot take their names in one step: a process
- * that ends just then leaves a folder without a tenon.json, in which the earlier files are
- * `FILE.tenon-old`.
+ * Existing files of these names are replaced. Files that an earlier tenon.json lists and the new
+ * one does not are removed; other files are not touched. All files are first written under
+ * temporary names; only then are the files of an earlier program replaced. This replacement is not
+ * atomic: a process that dies during it leaves a folder without a tenon.json, in which the earlier
+ * files are named `FILE.tenon-old`.
  *
- * Variables are named by tenon_variable_name(). Those that a function assigns are inputs and
- * outputs of its model. Functions that are not given are not part of what is written, nor are
- * variables that no given one uses. Static arguments are written with the signature that they were
- * traced for, and the function's defaults with it.
+ * Variables are named by tenon_variable_name(). Variables that a function assigns are inputs and
+ * outputs of its model. Only the given traces and the variables that they use are written. Static
+ * arguments are written with the signature that was traced for them, together with the function's
+ * defaults.
  *
- * @param scope        Where.
- * @param path         The folder; it is made if only its last part is missing.
- * @param names        `n_traces` names, which become names of files.
- * @param traces       `n_traces` traces, of tenon_function_trace() or any other.
- * @param n_traces     How many; at least one.
+ * @param scope        The scope in which the call runs.
+ * @param path         The folder; created if only its last component is missing.
+ * @param names        `n_traces` names, which become file names.
+ * @param traces       `n_traces` traces, from tenon_function_trace() or elsewhere.
+ * @param n_traces     Number of traces; at least 1.
  *
- * @return NULL, or an error for the caller to free; the folder is as it was then:
- *   - TENON_UNIMPLEMENTED if ONNX has no way to say what they do, as it has none for callbacks on
- *     the host, or a static argument is an object or has no name; the message lists all of that.
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, a list is NULL,
- *     a name cannot be that of a file, or traces of one name serve the same calls or come from
- *     functions with different defaults.
- *   - TENON_NOT_FOUND if the folder around `path` does not exist.
+ * @return NULL, or an error for the caller to free; the folder is then unchanged:
+ *   - TENON_UNIMPLEMENTED if ONNX cannot express a call, such as a host callback, or a static
+ *     argument is an object or has no name; the message lists all of them.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an array
+ *     is NULL, a name is not a valid file name, or traces with the same name match the same calls
+ *     or come from functions with different defaults.
+ *   - TENON_NOT_FOUND if the parent folder of `path` does not exist.
  *   - TENON_UNAVAILABLE if a file cannot be written; the message says why.
- *   - What tenon_tensor_read() gives for the variables.
+ *   - Any error that tenon_tensor_read() returns for the variables.
  *
  * @since 0.1, unstable
  */
@@ -96,7 +97,7 @@ TENON_API TENON_OWNED tenon_error* tenon_program_save(
     tenon_trace* const* traces TENON_BORROWED TENON_COUNT(n_traces), size_t n_traces);
 
 /**
- * Adds an owner to a program. Any thread.
+ * Adds a reference to a program. Any thread.
  *
  * @param program  The program; NULL does nothing.
  *
@@ -105,8 +106,8 @@ TENON_API TENON_OWNED tenon_error* tenon_program_save(
 TENON_API void tenon_program_retain(tenon_program* program TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a program. Its functions and variables live on with their owners. Any
- * thread.
+ * Releases a reference to a program. Its functions and variables stay valid as long as they are
+ * referenced. Any thread.
  *
  * @param program  The program; NULL does nothing.
  *
@@ -128,13 +129,13 @@ TENON_API void tenon_program_release(tenon_program* program TENON_NULLABLE TENON
 TENON_API size_t tenon_program_count_functions(const tenon_program* program TENON_THREADS(any));
 
 /**
- * Gives the name of a function: as it was saved, or of a single ONNX file that of its graph. Any
- * thread.
+ * Returns the name of a function: the name under which it was saved, or the graph's name for a
+ * single ONNX file. Any thread.
  *
  * @param program  The program.
- * @param index    The function's place.
+ * @param index    The function's index.
  *
- * @return Text that lives as long as the program; empty if there are not so many.
+ * @return Text that stays valid as long as the program; empty if `index` is out of range.
  *
  * @since 0.1, unstable
  */
@@ -142,17 +143,17 @@ TENON_API tenon_string tenon_program_function_name(const tenon_program* program 
                                                    size_t index);
 
 /**
- * Gives a function by its name. Its variables are those of the program: what one function assigns
- * to them, and what the caller does, all of them see. Any thread.
+ * Gets a function by name. It shares the variables of the program: all functions see what any of
+ * them, or the caller, assigns. Any thread.
  *
  * @param program       The program.
- * @param name          The function's name; empty for the only one.
- * @param out_function  Receives the function, which takes the inputs of its signatures, in their
- *                      order, and gives their outputs in theirs. A call that fits none of several
- *                      is an error that lists them.
+ * @param name          The function's name; may be empty if there is only one.
+ * @param out_function  Receives the function, which takes the inputs and returns the outputs of its
+ *                      signatures, in their order. A call that matches no signature fails with an
+ *                      error that lists them.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_NOT_FOUND if there is no such function; the message lists those that there are.
+ *   - TENON_NOT_FOUND if there is no such function; the message lists the functions.
  *   - TENON_INVALID_ARGUMENT if `program` is not a program or `out_function` is NULL.
  *
  * @since 0.1, unstable
@@ -165,9 +166,9 @@ TENON_API TENON_OWNED tenon_error* tenon_program_get_function(
  * Counts the signatures of a function. Any thread.
  *
  * @param program   The program.
- * @param function  The function's place.
+ * @param function  The function's index.
  *
- * @return The number; 0 if there are not so many functions.
+ * @return The number; 0 if `function` is out of range.
  *
  * @since 0.1, unstable
  */
@@ -178,10 +179,10 @@ TENON_API size_t tenon_program_count_signatures(const tenon_program* program TEN
  * Counts the inputs of a signature. Any thread.
  *
  * @param program    The program.
- * @param function   The function's place.
- * @param signature  The signature's place in it.
+ * @param function   The function's index.
+ * @param signature  The signature's index within the function.
  *
- * @return The number; 0 if there are not so many functions or signatures.
+ * @return The number; 0 if an index is out of range.
  *
  * @since 0.1, unstable
  */
@@ -189,16 +190,16 @@ TENON_API size_t tenon_program_count_inputs(const tenon_program* program TENON_T
                                             size_t function, size_t signature);
 
 /**
- * Gives the inputs of a signature as its file declares them: names, dtypes and sizes, those that
- * are open as TENON_SIZE_UNKNOWN. tenon_function_trace() takes them as they are; in names of sizes,
- * what it does not take is "_". Any thread.
+ * Returns the inputs of a signature as its file declares them: names, dtypes and sizes, with
+ * TENON_SIZE_UNKNOWN for unknown sizes. They can be passed to tenon_function_trace(): characters
+ * that it does not accept in names of sizes are replaced by "_". Any thread.
  *
  * @param program    The program.
- * @param function   The function's place.
- * @param signature  The signature's place in it.
+ * @param function   The function's index.
+ * @param signature  The signature's index within the function.
  *
- * @return As many as tenon_program_count_inputs() says, alive as long as the program; NULL if there
- *         are not so many functions or signatures.
+ * @return An array of tenon_program_count_inputs() elements, valid as long as the program; NULL if
+ *         an index is out of range.
  *
  * @since 0.1, unstable
  */
@@ -209,10 +210,10 @@ TENON_API TENON_BORROWED const tenon_input_spec* tenon_program_inputs(
  * Counts the outputs of a signature. Any thread.
  *
  * @param program    The program.
- * @param function   The function's place.
- * @param signature  The signature's place in it.
+ * @param function   The function's index.
+ * @param signature  The signature's index within the function.
  *
- * @return The number; 0 if there are not so many functions or signatures.
+ * @return The number; 0 if an index is out of range.
  *
  * @since 0.1, unstable
  */
@@ -220,15 +221,15 @@ TENON_API size_t tenon_program_count_outputs(const tenon_program* program TENON_
                                              size_t function, size_t signature);
 
 /**
- * Gives the outputs of a signature as its file declares them. Where that says nothing of an
+ * Returns the outputs of a signature as its file declares them. If the file does not declare an
  * output's type, its dtype is TENON_DTYPE_NONE and its rank 0. Any thread.
  *
  * @param program    The program.
- * @param function   The function's place.
- * @param signature  The signature's place in it.
+ * @param function   The function's index.
+ * @param signature  The signature's index within the function.
  *
- * @return As many as tenon_program_count_outputs() says, alive as long as the program; NULL if
- *         there are not so many functions or signatures.
+ * @return An array of tenon_program_count_outputs() elements, valid as long as the program; NULL if
+ *         an index is out of range.
  *
  * @since 0.1, unstable
  */
@@ -239,10 +240,10 @@ TENON_API TENON_BORROWED const tenon_input_spec* tenon_program_outputs(
  * Counts the static arguments of a signature. Any thread.
  *
  * @param program    The program.
- * @param function   The function's place.
- * @param signature  The signature's place in it.
+ * @param function   The function's index.
+ * @param signature  The signature's index within the function.
  *
- * @return The number; 0 if there are not so many functions or signatures.
+ * @return The number; 0 if an index is out of range.
  *
  * @since 0.1, unstable
  */
@@ -250,15 +251,15 @@ TENON_API size_t tenon_program_count_statics(const tenon_program* program TENON_
                                              size_t function, size_t signature);
 
 /**
- * Gives the static arguments of a signature: those for which it was traced. A call of it gives
- * them, or leaves out what was a default of the function. Any thread.
+ * Returns the static arguments for which a signature was traced. A call of the signature must pass
+ * them, except those that equal a default of the function. Any thread.
  *
  * @param program    The program.
- * @param function   The function's place.
- * @param signature  The signature's place in it.
+ * @param function   The function's index.
+ * @param signature  The signature's index within the function.
  *
- * @return As many as tenon_program_count_statics() says, by their names, alive as long as the
- *         program; NULL if there are not so many functions or signatures.
+ * @return An array of tenon_program_count_statics() elements, sorted by name, valid as long as the
+ *         program; NULL if an index is out of range.
  *
  * @since 0.1, unstable
  */
@@ -268,8 +269,8 @@ TENON_API TENON_BORROWED const tenon_static* tenon_program_statics(
 /* ---- variables ---------------------------------------------------------- */
 
 /**
- * Counts the variables of a program: all tensors that its files hold, which training may change.
- * Any thread.
+ * Counts the variables of a program: all tensors in its files. Training may change them. Any
+ * thread.
  *
  * @param program  The program.
  *
@@ -280,13 +281,13 @@ TENON_API TENON_BORROWED const tenon_static* tenon_program_statics(
 TENON_API size_t tenon_program_count_variables(const tenon_program* program TENON_THREADS(any));
 
 /**
- * Gives a variable of a program; its name is that in the files. Any thread.
+ * Returns a variable of a program by index. Its name is its name in the files. Any thread.
  *
  * @param program  The program.
- * @param index    The variable's place.
+ * @param index    The variable's index.
  *
- * @return A variable that lives as long as the program and is not released; NULL if there are not
- *         so many.
+ * @return A variable that stays valid as long as the program and must not be released; NULL if
+ *         `index` is out of range.
  *
  * @since 0.1, unstable
  */
@@ -296,9 +297,9 @@ TENON_API TENON_BORROWED tenon_variable* tenon_program_variable(
 /* ---- for tools ---------------------------------------------------------- */
 
 /**
- * Describes a program as JSON: its functions with the static arguments that calls may leave out,
- * and their signatures: static arguments, the types of what enters and leaves, the ops of the nodes
- * with how often they occur, and the operator sets; and the variables. Any thread.
+ * Describes a program as JSON: its functions and its variables. A function has the defaults of its
+ * static arguments, and its signatures: static arguments, types of inputs and outputs, ops with the
+ * number of their nodes, and operator sets. Any thread.
  *
  *     {"functions": [{"name": "f", "defaults": {"training": false},
  *                     "signatures": [{"statics": {"training": true},

@@ -1,13 +1,15 @@
-/* tenon/scope.h - a scope: where calls happen.
+/* tenon/scope.h - scopes: the execution context of calls.
  *
- * A scope holds the current device and the tapes that record. It is the first argument of every
- * call that computes. One thread at a time may be inside of a scope, so threads that compute at
- * once have one each; callbacks receive the scope that they run in.
+ * A scope holds the current device and the active tapes. It is the first argument of every call
+ * that computes. Only one thread at a time may use a scope, so concurrent threads use separate
+ * scopes. Callbacks receive the scope that they run in.
  *
- * Threads: any, but one at a time for one scope where it is marked TENON_THREADS(one_at_a_time).
+ * Threads: any thread, but only one thread at a time may use a scope that is marked
+ * TENON_THREADS(one_at_a_time).
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_SCOPE_H_
@@ -18,15 +20,15 @@
 TENON_BEGIN_DECLS
 
 /**
- * Makes a scope without tapes. Any thread.
+ * Creates a scope without tapes. Any thread.
  *
- * @param context    Where it belongs; kept alive by it.
+ * @param context    The context of the scope, which keeps it alive.
  * @param device     The name of its device, as for tenon_scope_set_device(); empty for "cpu", which
- *                   is then opened when it is first needed.
+ *                   is opened on first use.
  * @param out_scope  Receives the scope.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
+ *   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
  *   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_scope` is NULL.
  *
  * @since 0.1, unstable
@@ -36,7 +38,7 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_create(tenon_context* context TEN
                                                       tenon_scope** out_scope TENON_OWNED);
 
 /**
- * Adds an owner to a scope. Any thread.
+ * Adds a reference to a scope. Any thread.
  *
  * @param scope  The scope; NULL does nothing.
  *
@@ -45,16 +47,17 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_create(tenon_context* context TEN
 TENON_API void tenon_scope_retain(tenon_scope* scope TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a scope. Any thread.
+ * Releases a reference to a scope. Any thread.
  *
- * @param scope  The scope; NULL does nothing. A context's default scope is released with it.
+ * @param scope  The scope; NULL does nothing. The default scope of a context is released with the
+ *               context.
  *
  * @since 0.1, unstable
  */
 TENON_API void tenon_scope_release(tenon_scope* scope TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gives the context of a scope. Any thread.
+ * Returns the context of a scope. Any thread.
  *
  * @param scope  The scope.
  *
@@ -65,13 +68,14 @@ TENON_API void tenon_scope_release(tenon_scope* scope TENON_NULLABLE TENON_THREA
 TENON_API TENON_BORROWED tenon_context* tenon_scope_context(const tenon_scope* scope);
 
 /**
- * Sets the device on which calls without tensors, and new tensors, are placed.
+ * Sets the device for new tensors and for calls without input tensors.
  *
  * @param scope  The scope.
- * @param name   "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU, else cpu:0.
+ * @param name   "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a CPU, or cpu:0
+ *               if there is none.
  *
- * @return NULL, or an error for the caller to free; the device is then what it was:
- *   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
+ * @return NULL, or an error for the caller to free; the device is then unchanged:
+ *   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope.
  *
  * @since 0.1, unstable
@@ -80,13 +84,13 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_set_device(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_string name);
 
 /**
- * Gives the current device, which is opened if it was not yet.
+ * Gets the current device, and opens it if necessary.
  *
  * @param scope       The scope.
  * @param out_device  Receives the device.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_NOT_FOUND if there is no CPU device and no other was set.
+ *   - TENON_NOT_FOUND if no device was set and there is no CPU device.
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `out_device` is NULL.
  *
  * @since 0.1, unstable
@@ -95,15 +99,15 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_get_device(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_device** out_device TENON_OWNED);
 
 /**
- * Waits until all work that was started in a scope has finished.
+ * Blocks until all work that was started in a scope has finished.
  *
  * @param scope  The scope.
  *
  * @return NULL, or an error for the caller to free:
- *   - The first error of that work which no call returned yet: TENON_OUT_OF_RANGE for an index,
- *     TENON_DEVICE_LOST, or whatever the device's plugin gave.
- *   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
- *     thread); use tenon_scope_wait_async().
+ *   - The first error of that work that no call has returned yet: TENON_OUT_OF_RANGE for an index,
+ *     TENON_DEVICE_LOST, or any error of the device's plugin.
+ *   - TENON_UNIMPLEMENTED if neither the device nor this build can block (a browser's main thread);
+ *     use tenon_scope_wait_async().
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope.
  *
  * @since 0.1, unstable
@@ -112,11 +116,11 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_wait(
     tenon_scope* scope TENON_THREADS(one_at_a_time));
 
 /**
- * Calls back when all work that was started in a scope has finished.
+ * Runs a callback when all work that was started in a scope has finished.
  *
  * @param scope  The scope.
  * @param done   Runs once, on the context's callback thread, with the error that tenon_scope_wait()
- *               would have given, or NULL. Its destructor also runs when this call fails.
+ *               would have returned, or NULL. Its destructor also runs when this call fails.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `done` has no function.
@@ -127,8 +131,8 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_wait_async(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_done_callback done);
 
 /**
- * Cancels what is under way in a scope: its calls return TENON_CANCELLED at their next check. Calls
- * that begin later run. Any thread.
+ * Cancels running calls of a scope: they return TENON_CANCELLED at their next check. Calls that
+ * start later are not affected. Any thread.
  *
  * @param scope  The scope; NULL does nothing.
  *
@@ -137,7 +141,7 @@ TENON_API TENON_OWNED tenon_error* tenon_scope_wait_async(
 TENON_API void tenon_scope_cancel(tenon_scope* scope TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Tells the source line that the next calls come from, for their errors. For bindings.
+ * Sets the source location of the following calls, which their errors report. For bindings.
  *
  * @param scope     The scope.
  * @param location  Text like "train.py:12", which is copied; empty for none.

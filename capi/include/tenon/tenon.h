@@ -1,6 +1,6 @@
-/* tenon/tenon.h - all that a program needs.
+/* tenon/tenon.h - includes all headers that a program needs.
  *
- * A context owns devices, a scope is where calls happen, a tensor is what they take and give:
+ * A context owns devices, calls run in a scope, and tensors are their inputs and outputs:
  *
  *   tenon_context_create(NULL, &context);                      context.h, error.h
  *   tenon_scope* scope = tenon_context_default_scope(context); scope.h, device.h

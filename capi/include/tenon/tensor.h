@@ -1,14 +1,15 @@
-/* tenon/tensor.h - tensors: made from host memory, looked at, read back, printed.
+/* tenon/tensor.h - tensors: creation from host memory, properties, reading and printing.
  *
- * A tensor's value never changes. It has a dtype, a shape, strides and a share of some device's
- * memory; views share that memory, and nobody can tell. An inline scalar has no memory and no
- * device. Strides are counted in elements.
+ * A tensor's value never changes. It has a dtype, a shape, strides and a reference to memory of
+ * some device. Views share that memory, which is not observable. An inline scalar has no memory and
+ * no device. Strides are in elements.
  *
- * Threads: any, several at once too, but one at a time for one scope. Tensors do not change, so all
- * threads may use one, in scopes of their own.
+ * Threads: any thread, also concurrently, but only one thread at a time may use a scope. Tensors
+ * are immutable, so several threads may use the same tensor, each in its own scope.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_TENSOR_H_
@@ -21,7 +22,7 @@ TENON_BEGIN_DECLS
 /* ---- life --------------------------------------------------------------- */
 
 /**
- * Adds an owner to a tensor.
+ * Adds a reference to a tensor.
  *
  * @param tensor  The tensor; NULL does nothing.
  *
@@ -30,8 +31,8 @@ TENON_BEGIN_DECLS
 TENON_API void tenon_tensor_retain(tenon_tensor* tensor TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a tensor. Its memory is free with its last owner, views, tapes and
- * exports among them.
+ * Releases a reference to a tensor. Its memory is freed with the last reference, including those of
+ * views, tapes and exports.
  *
  * @param tensor  The tensor; NULL does nothing.
  *
@@ -40,16 +41,16 @@ TENON_API void tenon_tensor_retain(tenon_tensor* tensor TENON_NULLABLE TENON_THR
 TENON_API void tenon_tensor_release(tenon_tensor* tensor TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gives a tensor's memory to the next call that takes it as an input, which may then write its
- * output there. After that call any use of the handle but its release is TENON_INVALID_ARGUMENT.
- * Memory that somebody else uses too is left as it is. No other thread may use the handle meanwhile
- * or afterwards.
+ * Donates a tensor to the next call that takes it as an input, which may then write its output to
+ * the tensor's memory. After that call, any use of the handle except its release fails with
+ * TENON_INVALID_ARGUMENT. Memory that has other users is not overwritten. No other thread may use
+ * the handle during or after that call.
  *
  * @param tensor  The tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, is an inline scalar, was lent by the host
- *     or another library, or was donated before.
+ *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, is an inline scalar, uses imported memory
+ *     of the host or another library, or was already donated.
  *
  * @since 0.1, unstable
  */
@@ -59,21 +60,22 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_donate(
 /* ---- from host memory --------------------------------------------------- */
 
 /**
- * Makes a tensor of a copy of host memory, on the scope's device.
+ * Creates a tensor on the scope's device from a copy of host memory.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param dtype       The elements' type.
  * @param shape       `rank` sizes, none negative; may be NULL for rank 0.
  * @param rank        At most TENON_MAX_RANK.
  * @param data        The elements, row-major without gaps; any alignment. May be NULL if `size` is
  *                    0.
- * @param size        Their bytes, which must be what dtype and shape say.
+ * @param size        Number of bytes, which must match dtype and shape.
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
- *     size negative, the bytes more than an int64 counts, `size` another number, or a pointer NULL.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+ *     size negative, the number of bytes exceeds an int64, `size` does not match, or a pointer is
+ *     NULL.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -84,28 +86,28 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_from_data(
     tenon_tensor** out_tensor TENON_OWNED);
 
 /**
- * Makes a tensor of host memory that is lent, without a copy where the device can use it in place,
- * else with one. The memory must not be written while it is lent, and no op will write to it.
+ * Creates a tensor from imported host memory, without a copy if the device can use the memory in
+ * place. The memory must not be written until `deleter` runs; ops do not write to it.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param dtype       The elements' type.
  * @param shape       `rank` sizes, none negative; may be NULL for rank 0.
  * @param rank        At most TENON_MAX_RANK.
- * @param strides     `rank` strides in elements, which keep every element inside of `data`; NULL
- *                    for row-major without gaps. A stride may be negative; that of an axis of size
- *                    1 is ignored.
- * @param data        The memory. Its first element is the tensor's first along axes whose stride is
- *                    positive, and the last along those whose stride is negative. It is copied if
- *                    it is not aligned for its dtype.
- * @param size        Its bytes, at least those that shape and strides reach.
- * @param deleter     Runs exactly once, when the memory is needed no more: with the tensor's last
- *                    owner, after the copy, or when this call fails.
+ * @param strides     `rank` strides in elements, such that every element is inside `data`; NULL for
+ *                    row-major without gaps. A stride may be negative; the stride of an axis of
+ *                    size 1 is ignored.
+ * @param data        The memory. Its first element is the tensor's first element along axes with a
+ *                    positive stride, and the last along axes with a negative stride. It is copied
+ *                    if it is not aligned for its dtype.
+ * @param size        Number of bytes, at least those that shape and strides reach.
+ * @param deleter     Runs exactly once, when the memory is no longer needed: when the last
+ *                    reference to the tensor is released, after the copy, or when this call fails.
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
- *     size negative, an element outside of `data`, or a pointer NULL.
- *   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or its limit is used up.
+ *     size is negative, an element is outside `data`, or a pointer is NULL.
+ *   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -117,37 +119,38 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_from_host(
     tenon_tensor** out_tensor TENON_OWNED);
 
 /* ---- inline scalars -----------------------------------------------------
- * A 0-d tensor whose value is inside of it: no memory, no device, no context. It takes its
- * partner's dtype, so adding one to a float16 tensor gives float16. Any thread. */
+ * A tensor of rank 0 whose value is stored inline: it has no memory, no device and no context. It
+ * adopts the dtype of the tensor that it is combined with, so adding one to a float16 tensor gives
+ * float16. Any thread. */
 
 /**
- * Makes an inline scalar of a floating value. With an integer tensor it is an error.
+ * Creates an inline scalar from a floating value. Combining it with an integer tensor is an error.
  *
  * @param value  The value.
  *
- * @return The tensor, float32 where it has no partner; NULL only if the host's memory is used up.
+ * @return The tensor, float32 if it is used alone; NULL only if host memory is exhausted.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_OWNED tenon_tensor* tenon_scalar_f64(double value);
 
 /**
- * Makes an inline scalar of an integer.
+ * Creates an inline scalar from an integer.
  *
  * @param value  The value.
  *
- * @return The tensor, int64 where it has no partner; NULL only if the host's memory is used up.
+ * @return The tensor, int64 if it is used alone; NULL only if host memory is exhausted.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_OWNED tenon_tensor* tenon_scalar_i64(int64_t value);
 
 /**
- * Makes an inline scalar of a truth value.
+ * Creates an inline scalar from a bool.
  *
  * @param value  The value.
  *
- * @return The tensor, bool; NULL only if the host's memory is used up.
+ * @return The tensor, a bool; NULL only if host memory is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -156,7 +159,7 @@ TENON_API TENON_OWNED tenon_tensor* tenon_scalar_bool(bool value);
 /* ---- what it is --------------------------------------------------------- */
 
 /**
- * Gives the dtype.
+ * Returns the dtype.
  *
  * @param tensor  The tensor.
  *
@@ -167,7 +170,7 @@ TENON_API TENON_OWNED tenon_tensor* tenon_scalar_bool(bool value);
 TENON_API tenon_dtype tenon_tensor_dtype(const tenon_tensor* tensor);
 
 /**
- * Gives the number of axes.
+ * Returns the number of axes.
  *
  * @param tensor  The tensor.
  *
@@ -178,11 +181,10 @@ TENON_API tenon_dtype tenon_tensor_dtype(const tenon_tensor* tensor);
 TENON_API size_t tenon_tensor_rank(const tenon_tensor* tensor);
 
 /**
- * Gives the size of one axis.
+ * Gets the size of one axis.
  *
- * Inside of a function that has no signature, reading a size that differs from call to call makes
- * the trace serve that size alone. tenon_shape() gives sizes as a tensor, for which one trace
- * serves all.
+ * Inside a function without a signature, reading a dynamic size specialises the trace to that size.
+ * tenon_shape() returns the sizes as a tensor instead, so that one trace serves all sizes.
  *
  * @param tensor    The tensor.
  * @param axis      The axis; a negative one counts from the end.
@@ -191,8 +193,8 @@ TENON_API size_t tenon_tensor_rank(const tenon_tensor* tensor);
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, it has no such axis, or `out_size` is
  * NULL.
- *   - TENON_FAILED_PRECONDITION inside of a function, if the size is unknown by the function's
- *     signature or depends on data, or if the tensor's trace is not under way on this thread.
+ *   - TENON_FAILED_PRECONDITION inside a function, if the size is unknown in the function's
+ *     signature or data-dependent, or if the tensor's function is not being traced on this thread.
  *
  * @since 0.1, unstable
  */
@@ -200,17 +202,17 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_size(const tenon_tensor* tensor,
                                                      int64_t* out_size);
 
 /**
- * Gives the sizes of all axes, or an error where they cannot be read: tenon_tensor_size() for each.
+ * Gets the sizes of all axes, or the error that tenon_tensor_size() returns for one of them.
  *
  * @param tensor     The tensor.
- * @param out_shape  Receives as many sizes as the rank, alive as long as the tensor; NULL if the
- *                   call fails.
- * @param out_rank   Receives the rank; 0 if the call fails. NULL if it is not needed.
+ * @param out_shape  Receives an array of length rank, valid as long as the tensor; NULL if the call
+ *                   fails.
+ * @param out_rank   Receives the rank; 0 if the call fails. May be NULL if not needed.
  *
  * @return NULL, or an error for the caller to free:
  *   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_shape` is NULL.
- *   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
- *     signature or depends on data, or if the tensor's trace is not under way on this thread.
+ *   - TENON_FAILED_PRECONDITION inside a function, if a size is unknown in the function's signature
+ *     or data-dependent, or if the tensor's function is not being traced on this thread.
  *
  * @since 0.1, unstable
  */
@@ -219,35 +221,35 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_read_shape(
     size_t* out_rank TENON_NULLABLE);
 
 /**
- * Gives the sizes.
+ * Returns the sizes.
  *
- * Inside of a function it reads each of them, as tenon_tensor_size() does. It cannot return an
- * error: where a size cannot be read, it gives the size in the call that is traced, or 0 if there
- * is none, and the call of the function fails with the error that tenon_tensor_size() gives. The
- * size of a tensor that outlives its trace is 0 if it is unknown.
+ * Inside a function it reads every size as tenon_tensor_size() does. It cannot return an error. If
+ * a size cannot be read, it returns the size in the call that is being traced, or 0 if there is
+ * none, and the call of the function fails with the error of tenon_tensor_size(). An unknown size
+ * of a tensor that outlives its tracing is 0.
  *
  * @param tensor  The tensor.
  *
- * @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
+ * @return An array of length rank, valid as long as the tensor; NULL if `tensor` is not a tensor.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED const int64_t* tenon_tensor_shape(const tenon_tensor* tensor);
 
 /**
- * Gives the strides, in elements. Strides describe the memory layout only. Inside of a function it
- * reads the sizes, as tenon_tensor_shape() does, and gives row-major strides for them.
+ * Returns the strides, in elements. Strides describe the memory layout only. Inside a function it
+ * reads the sizes, as tenon_tensor_shape() does, and returns row-major strides for them.
  *
  * @param tensor  The tensor.
  *
- * @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
+ * @return An array of length rank, valid as long as the tensor; NULL if `tensor` is not a tensor.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED const int64_t* tenon_tensor_strides(const tenon_tensor* tensor);
 
 /**
- * Gives the number of elements. Inside of a function it reads the sizes, as tenon_tensor_shape()
+ * Returns the number of elements. Inside a function it reads the sizes, as tenon_tensor_shape()
  * does.
  *
  * @param tensor  The tensor.
@@ -259,8 +261,8 @@ TENON_API TENON_BORROWED const int64_t* tenon_tensor_strides(const tenon_tensor*
 TENON_API int64_t tenon_tensor_count(const tenon_tensor* tensor);
 
 /**
- * Gives the bytes that a dense copy of the value takes. Inside of a function it reads the sizes, as
- * tenon_tensor_shape() does.
+ * Returns the number of bytes of a dense copy of the value. Inside a function it reads the sizes,
+ * as tenon_tensor_shape() does.
  *
  * @param tensor  The tensor.
  *
@@ -271,35 +273,35 @@ TENON_API int64_t tenon_tensor_count(const tenon_tensor* tensor);
 TENON_API size_t tenon_tensor_bytes(const tenon_tensor* tensor);
 
 /**
- * Gives the name of the device on which a tensor lies.
+ * Returns the name of the device that holds a tensor.
  *
  * @param tensor  The tensor.
  *
- * @return Text like "cpu:0", alive as long as the tensor; empty for an inline scalar, a tensor that
- *         was donated, or what is no tensor.
+ * @return Text like "cpu:0", valid as long as the tensor; empty for an inline scalar, a tensor that
+ *         was donated, or anything that is not a tensor.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_tensor_device_name(const tenon_tensor* tensor);
 
 /**
- * Gives the device on which a tensor lies.
+ * Returns the device that holds a tensor.
  *
  * @param tensor  The tensor.
  *
- * @return A device that lives as long as the tensor and is not released; NULL for an inline scalar,
- *         a tensor that was donated, or what is no tensor.
+ * @return A device that stays valid as long as the tensor and must not be released; NULL for an
+ *         inline scalar, a tensor that was donated, or anything that is not a tensor.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED tenon_device* tenon_tensor_device(const tenon_tensor* tensor);
 
 /**
- * Gives a tensor as what gradients can be taken by.
+ * Casts a tensor to a value, the type of gradient sources.
  *
  * @param tensor  The tensor; NULL gives NULL.
  *
- * @return The same object under another type; no owner is added.
+ * @return The same object with another type; no reference is added.
  *
  * @since 0.1, unstable
  */
@@ -308,36 +310,37 @@ TENON_API TENON_BORROWED tenon_value* tenon_tensor_as_value(tenon_tensor* tensor
 /* ---- the value ---------------------------------------------------------- */
 
 /**
- * Gives the elements in place, where the host sees them and they lie row-major without gaps.
+ * Returns a pointer to the elements if the host can read them in place: in host-visible memory,
+ * row-major without gaps.
  *
  * @param tensor  The tensor.
  *
- * @return The first element, to be read and not written, alive as long as the tensor; NULL on a
- *         device whose memory the host does not see or whose work is asynchronous, for other
- *         strides, an inline scalar, a tensor that was donated, or what is no tensor.
+ * @return The first element, read-only, valid as long as the tensor. NULL if the device is
+ *         asynchronous or its memory is not host-visible, and for other strides, an inline scalar,
+ *         a donated tensor, or anything that is not a tensor.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED const void* tenon_tensor_data(const tenon_tensor* tensor);
 
 /**
- * Copies the elements to host memory, row-major without gaps, and waits until they are there.
+ * Copies the elements to host memory, row-major without gaps, and waits for the copy.
  *
- * @param scope     Where; the tensor may lie on another device.
+ * @param scope     The scope in which the call runs. The tensor may be on another device.
  * @param tensor    The tensor.
  * @param out_data  The memory; any alignment. May be NULL if `size` is 0.
- * @param size      Its bytes, which must be tenon_tensor_bytes().
+ * @param size      Number of bytes, which must be tenon_tensor_bytes().
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
- *     another context, `size` is another number, or `out_data` is NULL.
- *   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
- *     thread); use tenon_tensor_read_async().
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up, which it needs only for
- *     elements that do not lie row-major without gaps.
- *   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
+ *     another context, `size` does not match, or `out_data` is NULL.
+ *   - TENON_UNIMPLEMENTED if neither the device nor this build can block (a browser's main thread);
+ *     use tenon_tensor_read_async().
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted. The call needs
+ *     device memory only if the elements are not row-major without gaps.
+ *   - TENON_CANCELLED if the scope or its context was cancelled during the call.
  *   - TENON_DEVICE_LOST if the device is lost.
- *   - What went wrong while the value was computed, such as TENON_OUT_OF_RANGE for an index.
+ *   - Any error in computing the value, such as TENON_OUT_OF_RANGE for an index.
  *
  * @since 0.1, unstable
  */
@@ -346,19 +349,20 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_read(
     void* out_data TENON_BORROWED TENON_NULLABLE TENON_COUNT(size), size_t size);
 
 /**
- * Copies the elements to host memory, row-major without gaps, and calls back when they are there.
+ * Copies the elements to host memory, row-major without gaps, and runs a callback when they are
+ * copied.
  *
- * @param scope     Where; the tensor may lie on another device.
+ * @param scope     The scope in which the call runs. The tensor may be on another device.
  * @param tensor    The tensor.
  * @param out_data  The memory, which stays valid until `done` runs; any alignment.
- * @param size      Its bytes, which must be tenon_tensor_bytes().
- * @param done      Runs once, on the context's callback thread, with what went wrong or NULL. Its
+ * @param size      Number of bytes, which must be tenon_tensor_bytes().
+ * @param done      Runs once, on the context's callback thread, with an error or NULL. Its
  *                  destructor also runs when this call fails.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
- *     another context, `size` is another number, `out_data` is NULL or `done` has no function.
- *     Whatever else goes wrong is told to `done`: what tenon_tensor_read() gives.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
+ *     another context, `size` does not match, `out_data` is NULL or `done` has no function. All
+ *     other errors of tenon_tensor_read() are passed to `done`.
  *
  * @since 0.1, unstable
  */
@@ -370,14 +374,14 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_read_async(
 /**
  * Reads the only element of a tensor as a double.
  *
- * @param scope      Where.
- * @param tensor     One element of any dtype and rank; 64-bit integers round.
+ * @param scope      The scope in which the call runs.
+ * @param tensor     A tensor with one element, of any dtype and rank; 64-bit integers are rounded.
  * @param out_value  Receives the value; 0 if the call fails.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor has not one element, was
- *     donated or is of another context, or `out_value` is NULL.
- *   - What tenon_tensor_read() gives.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor does not have exactly one
+ *     element, was donated or belongs to another context, or `out_value` is NULL.
+ *   - Any error that tenon_tensor_read() returns.
  *
  * @since 0.1, unstable
  */
@@ -385,17 +389,17 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_item_f64(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* tensor, double* out_value);
 
 /**
- * Reads the only element of a tensor as an integer; bool gives 0 or 1.
+ * Reads the only element of a tensor as an integer; a bool reads as 0 or 1.
  *
- * @param scope      Where.
- * @param tensor     One element of an integer dtype or bool, of any rank.
+ * @param scope      The scope in which the call runs.
+ * @param tensor     A tensor with one element, of an integer dtype or bool and any rank.
  * @param out_value  Receives the value; 0 if the call fails.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor has not one element, is
- *     floating, was donated or is of another context, or `out_value` is NULL.
- *   - TENON_OUT_OF_RANGE if a uint64 is above what an int64 holds.
- *   - What tenon_tensor_read() gives.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor does not have exactly one
+ *     element, is floating, was donated or belongs to another context, or `out_value` is NULL.
+ *   - TENON_OUT_OF_RANGE if a uint64 value does not fit into an int64.
+ *   - Any error that tenon_tensor_read() returns.
  *
  * @since 0.1, unstable
  */
@@ -403,20 +407,20 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_item_i64(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_tensor* tensor, int64_t* out_value);
 
 /**
- * Gives a tensor of the same value on another device: a copy, unless it lies there already. Tapes
- * do not record it.
+ * Gets a tensor with the same value on another device: a copy, unless the tensor is already there.
+ * Tapes do not record it.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param tensor      The tensor.
  * @param device      The name of the device, as for tenon_scope_set_device().
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
+ *   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
  *     another context, or `out_tensor` is NULL.
- *   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
- *   - What else tenon_tensor_read() gives.
+ *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+ *   - Any other error that tenon_tensor_read() returns.
  *
  * @since 0.1, unstable
  */
@@ -426,14 +430,14 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_copy_to(
 
 /* ---- text --------------------------------------------------------------- */
 
-/* How a tensor is printed. Start from TENON_FORMAT_OPTIONS_DEFAULT. */
+/* Options for printing a tensor. Start from TENON_FORMAT_OPTIONS_DEFAULT. */
 typedef struct tenon_format_options {
   uint32_t struct_size;
-  int32_t precision;  /* The most digits behind a floating point. */
-  int64_t threshold;  /* More elements than this are summarised. */
-  int32_t edge_items; /* How many a summary shows at each end of an axis. */
-  int32_t line_width; /* Where lines are broken. */
-  bool long_form;     /* Adds dtype, shape and device: "... : f32[2,3] on cpu:0". */
+  int32_t precision;  /* Maximum number of digits after the decimal point. */
+  int64_t threshold;  /* Tensors with more elements are summarised. */
+  int32_t edge_items; /* Number of elements that a summary shows at each end of an axis. */
+  int32_t line_width; /* Maximum number of columns in a line. */
+  bool long_form;     /* Appends dtype, shape and device: "... : f32[2,3] on cpu:0". */
 } tenon_format_options;
 
 #define TENON_FORMAT_OPTIONS_DEFAULT \
@@ -442,15 +446,15 @@ typedef struct tenon_format_options {
 /**
  * Prints a tensor as NumPy prints an array with `str`.
  *
- * @param scope     Where.
+ * @param scope     The scope in which the call runs.
  * @param tensor    The tensor.
- * @param options   How; NULL for the defaults, which are NumPy's.
+ * @param options   Options; NULL for the defaults, which are NumPy's.
  * @param out_text  Receives the text, for tenon_string_release(); it ends with a zero byte.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
  *     another context, an option is negative, or `out_text` is NULL.
- *   - What tenon_tensor_read() gives.
+ *   - Any error that tenon_tensor_read() returns.
  *
  * @since 0.1, unstable
  */

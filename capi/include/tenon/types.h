@@ -1,6 +1,6 @@
-/* tenon/types.h - the words that every other header uses: strings, dtypes, codes, annotations.
+/* tenon/types.h - basic types of all headers: strings, dtypes, error codes, annotations.
  *
- * All of Tenon's headers are C99 and C++. They need nothing but the C library.
+ * All headers of Tenon are valid C99 and C++. They depend only on the C library.
  */
 
 #ifndef TENON_TYPES_H_
@@ -41,8 +41,8 @@
 #endif
 
 /* ---- annotations ------------------------------------------------------------------------------
- * They say who owns what, for the reader and for the generators, which read them from clang's
- * syntax tree. A compiler sees nothing.
+ * Annotations specify ownership, for readers and for the generators, which read them from clang's
+ * syntax tree. They expand to nothing for a compiler.
  *
  *   TENON_OWNED       the caller owns what is returned or written here and releases it; at what is
  *                     passed in: the callee takes it over
@@ -52,8 +52,8 @@
  *   TENON_COUNT(n)    points to `n` elements: another parameter or field, or a number
  *   TENON_THREADS(x)  `any`, or `one_at_a_time` for the objects that only one call may use at once
  *
- * A pointer to an object without a word is borrowed, and not NULL. So is every handle in a struct.
- * An error that a callback returns is owned by its caller.
+ * A pointer to an object without an annotation is borrowed and not NULL. So is every handle in a
+ * struct. An error that a callback returns is owned by its caller.
  */
 #if defined(TENON_ANNOTATE)
 #define TENON_NOTE_(text) __attribute__((annotate(text)))
@@ -70,18 +70,18 @@ TENON_BEGIN_DECLS
 
 /* ---- strings --------------------------------------------------------------------------------- */
 
-/* UTF-8 text that someone else keeps alive. What Tenon returns has a zero byte behind its end, so
- * that `data` also prints as a C string; what is passed in needs none. */
+/* UTF-8 text that is owned elsewhere. Strings that Tenon returns have a zero byte after their end,
+ * so that `data` is also a C string. Strings passed to Tenon need none. */
 typedef struct tenon_string {
   const char* data TENON_BORROWED TENON_COUNT(size);
   size_t size;
 } tenon_string;
 
-/* A string from a literal, in an initialiser. */
+/* Initialiser of a string from a literal. */
 #define TENON_STR(literal) \
   { (literal), sizeof(literal) - 1 }
 
-/* A string from text that ends with a zero byte; NULL gives the empty string. */
+/* Returns a string from zero-terminated text; NULL gives the empty string. */
 static inline tenon_string tenon_str(const char* text) {
   tenon_string string;
   string.data = text;
@@ -101,7 +101,7 @@ typedef uint32_t tenon_dtype;
 #define TENON_DTYPE_BITS(dtype) (((dtype) >> 8) & 0xffu)
 #define TENON_DTYPE_LANES(dtype) ((dtype) >> 16)
 
-/* Codes are those of DLPack. */
+/* The codes are those of DLPack. */
 enum {
   TENON_CODE_INT = 0,
   TENON_CODE_UINT = 1,
@@ -110,7 +110,7 @@ enum {
   TENON_CODE_BOOL = 6
 };
 
-#define TENON_DTYPE_NONE ((tenon_dtype)0) /* "Not given": each use says what then holds. */
+#define TENON_DTYPE_NONE ((tenon_dtype)0) /* Absent; each use specifies the meaning. */
 #define TENON_BOOL TENON_DTYPE(TENON_CODE_BOOL, 8, 1)
 #define TENON_INT8 TENON_DTYPE(TENON_CODE_INT, 8, 1)
 #define TENON_INT16 TENON_DTYPE(TENON_CODE_INT, 16, 1)
@@ -124,37 +124,37 @@ enum {
 #define TENON_BFLOAT16 TENON_DTYPE(TENON_CODE_BFLOAT, 16, 1)
 #define TENON_FLOAT32 TENON_DTYPE(TENON_CODE_FLOAT, 32, 1)
 #define TENON_FLOAT64 TENON_DTYPE(TENON_CODE_FLOAT, 64, 1)
-/* IEEE binary128: held, copied and converted. No device computes with it but the conformance kit's
- * oracle, and the words `float` and `any` of a kernel's signature leave it out. */
+/* IEEE binary128: can be stored, copied and converted. Only the conformance kit's oracle computes
+ * with it. `float` and `any` in a kernel's signature exclude it. */
 #define TENON_FLOAT128 TENON_DTYPE(TENON_CODE_FLOAT, 128, 1)
 
-/* A tensor has at most this many axes. */
+/* Maximum number of axes of a tensor. */
 #define TENON_MAX_RANK 16
 
-/* A size that only a call of a function will know. */
+/* A dynamic size: known only when a function is called. */
 #define TENON_SIZE_UNKNOWN ((int64_t)-1)
 
 /* ---- codes of errors --------------------------------------------------------------------------
- * A code that this header does not know is to be read as TENON_INTERNAL. */
+ * Unknown codes must be treated as TENON_INTERNAL. */
 typedef int32_t tenon_code;
 enum {
   TENON_OK = 0,
-  TENON_INVALID_ARGUMENT = 1,    /* The call is wrong: a type, a shape, an attribute, a handle. */
-  TENON_OUT_OF_RANGE = 2,        /* A value is: an index outside its axis. */
+  TENON_INVALID_ARGUMENT = 1,    /* An invalid type, shape, attribute or handle. */
+  TENON_OUT_OF_RANGE = 2,        /* An invalid value: an index outside its axis. */
   TENON_NOT_FOUND = 3,           /* No such device, op, file or name. */
-  TENON_UNIMPLEMENTED = 4,       /* Valid, and not offered by this op, dtype or device. */
-  TENON_UNAVAILABLE = 5,         /* Not on this machine, or not now. */
+  TENON_UNIMPLEMENTED = 4,       /* Valid, but not supported for this op, dtype or device. */
+  TENON_UNAVAILABLE = 5,         /* Not available on this machine, or not now. */
   TENON_OUT_OF_MEMORY = 6,       /* The device's memory or its limit is used up. */
-  TENON_CANCELLED = 7,           /* Somebody cancelled the context or the scope. */
-  TENON_FAILED_PRECONDITION = 8, /* The object is in a state that forbids this: a used-up tape. */
-  TENON_DATA_LOSS = 9,           /* A file is truncated or lies about itself. */
-  TENON_DEVICE_LOST = 10,        /* The device is gone until it is opened anew. */
+  TENON_CANCELLED = 7,           /* The context or the scope was cancelled. */
+  TENON_FAILED_PRECONDITION = 8, /* The object's state does not allow the call: a consumed tape. */
+  TENON_DATA_LOSS = 9,           /* A file is truncated or inconsistent. */
+  TENON_DEVICE_LOST = 10,        /* The device is lost until it is opened again. */
   TENON_INTERNAL = 11            /* A defect of Tenon or of a plugin. */
 };
 
 /* ---- handles ----------------------------------------------------------------------------------
- * Opaque, counted. `_retain` adds an owner, `_release` takes one away; both accept NULL and may be
- * called from any thread. */
+ * Handles are opaque and reference-counted. `_retain` adds a reference, `_release` removes one;
+ * both accept NULL and may be called from any thread. */
 typedef struct tenon_error tenon_error;
 typedef struct tenon_context tenon_context;
 typedef struct tenon_scope tenon_scope;
@@ -165,22 +165,23 @@ typedef struct tenon_generator tenon_generator;
 typedef struct tenon_tape tenon_tape;
 typedef struct tenon_function tenon_function;
 typedef struct tenon_trace tenon_trace;
-typedef struct tenon_value tenon_value; /* A tensor or a variable: what can be differentiated by. */
+typedef struct tenon_value tenon_value; /* A tensor or a variable: a possible gradient source. */
 
 /* ---- callbacks --------------------------------------------------------------------------------
- * A callback is a function, a payload that it receives first, and a destructor that runs exactly
- * once, when Tenon needs the callback no more: also when the call that was given it fails. */
+ * A callback is a function, a payload that is its first argument, and a destructor. The destructor
+ * runs exactly once, when Tenon no longer needs the callback, even if the call that received it
+ * fails. */
 
-/* Runs when something has finished; `error` is NULL on success and is borrowed. */
+/* Runs when an operation has finished; `error` is NULL on success and is borrowed. */
 typedef struct tenon_done_callback {
   void (*function)(void* payload, const tenon_error* error TENON_NULLABLE);
   void* payload;
   void (*destroy)(void* payload) TENON_NULLABLE;
 } tenon_done_callback;
 
-/* Frees memory that was lent. */
+/* Frees imported memory. */
 typedef struct tenon_deleter {
-  void (*function)(void* payload) TENON_NULLABLE; /* NULL: nothing to do. */
+  void (*function)(void* payload) TENON_NULLABLE; /* NULL: does nothing. */
   void* payload;
 } tenon_deleter;
 

@@ -1,15 +1,16 @@
 /* tenon/variable.h - variables: cells that hold a tensor.
  *
- * A tensor's value never changes; a variable's does. Reading it gives the tensor that it holds,
- * without a copy; assigning stores another one, and only its value, so no gradient passes through
- * it. A tape watches the variables that are read, unless they are not trainable. Its memory is free
- * with its last owner.
+ * A tensor's value never changes; a variable's does. Reading a variable returns the tensor that it
+ * holds, without a copy. Assigning replaces the tensor; only the value is stored, so no gradient
+ * flows through an assignment. Tapes watch trainable variables that are read. The memory is freed
+ * with the last reference.
  *
- * Threads: any, several at once too, but one at a time for one scope. Which value a thread reads
- * while another assigns is for the program to order.
+ * Threads: any thread, also concurrently, but only one thread at a time may use a scope. The
+ * program must order reads and assignments of different threads.
  *
- * Errors: besides what each function lists, those of every call (tenon/error.h): of one that
- * takes a scope above all TENON_FAILED_PRECONDITION if another thread is inside of it.
+ * Errors: in addition to the errors that each function lists, any call can return those in
+ * tenon/error.h. A call that takes a scope returns TENON_FAILED_PRECONDITION if another thread is
+ * using that scope.
  */
 
 #ifndef TENON_VARIABLE_H_
@@ -19,11 +20,11 @@
 
 TENON_BEGIN_DECLS
 
-/* How a variable is made. Start from TENON_VARIABLE_OPTIONS_DEFAULT. */
+/* Options of a variable. Start from TENON_VARIABLE_OPTIONS_DEFAULT. */
 typedef struct tenon_variable_options {
   uint32_t struct_size;
   bool trainable;    /* Whether tapes watch it when it is read. */
-  tenon_string name; /* For people; copied. */
+  tenon_string name; /* For display; copied. */
 } tenon_variable_options;
 
 #define TENON_VARIABLE_OPTIONS_DEFAULT              \
@@ -32,18 +33,19 @@ typedef struct tenon_variable_options {
   }
 
 /**
- * Makes a variable.
+ * Creates a variable.
  *
- * @param scope         Where.
- * @param initial       Its first value, which gives it its dtype, shape and device. An inline
+ * @param scope         The scope in which the call runs.
+ * @param initial       Its initial value, which determines its dtype, shape and device. An inline
  *                      scalar becomes a tensor on the scope's device.
- * @param options       How; NULL for the defaults: trainable, without a name.
+ * @param options       Options; NULL for the defaults: trainable, no name.
  * @param out_variable  Receives the variable.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, `initial` was donated, is of another
- *     context or is a list, or `out_variable` is NULL.
- *   - TENON_OUT_OF_MEMORY if the host's memory is used up, or for an inline scalar the device's.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, `initial` was donated, belongs to
+ *     another context or is a list, or `out_variable` is NULL.
+ *   - TENON_OUT_OF_MEMORY if host memory is exhausted, or, for an inline scalar, if device memory
+ *     is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -53,7 +55,7 @@ TENON_API TENON_OWNED tenon_error* tenon_variable_create(
     tenon_variable** out_variable TENON_OWNED);
 
 /**
- * Adds an owner to a variable. Any thread.
+ * Adds a reference to a variable. Any thread.
  *
  * @param variable  The variable; NULL does nothing.
  *
@@ -62,8 +64,8 @@ TENON_API TENON_OWNED tenon_error* tenon_variable_create(
 TENON_API void tenon_variable_retain(tenon_variable* variable TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a variable. Its memory is free with the last one, unless a tensor that
- * was read still has it. Any thread.
+ * Releases a reference to a variable. The last one frees its memory, unless a tensor that was read
+ * still uses it. Any thread.
  *
  * @param variable  The variable; NULL does nothing.
  *
@@ -72,16 +74,16 @@ TENON_API void tenon_variable_retain(tenon_variable* variable TENON_NULLABLE TEN
 TENON_API void tenon_variable_release(tenon_variable* variable TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Gives what a variable holds. The tapes of the scope watch it, if it is trainable and they watch
- * by themselves. A later assignment does not change what was read.
+ * Gets the tensor that a variable holds. If the variable is trainable, those tapes of the scope
+ * with `watch_trainable` watch it. A later assignment does not change the tensor.
  *
- * @param scope       Where.
+ * @param scope       The scope in which the call runs.
  * @param variable    The variable.
  * @param out_tensor  Receives the tensor, which shares the variable's memory.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the variable is of another context, or
- *     `out_tensor` is NULL.
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the variable belongs to another
+ *     context, or `out_tensor` is NULL.
  *
  * @since 0.1, unstable
  */
@@ -90,17 +92,17 @@ TENON_API TENON_OWNED tenon_error* tenon_variable_read(
     tenon_tensor** out_tensor TENON_OWNED);
 
 /**
- * Lets a variable hold another tensor. Tapes do not record it.
+ * Assigns a tensor to a variable. Tapes do not record it.
  *
- * @param scope     Where.
+ * @param scope     The scope in which the call runs.
  * @param variable  The variable.
- * @param value     A tensor of the variable's dtype, shape and device, or an inline scalar where
- *                  the variable is 0-d. Shared, not copied.
+ * @param value     A tensor of the variable's dtype, shape and device, or an inline scalar if the
+ *                  variable has rank 0. Shared, not copied.
  *
- * @return NULL, or an error for the caller to free; the variable then holds what it held:
- *   - TENON_INVALID_ARGUMENT if a handle is of another kind, the dtype, shape or device differs, or
- *     the variable or `value` is of another context, or `value` was donated.
- *   - TENON_OUT_OF_MEMORY if the device's memory is used up, which an inline scalar needs.
+ * @return NULL, or an error for the caller to free; the variable is then unchanged:
+ *   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the dtype, shape or device differs, or
+ *     the variable or `value` belongs to another context, or `value` was donated.
+ *   - TENON_OUT_OF_MEMORY if `value` is an inline scalar and the device's memory is exhausted.
  *
  * @since 0.1, unstable
  */
@@ -108,7 +110,7 @@ TENON_API TENON_OWNED tenon_error* tenon_variable_assign(
     tenon_scope* scope TENON_THREADS(one_at_a_time), tenon_variable* variable, tenon_tensor* value);
 
 /**
- * Gives the dtype. Any thread.
+ * Returns the dtype. Any thread.
  *
  * @param variable  The variable.
  *
@@ -119,7 +121,7 @@ TENON_API TENON_OWNED tenon_error* tenon_variable_assign(
 TENON_API tenon_dtype tenon_variable_dtype(const tenon_variable* variable);
 
 /**
- * Gives the number of axes. Any thread.
+ * Returns the number of axes. Any thread.
  *
  * @param variable  The variable.
  *
@@ -130,40 +132,42 @@ TENON_API tenon_dtype tenon_variable_dtype(const tenon_variable* variable);
 TENON_API size_t tenon_variable_rank(const tenon_variable* variable);
 
 /**
- * Gives the sizes. Any thread.
+ * Returns the sizes. Any thread.
  *
  * @param variable  The variable.
  *
- * @return As many as its rank, alive as long as the variable; NULL if `variable` is not one.
+ * @return An array of length rank, valid as long as the variable; NULL if `variable` is not a
+ *         variable.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED const int64_t* tenon_variable_shape(const tenon_variable* variable);
 
 /**
- * Gives the name. Any thread.
+ * Returns the name. Any thread.
  *
  * @param variable  The variable.
  *
- * @return Text that lives as long as the variable; empty if it has none or is no variable.
+ * @return Text that stays valid as long as the variable; empty if it has no name or is not a
+ *         variable.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_variable_name(const tenon_variable* variable);
 
 /**
- * Gives the name of the device on which a variable lies. Any thread.
+ * Returns the name of the device that holds a variable. Any thread.
  *
  * @param variable  The variable.
  *
- * @return Text like "cpu:0", alive as long as the variable; empty if `variable` is not one.
+ * @return Text like "cpu:0", valid as long as the variable; empty if `variable` is not a variable.
  *
  * @since 0.1, unstable
  */
 TENON_API tenon_string tenon_variable_device_name(const tenon_variable* variable);
 
 /**
- * Tells whether tapes watch a variable when it is read. Any thread.
+ * Returns whether tapes watch a variable when it is read. Any thread.
  *
  * @param variable  The variable.
  *
@@ -174,7 +178,7 @@ TENON_API tenon_string tenon_variable_device_name(const tenon_variable* variable
 TENON_API bool tenon_variable_is_trainable(const tenon_variable* variable);
 
 /**
- * Sets whether tapes watch a variable when it is read, from its next read on. Any thread.
+ * Sets whether tapes watch a variable when it is read, starting with its next read. Any thread.
  *
  * @param variable   The variable; NULL does nothing.
  * @param trainable  Whether they do.
@@ -185,14 +189,14 @@ TENON_API void tenon_variable_set_trainable(tenon_variable* variable TENON_NULLA
                                             bool trainable);
 
 /* ---- values -------------------------------------------------------------
- * A value is a tensor or a variable: what gradients can be taken by. */
+ * A value is a tensor or a variable: a possible gradient source. */
 
 /**
- * Gives a variable as what gradients can be taken by. Any thread.
+ * Casts a variable to a value, the type of gradient sources. Any thread.
  *
  * @param variable  The variable; NULL gives NULL.
  *
- * @return The same object under another type; no owner is added.
+ * @return The same object with another type; no reference is added.
  *
  * @since 0.1, unstable
  */
@@ -200,29 +204,29 @@ TENON_API TENON_BORROWED tenon_value* tenon_variable_as_value(
     tenon_variable* variable TENON_NULLABLE);
 
 /**
- * Gives a value as a tensor. Any thread.
+ * Casts a value to a tensor. Any thread.
  *
  * @param value  The value.
  *
- * @return The same object, no owner added; NULL if it is not a tensor.
+ * @return The same object, no reference added; NULL if it is not a tensor.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED tenon_tensor* tenon_value_as_tensor(tenon_value* value TENON_NULLABLE);
 
 /**
- * Gives a value as a variable. Any thread.
+ * Casts a value to a variable. Any thread.
  *
  * @param value  The value.
  *
- * @return The same object, no owner added; NULL if it is not a variable.
+ * @return The same object, no reference added; NULL if it is not a variable.
  *
  * @since 0.1, unstable
  */
 TENON_API TENON_BORROWED tenon_variable* tenon_value_as_variable(tenon_value* value TENON_NULLABLE);
 
 /**
- * Adds an owner to a value. Any thread.
+ * Adds a reference to a value. Any thread.
  *
  * @param value  The value; NULL does nothing.
  *
@@ -231,7 +235,7 @@ TENON_API TENON_BORROWED tenon_variable* tenon_value_as_variable(tenon_value* va
 TENON_API void tenon_value_retain(tenon_value* value TENON_NULLABLE TENON_THREADS(any));
 
 /**
- * Takes an owner away from a value. Any thread.
+ * Releases a reference to a value. Any thread.
  *
  * @param value  The value; NULL does nothing.
  *
