@@ -17,7 +17,7 @@ class Scope;
 
 namespace tenon::capi {
 
-// The op of that number. Throws NOT_FOUND.
+// Returns the built-in or custom op with the given number. Throws NOT_FOUND.
 const OpDef& find_op(const Context& context, uint32_t op);
 
 class CallAttrs {
@@ -31,13 +31,14 @@ class CallAttrs {
 
   AnyAttrs view() const { return {type_, bytes_}; }
 
-  // Replaces sizes by the values of tensors.
+  // Replaces size attributes by the values of tensors.
   void set_sizes(Scope& scope, const OpDef& op, std::span<const tenon_size_argument> sizes);
 
  private:
   void read(const OpDef& op, const void* given);
 
-  const AttrsType* type_ = nullptr;  // NULL where the op has none, or until they are made.
+  const AttrsType* type_ =
+      nullptr;  // NULL if the op has no attributes, or until they are constructed.
   alignas(std::max_align_t) std::byte bytes_[1024];
 };
 

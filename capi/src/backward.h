@@ -1,4 +1,4 @@
-// A derivative that the user wrote, as the core calls it.
+// Adapts a user-defined derivative to the interface of the core.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon::capi {
 
-// What the user's function sees of a call; it lives for one call of it.
+// The arguments of the user's function; lives for one call of it.
 class BackwardArgs {
  public:
   explicit BackwardArgs(const VjpArgs& args);
@@ -16,7 +16,8 @@ class BackwardArgs {
   const tenon_backward_args* get() const { return &c_; }
   size_t n_inputs() const { return inputs_.size(); }
 
-  // Takes the gradients, each of its input's type or absent.
+  // Takes the gradients that the function filled in and checks that each is absent or has its
+  // input's type.
   Tensors take(Filled& filled, tenon_error* error) const;
 
  private:

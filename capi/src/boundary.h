@@ -1,4 +1,4 @@
-// Where C++ ends: the only try/catch between the core and the C ABI.
+// Converts exceptions to errors: the only try/catch between the core and the C ABI.
 
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace tenon::capi {
 
-// The error that stands for the exception under way, owned by the caller.
+// Converts the current exception to an error that the caller owns.
 tenon_error* error_of_exception() noexcept;
 
-// Runs `body` and returns what it threw as an error that the caller owns.
+// Runs `body` and returns any exception as an error that the caller owns.
 template <class Body>
 tenon_error* boundary(Body&& body) noexcept {
   try {
@@ -27,7 +27,7 @@ tenon_error* boundary(Body&& body) noexcept {
   }
 }
 
-// The same for calls that compute: inside of the scope, whose source line errors tell.
+// As boundary(), for calls that compute: enters the scope and adds its source location to errors.
 template <class Body>
 tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
   return boundary([&] {
@@ -42,8 +42,8 @@ tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
   });
 }
 
-// A location that a callback states for its calls ends with the callback: what is said of the call
-// that ran it, and what a trace records of that, is the location of the call.
+// Restores the scope's location after a callback. A location that the callback sets must not appear
+// in errors or traces of the call that ran the callback.
 class KeepLocation {
  public:
   explicit KeepLocation(Scope& scope) : scope_(scope), location_(scope.location()) {}
@@ -56,8 +56,8 @@ class KeepLocation {
   std::string location_;
 };
 
-// The same for calls that run callbacks of the user, which may release the last handle of the scope
-// or of its context: the call keeps them.
+// As boundary_in(), for calls that run user callbacks. A callback may release the last handle of
+// the scope or of its context, so this keeps them alive during the call.
 template <class Body>
 tenon_error* boundary_with_callbacks(tenon_scope* handle, Body&& body) noexcept {
   return boundary([&] {

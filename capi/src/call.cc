@@ -81,7 +81,7 @@ void CallAttrs::set_sizes(Scope& scope, const OpDef& op,
 
 namespace {
 
-// Borrows the inputs. Their number, and whether NULL may stand for one, is the op's to say.
+// Borrows the inputs. The op checks their number and whether an input may be NULL.
 void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImpl*, 6>& inputs) {
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
@@ -104,7 +104,8 @@ Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs,
       given.set_sizes(scope, op, sizes);
     borrow(inputs, n_inputs, borrowed);
     if (is_custom(op)) [[unlikely]] {
-      // Its callbacks may release them. What is donated may have no other owner.
+      // The op's callbacks may release the inputs, so keep them alive. Donated inputs must not get
+      // another owner.
       for (size_t i = 0; i < borrowed.size(); ++i) {
         TensorImpl* x = borrowed[i];
         tenon::require(!x || x->donation != tenon::Donation::kConsumed,
@@ -119,7 +120,8 @@ Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs,
   }
 }
 
-// Whether the attributes or the inputs say how many outputs there are: then none may be left out.
+// Returns whether attributes or inputs determine the number of outputs. Callers of such an op must
+// take all outputs.
 bool counts_outputs(const OpDef& op) {
   return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
 }

@@ -1,4 +1,4 @@
-// The callback of a call that finishes later.
+// The completion callback of an asynchronous call.
 
 #pragma once
 
@@ -20,9 +20,9 @@ class Completion {
     if (!function_) fail_argument("done.function", "is NULL");
   }
 
-  // Starts the work: `start` gets a function to call once, on any thread, with an ErrorInfo or
-  // NULL. What it throws counts as the work's error. The callback runs on the context's callback
-  // thread.
+  // Starts the work. `start` receives a function that it must call once, on any thread, with an
+  // ErrorInfo or NULL. If `start` throws, the exception is the work's error. The callback runs on
+  // the context's callback thread.
   template <class Start>
   void finish(Context& context, Start&& start) {
     auto result = std::make_shared<Result>(context, function_, std::move(payload_));
@@ -38,7 +38,7 @@ class Completion {
         : context(context), function(function), payload(std::move(payload)) {}
     ~Result() { release_error(error); }
 
-    Context& context;  // Which does not end before its callbacks.
+    Context& context;  // Outlives its callbacks.
     void (*function)(void*, const tenon_error*);
     Payload payload;
     tenon_error* error = nullptr;

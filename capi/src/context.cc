@@ -25,7 +25,7 @@ Enum policy(int32_t value, int32_t most, const char* name) {
   return static_cast<Enum>(value);
 }
 
-// The user's log, which ends with the last copy of it.
+// Wraps the user's log callback. The last copy destroys the payload.
 std::function<void(int32_t, std::string_view)> log_of(const tenon_log_callback& log,
                                                       Payload payload) {
   if (!log.function) return {};

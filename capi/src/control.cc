@@ -16,7 +16,7 @@ using tenon::TensorSpan;
 
 namespace {
 
-// A call of control flow, which its errors name. What a block returned is the user's and stays.
+// A control-flow call, whose errors name it. Errors that a user's block returns are not changed.
 struct Named {
   const char* name;
   bool has_block_failed = false;
@@ -35,7 +35,7 @@ tenon_error* control(tenon_scope* scope, const char* name, Body&& body) noexcept
   });
 }
 
-// The block as the core calls it, which gives so many outputs.
+// Limits for the number of outputs of a block.
 struct Wanted {
   size_t least, most;
 };
@@ -57,7 +57,7 @@ Block get_block(tenon::Scope& scope, Named& call, const tenon_block& given, cons
   };
 }
 
-// Where `out_count` is NULL, there are exactly as many as there is room for.
+// If `out_count` is NULL, the block must return exactly `n` outputs.
 Wanted wanted(size_t n, const size_t* out_count) { return {out_count ? 0 : n, n}; }
 
 void give_counted(Tensors outputs, tenon_tensor** out, size_t* out_count) {

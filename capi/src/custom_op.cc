@@ -14,7 +14,7 @@
 namespace tenon::capi {
 namespace {
 
-// What an OpDef keeps of the op that the user registered.
+// The payload of a custom op's OpDef.
 struct CustomOp {
   CustomOp(const tenon_custom_op& given, Payload payload)
       : op(given), payload(std::move(payload)) {}
@@ -22,7 +22,8 @@ struct CustomOp {
   tenon_custom_op op;
   Payload payload;
   AttrsType attrs = {};
-  std::unique_ptr<OpDef> in_order;  // What traces hold of one that the host computes.
+  std::unique_ptr<OpDef>
+      in_order;  // The ordered variant that traces record if the op has `compute`.
 };
 
 const CustomOp& custom_of(const OpDef& op) {
@@ -31,7 +32,7 @@ const CustomOp& custom_of(const OpDef& op) {
 
 const CustomAttrs& as(const void* attrs) { return *static_cast<const CustomAttrs*>(attrs); }
 
-// What the user's functions receive: NULL for an op without attributes.
+// Returns the attributes in the form that the user's functions receive: NULL for an op without any.
 const void* bytes_of(const OpDef& op, const void* attrs) {
   return op.attrs->size == 0 ? nullptr : as(attrs).bytes.data();
 }
@@ -51,7 +52,7 @@ constexpr AttrsMethods kAsBytes = {
           }
           return hash;
         },
-    .from_c = nullptr,  // Made from what is given: see CustomAttrs.
+    .from_c = nullptr,  // CustomAttrs constructs them from the caller's struct.
     .to_c = [](const AttrsType&, const void* attrs,
                void* c) { std::memcpy(c, as(attrs).bytes.data(), as(attrs).bytes.size()); },
 };
@@ -100,8 +101,8 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
   return types;
 }
 
-// What decompose gave as output `i`, once it is known to be what infer said: what follows in a
-// trace counts on that.
+// Checks that output `i` of decompose has the type that infer returned, since later nodes of a
+// trace rely on it.
 Tensor checked(Tensor y, const TensorType& type, const Device& device, size_t i) {
   y = as_tensor(y, type.dtype);
   require(alike(y->type, type), "decompose gives {} as output {}, but infer said {}", y->type, i,
@@ -111,7 +112,7 @@ Tensor checked(Tensor y, const TensorType& type, const Device& device, size_t i)
   return y;
 }
 
-// The user's ops, called in the scope of the call under way.
+// Calls the user's decomposition in the current scope.
 Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
   const CustomOp& self = custom_of(op);
   Scope& scope = current_scope();
@@ -142,7 +143,7 @@ tenon_host_array host_array_of(const TensorType& type, std::vector<char>& bytes)
   return {.data = bytes.data(), .size = bytes.size(), .type = to_c_type(type), .reserved = 0};
 }
 
-// The user's loop over host memory, from and to whatever device there is.
+// Runs the user's `compute` on host memory; copies inputs from their device and outputs to it.
 Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
   const CustomOp& self = custom_of(op);
   Scope& scope = current_scope();

@@ -1,4 +1,4 @@
-// Ops that a program brings along, as the core's OpDef.
+// Converts custom ops to the core's OpDef.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace tenon::capi {
 
 inline bool is_custom(const OpDef& op) { return op.id >> 31 != 0; }
 
-// The bytes of a custom op's attributes, as many as the op has.
+// The attributes of a custom op as bytes, in the full size of the op's struct.
 struct CustomAttrs {
   // `given` is the caller's struct, or NULL for zeros.
   CustomAttrs(const OpDef& op, const void* given);
@@ -22,7 +22,7 @@ struct CustomAttrs {
   std::vector<std::byte> bytes;
 };
 
-// Throws what makes the op unfit. The payload is destroyed with the definition.
+// Throws if the op is invalid. The payload is destroyed with the definition.
 std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& op, Payload payload);
 
 }  // namespace tenon::capi

@@ -11,7 +11,7 @@ using tenon::Tensor;
 
 namespace {
 
-// A tensor that is lent, with what the consumer reads of it.
+// An exported tensor with the struct that the consumer reads.
 struct Loan {
   tenon_dlpack dlpack = {};
   Tensor tensor;

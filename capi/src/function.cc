@@ -65,7 +65,7 @@ std::vector<InputSpec> read_specs(const tenon_input_spec* given, size_t n) {
   return specs;
 }
 
-// What a function's body owns.
+// The user's callback, owned by the body of a function.
 struct Code {
   Code(std::string_view name, const tenon_function_body& body, Payload payload,
        const tenon_function_options& options)
@@ -74,7 +74,7 @@ struct Code {
         payload(std::move(payload)),
         max_outputs(options.max_outputs) {}
 
-  std::string name;  // As messages call it.
+  std::string name;  // As used in messages.
 
   decltype(tenon_function_body::function) function;
   Payload payload;
@@ -82,7 +82,7 @@ struct Code {
 };
 
 std::shared_ptr<const KeptStatics> kept_defaults(const tenon_function_options& options) {
-  // Whatever a call would be refused for is refused here.
+  // Rejects values here that a call would reject.
   auto kept = std::make_shared<const KeptStatics>(options.defaults, options.n_defaults);
   for (const tenon_static& value : kept->all()) {
     if (value.name.size == 0) fail_argument("options.defaults", "has one without a name");

@@ -24,7 +24,7 @@ Generator& get_generator(const tenon::Scope& scope, tenon_generator* generator) 
 Tensors draw(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const void* attrs,
              const std::vector<Tensor>& inputs) {
   Generator& self = get_generator(scope, generator);
-  const auto keep = tenon::Ref<Generator>::share(&self);  // An op of the user's may release it.
+  const auto keep = tenon::Ref<Generator>::share(&self);  // A custom op may release it.
   size_t place = 0;
   while (place < inputs.size() && inputs[place]) ++place;
   if (place == inputs.size()) fail_argument("inputs", "has no NULL where the state goes");

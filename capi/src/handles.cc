@@ -38,7 +38,7 @@ TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation m
   return tensor;
 }
 
-// The same for what a callback filled in.
+// Applies the checks of tensor_of() to an output of a callback.
 void check_filled(const TensorImpl& y, const char* who, size_t i) {
   require(y.donation != Donation::kConsumed, "{} gives as output {} a tensor that was donated", who,
           i);
@@ -85,7 +85,7 @@ Arguments::Arguments(Scope& scope, tenon_tensor* const* handles, size_t n) : ten
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
     TensorImpl& x = tensor_of(scope, handles[i], Donation::kOffered, {"inputs", i});
-    // Of what a tape keeps too, the handle alone is given away.
+    // If a tape also holds the tensor, only the handle is donated, not the memory.
     const bool is_kept = x.owners() > 1;
     tensors_[i] = Tensor::share(&x);
     if (is_kept && x.donation == Donation::kOffered) {
@@ -106,7 +106,7 @@ void Arguments::end_donations() {
     tensors->clear();
   }
   for (const Tensor& x : donated) {
-    if (x->owners() <= 2) x->storage.reset();  // Its handle is the only other owner.
+    if (x->owners() <= 2) x->storage.reset();  // The handle is the only other owner.
   }
 }
 

@@ -1,5 +1,5 @@
-// Handles are the core's objects themselves. Whatever comes in is checked before it is used,
-// whatever goes out is owned by the caller.
+// Converts between C handles and the core's objects. A handle is a pointer to the object itself.
+// Inputs are checked before they are used; the caller owns outputs.
 
 #pragma once
 
@@ -31,7 +31,7 @@
 
 namespace tenon::capi {
 
-// What tenon_gradients() tells of the variables that a callback read.
+// The variables that a callback of tenon_gradients() read, with their gradients.
 class VariableGradients final : public Object, public Pooled<VariableGradients> {
  public:
   VariableGradients() : Object(Kind::kVariableGradients) {}
@@ -43,7 +43,7 @@ class VariableGradients final : public Object, public Pooled<VariableGradients> 
   std::vector<Tensor> gradients;
 };
 
-// A program, with the types of what enters and leaves its functions in C's form.
+// A program together with the C structs that describe its signatures.
 class OpenProgram final : public Object, public Pooled<OpenProgram> {
  public:
   explicit OpenProgram(Ref<SavedProgram> program);
@@ -67,11 +67,12 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
   Ref<SavedProgram> program_;
   std::vector<std::vector<Signature>> functions_;
   std::vector<std::vector<tenon_string>> size_names_;
-  std::map<std::string, std::string> words_;   // By the names of sizes in the files.
-  std::map<std::string, size_t> taken_words_;  // How many names would have become each.
+  std::map<std::string, std::string> words_;   // Keyed by the names of sizes in the files.
+  std::map<std::string, size_t> taken_words_;  // How many names map to each word.
 };
 
-// What messages call a parameter, or an entry of one: `inputs`, `inputs[3]`. Written only for them.
+// The name of a parameter or of an entry of one, for messages: `inputs`, `inputs[3]`. The text is
+// formatted only on an error.
 class Name {
  public:
   Name(const char* list) : list_(list) {}
@@ -91,8 +92,8 @@ class Name {
 
 inline Kind kind_of(const void* handle) { return static_cast<const Object*>(handle)->kind(); }
 
-// For each type of handle: what it is, the checked object, NULL if the check fails, and the way
-// out.
+// Defines for each handle type: get() (throws if the handle is invalid), peek() (returns NULL
+// instead), to_handle(), retain_handle() and release_handle().
 #define TENON_HANDLE(handle, Type, kind_name, words)                                   \
   inline Type& get(const handle* h, Name name) {                                       \
     auto* object = reinterpret_cast<Type*>(const_cast<handle*>(h));                    \
@@ -129,17 +130,17 @@ TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "s
 
 // ---- in ----
 
-// A tensor that may be used in `scope`; one whose value is asked for.
+// Return a tensor that is usable in `scope`. get_value() also requires that its value is available.
 Tensor get_tensor(const Scope& scope, const tenon_tensor* handle, Name name);
 Tensor get_value(const Scope& scope, const tenon_tensor* handle, Name name);
 Source get_source(const tenon_value* handle, Name name);
 
-// `n` tensors. With `nullable`, NULL entries, or a NULL list, give empty references.
+// Returns `n` tensors. With kNullable, NULL entries or a NULL array become empty references.
 enum class Entries { kRequired, kNullable };
 std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles, size_t n,
                                 const char* name, Entries entries = Entries::kRequired);
-// The inputs of a call that runs more than one op. They stay alive although a callback releases
-// their handles.
+// The inputs of a call that runs several ops. Keeps them alive even if a callback releases their
+// handles.
 class Arguments {
  public:
   Arguments(Scope& scope, tenon_tensor* const* handles, size_t n);
@@ -150,7 +151,8 @@ class Arguments {
 
  private:
   std::vector<Tensor> tensors_;
-  std::vector<Tensor> renamed_;  // Donated, but with other owners: the call has an alias.
+  std::vector<Tensor>
+      renamed_;  // Donated tensors with other owners; the call uses aliases of them.
 };
 std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles, size_t n,
                                 const char* name);
@@ -159,7 +161,7 @@ std::string_view get_text(tenon_string text, const char* name);
 TextOptions get_text_options(const tenon_format_options& options);
 TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank);
 
-// Fails if a pointer that has to be there is NULL.
+// Fails if a required pointer is NULL.
 inline void require_pointer(const void* pointer, Name name) {
   if (!pointer) [[unlikely]]
     fail_argument(name, "is NULL");
@@ -177,7 +179,7 @@ void clear_outputs(Handle* out, size_t n) {
   for (size_t i = 0; out && i < n; ++i) out[i] = Handle();
 }
 
-// Gives the caller an object that is its own from now on.
+// Transfers ownership of an object to the caller.
 template <class T, class Handle>
 void give(Ref<T> object, Handle** out) {
   *out = to_handle(object.leak());
@@ -188,12 +190,13 @@ void give_all(Results&& results, tenon_tensor** out, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = to_handle(results[i].leak());
 }
 
-// Text that the caller frees with tenon_string_release(), and text that an object keeps alive.
+// give_text() returns a copy that the caller frees with tenon_string_release(). lend_text() returns
+// text that an object keeps alive.
 tenon_string give_text(std::string_view text);
 inline tenon_string lend_text(const std::string& text) { return {text.data(), text.size()}; }
 
-// What a callback is given: handles of its own for tensors, so that it can tell them from those
-// that it captured.
+// The inputs of a callback: new handles, which are distinct from tensors that the callback
+// captured.
 class Given {
  public:
   Given(Scope& scope, TensorSpan tensors);
@@ -206,7 +209,7 @@ class Given {
   std::vector<tenon_tensor*> handles_;
 };
 
-// Tensors that a callback of the user filled in. They are owned from here on, also when it fails.
+// The outputs that a user callback fills in. Owns them, even if the callback fails.
 class Filled {
  public:
   explicit Filled(size_t n) : handles_(n, nullptr) {}
@@ -214,9 +217,9 @@ class Filled {
   Filled(const Filled&) = delete;
 
   tenon_tensor** out() { return handles_.data(); }
-  // Throws the error that the callback returned, if any; then takes what it filled in.
+  // Throws the error that the callback returned, if any; otherwise takes the outputs.
   std::vector<Tensor> take(tenon_error* error, const char* who, Entries entries);
-  // The same, as many as it filled, which are the first.
+  // As take(), but only the leading entries that the callback filled.
   Tensors take_first(tenon_error* error, const char* who);
 
  private:
@@ -234,7 +237,7 @@ class Payload {
   }
 
   void* get() const { return data_; }
-  void leave() { destroy_ = nullptr; }  // Somebody else destroys it.
+  void leave() { destroy_ = nullptr; }  // Gives up ownership of the payload.
 
  private:
   void* data_;

@@ -1,4 +1,4 @@
-// Memory of the host, lent for a tensor to lie in.
+// Imports host memory into tensors.
 
 #pragma once
 
@@ -8,24 +8,26 @@
 
 namespace tenon::capi {
 
-// Elements that somebody lends. Strides may be negative or 0; that of an axis of size 1 is dense.
+// An array in external host memory. Strides may be negative or 0. The stride of an axis of size 1
+// is set as in a dense array.
 struct HostArray {
   TensorType type;
   Dims strides;
-  void* data = nullptr;       // The element whose indices are all 0.
-  uint64_t bytes = 0;         // From the lowest element to the end of the highest.
-  uint64_t bytes_before = 0;  // Of these, those before `data`, where strides are negative.
+  void* data = nullptr;  // The element at index 0 of all axes.
+  uint64_t bytes = 0;    // From the first byte of the lowest element to the end of the highest.
+  uint64_t bytes_before = 0;  // The part of `bytes` before `data`, due to negative strides.
 };
 
 // `strides` NULL stands for row-major without gaps.
 HostArray host_array(const TensorType& type, const int64_t* strides, void* data);
 
-// A tensor on the scope's device, in place if the device can use the memory so, else a copy. The
-// loan ends with the tensor's last owner or after the copy.
+// lend() returns a tensor on the scope's device that uses the memory in place if the device can, or
+// else a copy. `loan` is destroyed with the last reference to the tensor or after the copy.
+// copy_in() always copies.
 Tensor lend(Scope& scope, const HostArray& array, Payload loan);
 Tensor copy_in(Scope& scope, const HostArray& array);
 
-// One element of `from` as an int64 or a double, whichever `as` says.
+// Converts one element of dtype `from` to an int64 or a double, as `as` specifies.
 void element_as(DType from, const void* bits, DType as, void* to);
 
 }  // namespace tenon::capi

@@ -28,8 +28,8 @@ OpenProgram::OpenProgram(Ref<SavedProgram> program)
   }
 }
 
-// A name that tenon_function_trace() takes: "batch.size" becomes "batch_size", and no two names
-// become one.
+// Maps a size's name to one that tenon_function_trace() accepts: "batch.size" becomes "batch_size".
+// Distinct names get distinct words.
 tenon_string OpenProgram::word_for(const std::string& size_name) {
   const auto [at, is_new] = words_.try_emplace(size_name, size_name);
   std::string& word = at->second;

@@ -1,4 +1,4 @@
-// Structs that may grow: read and written as far as both sides know them.
+// Reads and writes versioned structs up to the size that both sides know.
 
 #pragma once
 
@@ -13,8 +13,8 @@ namespace tenon::capi {
 
 constexpr size_t kSmallestStruct = 2 * sizeof(uint32_t);
 
-// What the caller gave, with defaults for what it did not know of, whether it is accepted or not:
-// for callbacks, which are taken over in any case.
+// Returns the caller's fields, with defaults for those beyond its struct_size, without validation.
+// Needed for callbacks, whose ownership is taken even if the call fails.
 template <class Struct>
 Struct known_part(const Struct* given, Struct value) {
   if (!given) return value;
@@ -24,8 +24,8 @@ Struct known_part(const Struct* given, Struct value) {
   return value;
 }
 
-// The same, where it is accepted. What we do not know of has to be zero, or we would leave out
-// something that the caller asked for.
+// As known_part(), but validates the struct. Fields beyond our version must be zero; otherwise we
+// would ignore something that the caller requested.
 template <class Struct>
 Struct read_struct(const Struct* given, Struct value, const char* name) {
   if (!given) return value;
@@ -41,7 +41,8 @@ Struct read_struct(const Struct* given, Struct value, const char* name) {
   return value;
 }
 
-// Fills the caller's struct up to the size that it set, and sets that to what was written.
+// Fills the caller's struct up to its struct_size, and sets struct_size to the number of bytes
+// written.
 template <class Struct>
 void write_struct(Struct value, Struct* out, const char* name) {
   require_pointer(out, name);

@@ -39,7 +39,7 @@ tenon_value* to_value(const Source& source) {
   return reinterpret_cast<tenon_value*>(Tensor(std::get<Tensor>(source)).leak());
 }
 
-// Calls that change a tape run inside of its scope.
+// As boundary_in(), for calls that change a tape: enters the tape's scope.
 template <class Body>
 tenon_error* boundary_of(tenon_tape* handle, Body&& body) {
   return boundary([&] {
@@ -124,7 +124,7 @@ tenon_error* tenon_tape_gradient(tenon_scope* scope, tenon_tape* tape, tenon_ten
   clear_outputs(out_grads, n_sources);
   return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Tape& from = get_tape(self, tape);
-    const auto keep = Ref<Tape>::share(&from);  // A derivative may release it.
+    const auto keep = Ref<Tape>::share(&from);  // A derivative may release the tape.
     if (n_sources > 0) require_pointer(out_grads, "out_grads");
     give_all(
         from.gradient(get_tensors(self, targets, n_targets, "targets"),
@@ -141,7 +141,7 @@ tenon_error* tenon_tape_jacobian(tenon_scope* scope, tenon_tape* tape, tenon_ten
   clear_outputs(out_jacobians, n_sources);
   return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Tape& from = get_tape(self, tape);
-    const auto keep = Ref<Tape>::share(&from);  // A derivative may release it.
+    const auto keep = Ref<Tape>::share(&from);  // A derivative may release the tape.
     if (n_sources > 0) require_pointer(out_jacobians, "out_jacobians");
     give_all(
         from.jacobian(get_tensor(self, target, "target"),
@@ -164,8 +164,8 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
     if (n_outputs == 0) fail_argument("n_outputs", "is 0, and the first output is differentiated");
     require_pointer(out_outputs, "out_outputs");
     const tenon::GradientOptions how = gradient_options(options);
-    // The function may have captured an argument, or have it twice: only what it receives is
-    // differentiated by.
+    // The function may capture an argument or receive it twice. New handles ensure that gradients
+    // are taken only with respect to the handles that it receives.
     std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
     for (Tensor& x : arguments) x = tenon::another(self, x);
     std::vector<tenon_tensor*> handles;

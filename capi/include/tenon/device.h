@@ -68,7 +68,7 @@ TENON_API void tenon_device_release(tenon_device* device TENON_NULLABLE TENON_TH
  *
  * @param device  The device.
  *
- * @return Text like "cpu:0" that lives as long as the device; empty if `device` is not a device.
+ * @return Text like "cpu:0", valid as long as the device; empty if `device` is not a device.
  *
  * @since 0.1, unstable
  */

@@ -103,7 +103,7 @@ TENON_API tenon_string tenon_error_argument(const tenon_error* error TENON_NULLA
  *
  * @param error  The error; NULL stands for success.
  *
- * @return Text like "cpu:0" that lives as long as the error; empty if no device was involved.
+ * @return Text like "cpu:0", valid as long as the error; empty if no device was involved.
  *
  * @since 0.1, unstable
  */
@@ -125,7 +125,8 @@ TENON_API tenon_string tenon_error_location(const tenon_error* error TENON_NULLA
  *
  * @param error  The error; NULL stands for success.
  *
- * @return An error that lives as long as `error` and is not released; NULL if there is no cause.
+ * @return An error that stays valid as long as `error` and must not be released; NULL if there is
+ * no cause.
  *
  * @since 0.1, unstable
  */

@@ -61,7 +61,7 @@ typedef struct tenon_static {
   const struct tenon_static* items TENON_BORROWED TENON_NULLABLE TENON_COUNT(n_items);
 } tenon_static;
 
-/* ---- what a function is ------------------------------------------------- */
+/* ---- definition --------------------------------------------------------- */
 
 /* The body of a function. Runs on the thread that calls or traces the function, in the scope that
  * it receives. It stores its outputs in the first entries of `out_outputs`, which are initially
@@ -288,7 +288,7 @@ TENON_API void tenon_context_run_functions_eagerly(tenon_context* context TENON_
 TENON_API TENON_OWNED tenon_error* tenon_function_gradient(
     tenon_function* function TENON_THREADS(any), tenon_function** out_gradient TENON_OWNED);
 
-/* ---- what happened ------------------------------------------------------ */
+/* ---- inspection --------------------------------------------------------- */
 
 /**
  * Counts the traces of a function. Any thread.

@@ -61,7 +61,7 @@ TENON_API void tenon_scope_release(tenon_scope* scope TENON_NULLABLE TENON_THREA
  *
  * @param scope  The scope.
  *
- * @return A context that lives as long as the scope; NULL if `scope` is not a scope.
+ * @return A context that stays valid as long as the scope; NULL if `scope` is not a scope.
  *
  * @since 0.1, unstable
  */

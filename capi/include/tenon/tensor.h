@@ -156,7 +156,7 @@ TENON_API TENON_OWNED tenon_tensor* tenon_scalar_i64(int64_t value);
  */
 TENON_API TENON_OWNED tenon_tensor* tenon_scalar_bool(bool value);
 
-/* ---- what it is --------------------------------------------------------- */
+/* ---- properties --------------------------------------------------------- */
 
 /**
  * Returns the dtype.

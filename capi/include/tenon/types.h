@@ -44,13 +44,13 @@
  * Annotations specify ownership, for readers and for the generators, which read them from clang's
  * syntax tree. They expand to nothing for a compiler.
  *
- *   TENON_OWNED       the caller owns what is returned or written here and releases it; at what is
- *                     passed in: the callee takes it over
- *   TENON_BORROWED    the callee uses it during the call only; at what is returned or written, and
- *                     at a field: somebody else keeps it alive
+ *   TENON_OWNED       on a result or output: the caller owns it and releases it; on an input: the
+ *                     callee takes ownership
+ *   TENON_BORROWED    on an input: the callee uses it only during the call; on a result, an output
+ *                     or a field: it is owned elsewhere
  *   TENON_NULLABLE    may be NULL
  *   TENON_COUNT(n)    points to `n` elements: another parameter or field, or a number
- *   TENON_THREADS(x)  `any`, or `one_at_a_time` for the objects that only one call may use at once
+ *   TENON_THREADS(x)  `any`, or `one_at_a_time` for objects that only one call may use at a time
  *
  * A pointer to an object without an annotation is borrowed and not NULL. So is every handle in a
  * struct. An error that a callback returns is owned by its caller.
