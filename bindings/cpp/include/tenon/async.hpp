@@ -1,5 +1,5 @@
-// Waiting and reading without blocking, as futures. tenon.hpp leaves it out, since <future> is much
-// to compile.
+// Non-blocking waits and reads, as futures. tenon.hpp does not include this header because <future>
+// is slow to compile.
 
 #pragma once
 
@@ -11,7 +11,8 @@ namespace tenon {
 
 namespace detail {
 
-// What completes a future when C calls back: a State has a `promise`, and `finish()` to keep it.
+// Returns a C callback that completes a future. A State has a `promise`, and `finish()` to fulfil
+// it.
 template <class State>
 tenon_done_callback completion(std::unique_ptr<State> state) {
   tenon_done_callback done = {};
@@ -30,7 +31,7 @@ tenon_done_callback completion(std::unique_ptr<State> state) {
 
 }  // namespace detail
 
-// Scope::wait() without blocking: ready when all work has finished, and throws what went wrong.
+// Non-blocking Scope::wait(): the future is ready when all work has finished, and throws its error.
 inline std::future<void> wait_async(const Scope& scope, SourceLocation at = here()) {
   struct Waiting {
     std::promise<void> promise;
@@ -42,8 +43,8 @@ inline std::future<void> wait_async(const Scope& scope, SourceLocation at = here
   return done;
 }
 
-// Tensor::to_vector() without blocking: ready when the elements are there, and throws what went
-// wrong.
+// Non-blocking Tensor::to_vector(): the future is ready when the elements are copied, and throws
+// any error.
 template <class T>
 std::future<std::vector<T>> to_vector_async(const Tensor& x, SourceLocation at = here()) {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);

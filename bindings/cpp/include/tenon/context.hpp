@@ -1,4 +1,4 @@
-// Contexts, which own devices and plugins, and the devices.
+// Contexts, which own devices and plugins, and devices.
 
 #pragma once
 
@@ -15,7 +15,7 @@ class Device {
 
   std::string_view name() const { return detail::view(tenon_device_name(get())); }
 
-  // What it is; its texts live as long as the device.
+  // Properties of the device. Strings stay valid as long as the device.
   tenon_device_info info(SourceLocation at = here()) const {
     tenon_device_info info = {};
     info.struct_size = sizeof info;
@@ -23,7 +23,7 @@ class Device {
     return info;
   }
 
-  // What its memory holds now.
+  // Current memory statistics.
   tenon_memory_info memory(SourceLocation at = here()) const {
     tenon_memory_info info = {};
     info.struct_size = sizeof info;
@@ -31,7 +31,7 @@ class Device {
     return info;
   }
 
-  // Gives memory that is kept for later tensors back, and says how many bytes that were.
+  // Returns cached memory to the device, and returns the number of bytes freed.
   uint64_t trim(SourceLocation at = here()) const {
     uint64_t freed = 0;
     check(tenon_device_trim(get(), &freed), at);
@@ -49,15 +49,16 @@ class Device {
   Shared handle_;
 };
 
-// One option for one plugin, as its documents name it: {"vulkan", "device", "discrete"}.
+// One option for one plugin; the plugin's documentation lists the keys: {"vulkan", "device",
+// "discrete"}.
 struct PluginOption {
   std::string plugin, key, value;
 };
 
 struct ContextOptions {
-  uint32_t threads = 0;                   // Of each device that computes on the host; 0: all cores.
-  uint64_t memory_limit_bytes = 0;        // For each device; 0: none.
-  std::vector<std::string> plugin_paths;  // Files or folders that go before all others.
+  uint32_t threads = 0;             // For each device that computes on the host; 0: one per core.
+  uint64_t memory_limit_bytes = 0;  // For each device; 0: no limit.
+  std::vector<std::string> plugin_paths;  // Files or folders, searched before all others.
   std::vector<PluginOption> plugin_options;
   int32_t log_level = TENON_LOG_WARNING;
   int32_t numeric_policy = TENON_NUMERIC_STRICT;
@@ -92,20 +93,20 @@ class Context {
 
   static Context adopt(tenon_context* context) { return Context(Shared::adopt(context)); }
 
-  // The one of a program that makes no other; made when it is first asked for.
+  // The context of programs that create no other. Created on first use.
   static const Context& shared() {
     static const Context context;
     return context;
   }
 
-  // By name: "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU.
+  // By name: "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a CPU.
   Device device(std::string_view name, SourceLocation at = here()) const {
     tenon_device* device = nullptr;
     check(tenon_context_find_device(get(), detail::c_text(name), &device), at);
     return Device::adopt(device);
   }
 
-  // All of them, for which every plugin is loaded.
+  // All devices. Loads every plugin.
   std::vector<Device> devices(SourceLocation at = here()) const {
     size_t count = 0;
     check(tenon_context_count_devices(get(), &count), at);
@@ -118,7 +119,7 @@ class Context {
     return devices;
   }
 
-  // The plugins that were found, tried or not; texts live as long as the context.
+  // The plugins that were found, loaded or not. Strings stay valid as long as the context.
   std::vector<tenon_plugin_candidate> candidates(SourceLocation at = here()) const {
     std::vector<tenon_plugin_candidate> candidates(tenon_context_count_candidates(get()));
     for (size_t i = 0; i < candidates.size(); ++i) {
@@ -132,7 +133,7 @@ class Context {
     check(tenon_context_load_plugin(get(), detail::c_text(path)), at);
   }
 
-  // Calls under way in its scopes throw Code::kCancelled at their next check.
+  // Running calls in its scopes throw Code::kCancelled at their next check.
   void cancel() const { tenon_context_cancel(get()); }
 
   tenon_context* get() const { return handle_.get(); }
@@ -144,7 +145,7 @@ class Context {
   Shared handle_;
 };
 
-// The version of the library that runs, in words and as a number to be compared with
+// The version of the loaded library, as text and as a number that is comparable with
 // TENON_VERSION_NUMBER.
 inline std::string_view version() { return detail::view(tenon_version()); }
 inline uint32_t version_number() { return tenon_version_number(); }

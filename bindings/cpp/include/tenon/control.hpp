@@ -1,10 +1,10 @@
-// Branches and loops that choose by values, eager and inside of functions.
+// Branches and loops that depend on tensor values, eager and inside functions.
 //
 //   Tensor y = cond(greater(x, 0.f), [&] { return x * x; }, [&] { return -x; });
 //   auto [i, z] = while_loop([&](Tensor i, Tensor z) { return less(i, n); },
 //                            [&](Tensor i, Tensor z) { return std::tuple(i + 1, z * x); }, 0, x);
 //
-// tenon/control.h says the rest.
+// See tenon/control.h for the details.
 
 #pragma once
 
@@ -18,7 +18,7 @@ using Block = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
 namespace detail {
 
-// A block lives as long as the call that takes it.
+// The block must outlive the call that takes the result.
 inline tenon_block c_block(const Block& block) {
   tenon_block c = {};
   c.payload = const_cast<Block*>(&block);
@@ -44,7 +44,7 @@ inline constexpr size_t kMostOutputs = 64;
 
 }  // namespace detail
 
-// What one of the blocks gives, which take nothing.
+// Returns the outputs of `then` or `otherwise`. The blocks take no inputs.
 inline std::vector<Tensor> cond(const Input& predicate, const Block& then, const Block& otherwise) {
   std::vector<tenon_tensor*> outputs(detail::kMostOutputs);
   size_t n = 0;
@@ -55,8 +55,8 @@ inline std::vector<Tensor> cond(const Input& predicate, const Block& then, const
   return detail::adopt_all(outputs);
 }
 
-// The same of lambdas without parameters, which return a tensor, a vector, array or tuple of
-// tensors, or nothing. cond() returns what `then` returns.
+// As above, for lambdas without parameters, which return a tensor, a vector, array or tuple of
+// tensors, or nothing. cond() has the result type of `then`.
 template <class Then, class Else>
 requires std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>
 auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
@@ -68,7 +68,7 @@ auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
   if constexpr (!std::is_void_v<Result>) return detail::as_result<Result>(std::move(outputs));
 }
 
-// What the block gives that an index chooses; where there is none, the last.
+// Returns the outputs of the block at `index`. An index out of range selects the last block.
 inline std::vector<Tensor> switch_case(const Input& index, std::span<const Block> blocks) {
   std::vector<tenon_block> c_blocks;
   for (const Block& block : blocks) c_blocks.push_back(detail::c_block(block));
@@ -81,7 +81,7 @@ inline std::vector<Tensor> switch_case(const Input& index, std::span<const Block
   return detail::adopt_all(outputs);
 }
 
-// How the gradient of a loop inside of a function finds what it needs; see TENON_LOOP_*.
+// How the gradient of a loop inside a function obtains its residuals; see TENON_LOOP_*.
 enum class LoopPolicy : int32_t {
   stack = TENON_LOOP_STACK,
   recompute = TENON_LOOP_RECOMPUTE,
@@ -90,11 +90,11 @@ enum class LoopPolicy : int32_t {
 
 struct WhileOptions {
   LoopPolicy policy = LoopPolicy::stack;
-  int64_t max_trips = 0;  // More are an error; 0: as many as there are. `bounded` must say.
+  int64_t max_trips = 0;  // Exceeding it is an error; 0: no limit. Required for `bounded`.
 };
 
-// What is carried when the condition fails. It and the body take what is carried; the body gives
-// what is carried on.
+// Returns the carried values when the condition becomes false. Condition and body take the carried
+// values; the body returns their next values.
 inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
                                       std::span<const Tensor> initial, WhileOptions how = {},
                                       SourceLocation at = here()) {
@@ -109,9 +109,9 @@ inline std::vector<Tensor> while_loop(const Block& condition, const Block& body,
   return detail::adopt_all(values);
 }
 
-// The same of lambdas that take as many tensors as there are initial values. The body gives a
-// tensor, or an array, pair or tuple of them, and so does the loop; for a vector of them it gives
-// an array.
+// As above, for lambdas with one tensor parameter for each initial value. The body returns a
+// tensor, or an array, pair or tuple of tensors, and the loop returns the same type. If the body
+// returns a vector, the loop returns an array.
 template <class Condition, class Body, class... Rest>
 requires(std::is_convertible_v<Rest, Tensor>&&...) auto while_loop(WhileOptions how,
                                                                    const Condition& condition,
@@ -148,20 +148,21 @@ requires(std::is_convertible_v<Rest, Tensor>&&...) auto while_loop(const Conditi
   return while_loop(WhileOptions(), condition, body, first, rest...);
 }
 
-// The sizes of a tensor, to compute with: inside of a function, those of each call.
+// Returns the sizes of a tensor as a tensor. Inside a function it is symbolic and has the sizes of
+// each call.
 inline Tensor shape(const Input& x) {
   tenon_tensor* sizes = nullptr;
   check(tenon_shape(current_scope(x.at()), x.get(), &sizes), x.at());
   return Tensor::adopt(sizes);
 }
 
-// What a scan gives: what is carried at the end, and what was stacked.
+// The results of a scan: the final carried values, and the stacked outputs.
 struct Scanned {
   std::vector<Tensor> carried, stacked;
 };
 
-// Goes over the first axis of `xs`. The body takes what is carried and an element of each; it gives
-// what is carried on, and behind it what is stacked.
+// Iterates over the first axis of `xs`. The body takes the carried values, followed by one slice of
+// each of `xs`. It returns the next carried values, followed by the outputs to be stacked.
 inline Scanned scan(const Block& body, std::span<const Tensor> initial, std::span<const Tensor> xs,
                     bool reverse = false, LoopPolicy policy = LoopPolicy::stack,
                     SourceLocation at = here()) {

@@ -1,4 +1,4 @@
-// Ops that a program brings along, and ops that are called by number.
+// Custom ops, and ops that are called by number.
 //
 //   const Op twice = register_op({
 //       .name = "my.twice",
@@ -7,7 +7,7 @@
 //   });
 //   Tensor y = twice({x})[0];
 //
-// What a lambda throws arrives where the op was called.
+// An exception that a lambda throws propagates to the caller of the op.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace tenon {
 
 struct Type {
-  DType dtype;  // TENON_DTYPE_NONE for an input that is absent.
+  DType dtype;  // TENON_DTYPE_NONE for an absent input.
   Shape shape;
 };
 
@@ -33,20 +33,21 @@ struct HostArray {
   }
 };
 
-// It needs `infer`, and `compute` or `decompose`. They may be called from any thread. Attributes
-// are what the lambdas hold.
+// A custom op. It needs `infer`, and either `compute` or `decompose`. They may be called from any
+// thread. Lambda captures serve as attributes.
 struct CustomOp {
   std::string name;  // [a-z][a-z0-9_.]*
   uint32_t n_inputs = 1;
   uint32_t n_outputs = 1;
-  // The types of the outputs; throws what is wrong with the inputs.
+  // Returns the types of the outputs; throws if the inputs are invalid.
   std::function<std::vector<Type>(std::span<const Type> inputs)> infer = {};
-  // Fills the outputs in host memory, on every device.
+  // Computes the outputs in host memory, for every device.
   std::function<void(std::span<const HostArray> inputs, std::span<const HostArray> outputs)>
       compute = {};
   // Computes the outputs by calling ops.
   std::function<std::vector<Tensor>(std::span<const Tensor> inputs)> decompose = {};
-  // The gradients by the inputs; without it that of the decomposition, or none.
+  // Computes the gradients with respect to the inputs. If empty, the decomposition is
+  // differentiated, if there is one.
   std::function<std::vector<Tensor>(const Backward& call)> backward = {};
 };
 
@@ -57,7 +58,7 @@ class Op {
 
   uint32_t number() const { return number_; }
 
-  // An empty handle stands for an optional input that is not given. `attrs` are the op's C struct.
+  // An empty handle stands for an omitted optional input. `attrs` is the op's C struct.
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, const void* attrs = nullptr,
                                  SourceLocation at = here()) const {
     const std::vector<tenon_tensor*> given = detail::handles(inputs);
@@ -77,7 +78,7 @@ class Op {
   size_t n_outputs_;
 };
 
-// By name, built in or of the current scope's context.
+// Finds an op by name: a built-in op, or a custom op of the current scope's context.
 inline Op find_op(std::string_view name, size_t n_outputs = 1, SourceLocation at = here()) {
   uint32_t number = 0;
   check(tenon_op_find(tenon_scope_context(current_scope(at)), detail::c_text(name), &number), at);
@@ -160,7 +161,7 @@ inline tenon_error* backward_custom(void* payload, tenon_scope* scope, const voi
 
 }  // namespace detail
 
-// Adds an op to the context of the current scope, for good.
+// Registers an op with the context of the current scope. It cannot be removed.
 inline Op register_op(CustomOp op, SourceLocation at = here()) {
   const size_t n_outputs = op.n_outputs;
   auto kept = std::make_unique<CustomOp>(std::move(op));

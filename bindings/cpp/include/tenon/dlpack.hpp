@@ -1,4 +1,4 @@
-// Tensors shared with other libraries, without a copy, as DLPack lays them out.
+// Zero-copy exchange of tensors with other libraries through DLPack.
 
 #pragma once
 
@@ -13,18 +13,19 @@ struct EndLoan {
   }
 };
 
-// A loan, which ends with its owner. release() hands it to a library that ends it.
+// An exported or imported DLPack tensor; its owner calls the deleter. release() transfers it to a
+// library that calls the deleter.
 using Dlpack = std::unique_ptr<tenon_dlpack, EndLoan>;
 
-// Lends a tensor that lies where the host sees it; to be read only.
+// Exports a tensor in host-visible memory, read-only.
 inline Dlpack to_dlpack(const Tensor& x, SourceLocation at = here()) {
   tenon_dlpack* loan = nullptr;
   check(tenon_tensor_to_dlpack(current_scope(at), x.get(), nullptr, &loan), at);
   return Dlpack(loan);
 }
 
-// A tensor of what another library lends, which must not be written until the loan ends: with the
-// tensor's last owner, or at once if it is copied.
+// Imports a tensor from another library. The memory must not be written until its deleter runs:
+// when the last reference to the tensor is released, or immediately if it is copied.
 inline Tensor from_dlpack(Dlpack loan, bool copy = false, SourceLocation at = here()) {
   tenon_tensor* tensor = nullptr;
   check(tenon_tensor_from_dlpack(current_scope(at), loan.release(), nullptr, copy, &tensor), at);

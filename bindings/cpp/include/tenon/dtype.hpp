@@ -1,4 +1,4 @@
-// Element types, and those of C++ that stand for them.
+// Element types, and their correspondence to C++ types.
 
 #pragma once
 
@@ -19,7 +19,7 @@ class DType {
            TENON_DTYPE_CODE(code_) == TENON_CODE_BFLOAT;
   }
 
-  // As messages write it: f32, bf16, i64, u8, bool.
+  // The name used in messages: f32, bf16, i64, u8, bool.
   std::string str() const {
     switch (TENON_DTYPE_CODE(code_)) {
       case TENON_CODE_BOOL:
@@ -56,7 +56,7 @@ inline constexpr DType kFloat32 = TENON_FLOAT32;
 inline constexpr DType kFloat64 = TENON_FLOAT64;
 inline constexpr DType kFloat128 = TENON_FLOAT128;
 
-// The dtype whose elements are T's: bool, the integers, float and double.
+// The dtype whose elements have type T: bool, the integer types, float and double.
 template <class T>
 requires(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>) constexpr DType dtype_of() {
   if (std::is_same_v<T, bool>) return kBool;

@@ -1,11 +1,11 @@
-// Ops whose sizes are computed: tensors in place of the numbers of an attribute struct.
+// Ops whose size attributes are given as tensors.
 //
 //   const Tensor n = shape(x)[0];
 //   dynamic_reshape(y, stack({n, 2}));
 //
-// In a traced function, sizes that are computed from shape() stay symbolic, so that one trace
-// serves all of them (tenon/call.h lists the ops). The values of other tensors are read when the
-// function runs, for which the host waits.
+// In a traced function, sizes computed from shape() stay symbolic, so that one trace serves all
+// sizes (tenon/call.h lists the ops). The values of other tensors are read when the function runs;
+// the host waits for them.
 
 #pragma once
 
@@ -20,8 +20,8 @@ namespace tenon {
 
 using SizeArguments = std::initializer_list<std::pair<std::string_view, Tensor>>;
 
-// Calls an op by its number with an attribute struct of the C ABI, or nullptr, and sizes for some
-// of its attributes: call_sized(TENON_OP_random_uniform, nullptr, {{"shape", shape(x)}}, {low,
+// Calls an op by number with an attribute struct of the C ABI, or nullptr, and tensors for some of
+// its size attributes: call_sized(TENON_OP_random_uniform, nullptr, {{"shape", shape(x)}}, {low,
 // high}).
 inline std::vector<Tensor> call_sized(uint32_t op, const void* attrs, SizeArguments sizes,
                                       std::initializer_list<Tensor> inputs, size_t n_outputs = 1) {
@@ -38,7 +38,7 @@ inline std::vector<Tensor> call_sized(uint32_t op, const void* attrs, SizeArgume
   return outputs;
 }
 
-// `sizes` is an int64 of one axis in each of these.
+// In the following functions `sizes` is an int64 tensor of one axis.
 inline Tensor dynamic_full(const Tensor& sizes, const Tensor& value, DType dtype) {
   return call_sized(TENON_OP_fill, nullptr, {{"shape", sizes}}, {cast(value, {.to = dtype})})[0];
 }
@@ -55,18 +55,18 @@ inline Tensor dynamic_iota(const Tensor& sizes, const IotaAttrs& attrs = {}) {
 inline Tensor dynamic_broadcast_to(const Tensor& x, const Tensor& sizes) {
   return call_sized(TENON_OP_broadcast_to, nullptr, {{"shape", sizes}}, {x})[0];
 }
-// One of the sizes may be the constant -1, which is inferred.
+// One of the sizes may be the constant -1; that size is inferred.
 inline Tensor dynamic_reshape(const Tensor& x, const Tensor& sizes) {
   return call_sized(TENON_OP_reshape, nullptr, {{"shape", sizes}}, {x})[0];
 }
-// `starts` and `ends` are int64 of one axis, with an element for each of the axes.
+// `starts` and `ends` are int64 tensors of one axis, with one element for each sliced axis.
 inline Tensor dynamic_slice(const Tensor& x, const Tensor& starts, const Tensor& ends,
                             const SliceAttrs& attrs = {}) {
   const tenon_slice_attrs c_attrs = attrs.c();
   return call_sized(TENON_OP_slice, &c_attrs, {{"starts", starts}, {"ends", ends}}, {x})[0];
 }
 
-// Of the shape and dtype of x.
+// The result has the shape and dtype of x.
 inline Tensor full_like(const Tensor& x, const Tensor& value) {
   return dynamic_full(shape(x), value, x.dtype());
 }

@@ -1,11 +1,10 @@
-// What code does beside giving values, at once or as part of a trace: it prints, checks, and calls
-// the host.
+// Side effects, immediate or as part of a trace: printing, assertions and host calls.
 //
 //   print("x is {}", x);                                    // When it runs, not when it is traced.
 //   assert_that(less(loss, 10.f), "the loss is {}", loss);
 //   Tensor y = host_call(x, [](const Tensor& x) { return x.item<float>() > 0 ? x : -x; }, x);
 //
-// tenon/effects.h says the rest.
+// See tenon/effects.h for the details.
 
 #pragma once
 
@@ -16,7 +15,7 @@
 
 namespace tenon {
 
-// A text with the line of the call.
+// A format string with the source location of the call.
 class Format {
  public:
   template <class T>
@@ -32,7 +31,7 @@ class Format {
   SourceLocation at_;
 };
 
-// Prints a line, in which {} stands for the next value. An empty format is the values alone.
+// Prints a line, in which {} stands for the next value. An empty format prints only the values.
 inline void print(const Format& format, std::span<const Tensor> values,
                   const tenon_format_options& options = TENON_FORMAT_OPTIONS_DEFAULT) {
   const auto c_values = detail::handles(values);
@@ -47,7 +46,8 @@ requires(std::is_convertible_v<Values, Tensor>&&...) void print(const Format& fo
   print(format, std::span<const Tensor>(all));
 }
 
-// Where that goes, in the context of the current scope; an empty function: to stdout.
+// Sets the receiver of printed text for the context of the current scope. An empty function prints
+// to stdout.
 inline void set_print(std::function<void(std::string_view)> receive, SourceLocation at = here()) {
   using Receive = std::function<void(std::string_view)>;
   tenon_print_callback callback = {};
@@ -62,7 +62,7 @@ inline void set_print(std::function<void(std::string_view)> receive, SourceLocat
 }
 
 // Throws FAILED_PRECONDITION with the message unless all elements of a bool are true. The name
-// leaves the macro of <cassert> alone.
+// avoids the macro of <cassert>.
 template <class... Values>
 requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Input& condition,
                                                                       std::string_view message,
@@ -74,7 +74,8 @@ requires(std::is_convertible_v<Values, Tensor>&&...) void assert_that(const Inpu
         condition.at());
 }
 
-// What code gives that runs eagerly, in functions too: tensors of the types of `like`.
+// Calls `code` on the host, eagerly even inside functions. It returns tensors with the types of
+// `like`.
 using HostCode = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inputs,
                                      std::span<const Tensor> like, SourceLocation at = here()) {
@@ -98,7 +99,7 @@ inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inpu
   return detail::adopt_all(outputs);
 }
 
-// The same of a lambda of tensors that gives one like `like`.
+// As above, for a lambda of tensors that returns one tensor with the type of `like`.
 template <class Code, class... Inputs>
 requires(std::is_convertible_v<Inputs, Tensor>&&...) Tensor
     host_call(const Input& like, const Code& code, const Inputs&... inputs) {

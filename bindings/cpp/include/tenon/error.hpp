@@ -1,4 +1,4 @@
-// What a failed call throws.
+// The exception that a failed call throws.
 
 #pragma once
 
@@ -13,8 +13,9 @@
 
 namespace tenon {
 
-// A line of the program, for errors. Functions of the binding take the line of their call as a last
-// parameter, or in an Input, by default; a function of your own hands its caller's line on:
+// A source line of the program, for errors. Functions of the binding take the line of their call as
+// the last parameter, or in an Input, by default. A function of your own can pass its caller's line
+// on:
 //
 //   Tensor dense(const Tensor& x, SourceLocation at = here()) { return relu(matmul({x, at}, w)); }
 class SourceLocation {
@@ -28,7 +29,7 @@ class SourceLocation {
 
   constexpr const char* file() const { return file_; }
   constexpr uint32_t line() const { return line_; }
-  // As errors show it: "train.cc:12". Empty if it is unknown.
+  // The text shown in errors: "train.cc:12". Empty if unknown.
   std::string str() const;
 
  private:
@@ -36,8 +37,8 @@ class SourceLocation {
   uint32_t line_ = 0;
 };
 
-// The line of the call. These builtins exist in every supported compiler, unlike
-// std::source_location, and name no function, so they add no text to a program.
+// Returns the line of the call. Unlike std::source_location, these builtins exist in every
+// supported compiler. They contain no function name, so they add no strings to a program.
 constexpr SourceLocation here(const char* file = __builtin_FILE(),
                               uint32_t line = __builtin_LINE()) {
   return {file, line};
@@ -45,7 +46,7 @@ constexpr SourceLocation here(const char* file = __builtin_FILE(),
 
 namespace detail {
 
-// Whether a file is a header of this binding, whose lines tell its users nothing.
+// Returns whether a file is a header of this binding, whose lines are of no use to users.
 constexpr bool is_of_binding(std::string_view file) {
   constexpr std::string_view self = __FILE__;
   constexpr std::string_view folder =
@@ -74,7 +75,8 @@ enum class Code : int32_t {
   kInternal = TENON_INTERNAL
 };
 
-// Shares the C error, so that a copy allocates nothing and texts live as long as the exception.
+// Shares the C error, so that copies do not allocate and strings stay valid as long as the
+// exception.
 class Error : public std::exception {
  public:
   // An error for a callback to throw.
@@ -90,8 +92,8 @@ class Error : public std::exception {
     return Error(Shared::share(const_cast<tenon_error*>(error)), at);
   }
 
-  // The message, and the line of the call where it is known:
-  // "gather: C2: index 7 is outside [-3, 3) (called at train.cc:12)".
+  // The message and, if known, the line of the call: "gather: C2: index 7 is outside [-3, 3)
+  // (called at train.cc:12)".
   const char* what() const noexcept override {
     return texts_ ? texts_->what.c_str() : message().data();
   }
@@ -104,12 +106,13 @@ class Error : public std::exception {
   std::string_view code_name() const noexcept {
     return detail::view(tenon_code_name(tenon_error_code(get())));
   }
-  // Each is empty where it does not apply.
+  // Each is empty if it does not apply.
   std::string_view op() const noexcept { return detail::view(tenon_error_op(get())); }
   std::string_view argument() const noexcept { return detail::view(tenon_error_argument(get())); }
   std::string_view device() const noexcept { return detail::view(tenon_error_device(get())); }
-  // The line of the innermost call that failed, "train.cc:12": where a function recorded an op, or
-  // what Scope::set_location() stated, or else where the program called the binding.
+  // The line of the innermost call that failed, "train.cc:12": the line where a function traced the
+  // op, or the location set by Scope::set_location(), or else the line where the program called the
+  // binding.
   std::string_view location() const noexcept {
     return texts_ ? std::string_view(texts_->location) : std::string_view("");
   }
@@ -120,7 +123,7 @@ class Error : public std::exception {
     return share(cause);
   }
 
-  // The same error with another line; an empty one leaves it as it is.
+  // Returns the same error with another location; an empty location keeps the current one.
   Error at(std::string_view location) const noexcept {
     Error error = *this;
     if (!location.empty()) error.texts_ = texts(message(), location);
@@ -144,7 +147,7 @@ class Error : public std::exception {
     }
   }
 
-  // NULL if the location is unknown, or if there is no memory for the texts.
+  // NULL if the location is unknown or memory is exhausted.
   static std::shared_ptr<const Texts> texts(std::string_view message,
                                             std::string_view location) noexcept try {
     return std::make_shared<const Texts>(
@@ -167,9 +170,9 @@ class Error : public std::exception {
 
 namespace detail {
 
-// What a callback threw, on its way through a C call: the C error that stands for it until check()
-// meets one that says the same, on the same thread, and the exception if it is not an Error. The
-// call that it comes out of may have put names in front.
+// An exception that a callback threw and that propagates through a C call. Holds the C error that
+// represents it, and the exception itself if it is not an Error. check() on the same thread matches
+// the returned error with it; calls in between may have prepended names to the message.
 struct Thrown {
   std::exception_ptr exception;
   std::optional<Error> error;
@@ -193,7 +196,7 @@ inline bool stands_for(const Error& inner, const Error& outer) {
   throw error;
 }
 
-// Runs the body of a callback; what it throws becomes the error that the callback returns.
+// Runs the body of a callback and converts an exception to the error that the callback returns.
 template <class Body>
 tenon_error* no_throw(Body&& body) noexcept {
   try {
@@ -212,7 +215,7 @@ tenon_error* no_throw(Body&& body) noexcept {
 
 }  // namespace detail
 
-// Throws an error that a C call returned, which is taken over; NULL does nothing.
+// Throws an error that a C call returned, and takes ownership of it; NULL does nothing.
 inline void check(tenon_error* error, SourceLocation at = here()) {
   if (error) [[unlikely]]
     detail::raise(error, at);
@@ -220,7 +223,7 @@ inline void check(tenon_error* error, SourceLocation at = here()) {
 
 namespace detail {
 
-// The object that a C call makes: make<Shared>(at, [](tenon_tape** out) { return ...; }).
+// Returns the object that a C call creates: make<Shared>(at, [](tenon_tape** out) { return ...; }).
 template <class Shared, class Call>
 Shared make(SourceLocation at, Call&& call) {
   decltype(std::declval<Shared>().get()) object = nullptr;

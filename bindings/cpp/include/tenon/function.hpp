@@ -1,11 +1,11 @@
-// Functions: code that is traced once and runs as its traces.
+// Functions: lambdas that are traced once and then run as graphs.
 //
 //   const auto f = function([](const Tensor& x, const Tensor& w) { return relu(x * w); });
 //   Tensor y = f(x, w);  // Traced at the first call that has tensors like these.
 //
-// What the code does beside calls of ops happens when it is traced. A last parameter of type
-// const Statics& receives static arguments: f(x, Statics{{"rate", 2.0}}). tenon/function.h says the
-// rest.
+// Anything that the lambda does besides calling ops happens only while it is traced. A last
+// parameter of type const Statics& receives static arguments: f(x, Statics{{"rate", 2.0}}). See
+// tenon/function.h for the details.
 
 #pragma once
 
@@ -26,12 +26,14 @@ namespace tenon {
 struct InputSpec {
   std::string name = {};
   DType dtype = kFloat32;
-  std::vector<int64_t> shape = {};           // TENON_SIZE_UNKNOWN where calls differ.
-  std::vector<std::string> size_names = {};  // Of unknown sizes; those with one name are equal.
-  bool is_scalar = false;                    // An inline scalar.
+  std::vector<int64_t> shape = {};  // TENON_SIZE_UNKNOWN for dynamic sizes.
+  std::vector<std::string> size_names =
+      {};                  // Of unknown sizes; sizes with the same name are equal.
+  bool is_scalar = false;  // Whether the input is an inline scalar.
 };
 
-// What calls may give: {{.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}}}. Empty for any inputs.
+// The inputs that calls may pass: {{.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}}}. Empty for any
+// inputs.
 class Signature : public std::optional<std::vector<InputSpec>> {
  public:
   using std::optional<std::vector<InputSpec>>::optional;
@@ -41,11 +43,12 @@ class Signature : public std::optional<std::vector<InputSpec>> {
 struct FunctionOptions {
   std::string name = "function";
   Signature signature = std::nullopt;
-  Statics defaults = {};  // Static arguments that are left out.
+  Statics defaults = {};  // Default values of omitted static arguments.
   uint32_t max_outputs = 16;
   uint32_t max_traces = 64;
-  bool relax = true;  // Whether a size that differs for the third time becomes unknown.
-  // Bytes that a call under a tape keeps for its way back; the rest is computed again there.
+  bool relax = true;  // Whether a size becomes dynamic when it differs for the third time.
+  // Maximum number of bytes of residuals that a call under a tape saves; other residuals are
+  // rematerialised in the backward pass.
   uint64_t memory_budget_bytes = UINT64_MAX;
 };
 
@@ -95,7 +98,7 @@ class CSpecs {
 
 // ---- traces and functions
 
-// One traced form of a function.
+// One traced graph of a function.
 class Trace {
  public:
   static Trace adopt(tenon_trace* trace) { return Trace(Shared::adopt(trace)); }
@@ -118,7 +121,7 @@ class Trace {
     }
     return all;
   }
-  // The ops whose calls have effects (effects.hpp), as they are written.
+  // The names of the ops that have effects (effects.hpp), in program order.
   std::vector<std::string> effects() const {
     std::vector<std::string> all;
     for (size_t i = 0; i < tenon_trace_count_effects(get()); ++i) {
@@ -127,7 +130,7 @@ class Trace {
     }
     return all;
   }
-  // Its inputs, calls and outputs.
+  // The trace as text: its inputs, calls and outputs.
   std::string text(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_trace_text(get(), &text), at);
@@ -151,7 +154,7 @@ class Function {
       : max_outputs_(options.max_outputs),
         handle_(detail::make<Shared>(at, [&](tenon_function** out) {
           tenon_function_options c = TENON_FUNCTION_OPTIONS_DEFAULT;
-          // C does not keep the objects of static arguments alive.
+          // The C ABI does not keep the objects of static arguments alive.
           auto body = std::make_unique<Body>(Body{std::move(code), options.defaults});
           const detail::CStatics defaults(body->defaults);
           const std::vector<InputSpec> nothing;
@@ -170,7 +173,7 @@ class Function {
                                        out);
         })) {}
 
-  // Takes over what the caller owns; it gives at most so many outputs.
+  // Takes ownership of the caller's reference. The function has at most `max_outputs` outputs.
   static Function adopt(tenon_function* function, uint32_t max_outputs) {
     return Function(max_outputs, Shared::adopt(function));
   }
@@ -192,8 +195,8 @@ class Function {
     return detail::adopt_all(outputs);
   }
 
-  // The same of tensors one by one, with static arguments after them or without:
-  // f(x, w, Statics{{"rate", 2.0}}).
+  // As above, for individual tensors, optionally followed by static arguments: f(x, w,
+  // Statics{{"rate", 2.0}}).
   template <class... Rest>
   requires(detail::IsArgument<Rest>&&...) std::vector<Tensor>
   operator()(const Input& first, const Rest&... rest) const {
@@ -201,7 +204,7 @@ class Function {
     return (*this)(given.tensors(), given.statics(), first.at());
   }
 
-  // The trace that serves such a call, which does not run.
+  // Returns the trace that matches a call, without running it.
   Trace trace_for(std::span<const Tensor> inputs, const Statics& statics = {},
                   SourceLocation at = here()) const {
     const auto c_inputs = detail::handles(inputs);
@@ -212,7 +215,7 @@ class Function {
           at);
     return Trace::adopt(trace);
   }
-  // The one for inputs that are described.
+  // Returns the trace for input types.
   Trace trace(std::span<const InputSpec> specs, const Statics& statics = {},
               SourceLocation at = here()) const {
     const detail::CSpecs c_specs(specs);
@@ -227,8 +230,8 @@ class Function {
               SourceLocation at = here()) const {
     return trace(std::span(specs.begin(), specs.size()), statics, at);
   }
-  // The function of the same inputs that gives the gradients of the sum of the floating outputs, by
-  // each floating input that is no inline scalar.
+  // Returns a function with the same inputs that computes the gradients of the sum of the floating
+  // outputs with respect to each floating input that is not an inline scalar.
   Function gradient(SourceLocation at = here()) const {
     return Function(std::max<uint32_t>(max_outputs_, 64),
                     detail::make<Shared>(at, [&](tenon_function** out) {
@@ -244,7 +247,7 @@ class Function {
     }
     return all;
   }
-  // Its traces, and why each had to be made.
+  // Lists its traces, and why each was created.
   std::string explain(SourceLocation at = here()) const {
     tenon_string text = {};
     check(tenon_function_explain(get(), &text), at);
@@ -328,24 +331,24 @@ class TypedFunction : public Function {
   }
 };
 
-// A lambda of up to 16 tensors, and const Statics& after them if it takes static arguments, as a
-// function. It may return a tensor, a vector, array, pair or tuple of tensors, or nothing, and so
-// does the function; nothing becomes an empty vector. The result is a Function too: explain(),
-// traces(), trace(), gradient().
+// Creates a function from a lambda of up to 16 tensors, followed by const Statics& if it takes
+// static arguments. The lambda may return a tensor, a vector, array, pair or tuple of tensors, or
+// nothing. Calls return the same type, or an empty vector for nothing. The result is also a
+// Function: explain(), traces(), trace(), gradient().
 template <class F>
 TypedFunction<F> function(F f, const FunctionOptions& options = {}, SourceLocation at = here()) {
   return TypedFunction<F>(std::move(f), options, at);
 }
 
-// Whether calls are written down: inside of a function's code.
+// Returns whether calls are being traced, as they are inside a function's lambda.
 inline bool is_tracing() { return tenon_scope_is_tracing(current_scope()); }
 
-// Makes functions run as they are written, for debugging.
+// Makes functions run eagerly, for debugging.
 inline void run_functions_eagerly(bool eagerly) {
   tenon_context_run_functions_eagerly(tenon_scope_context(current_scope()), eagerly);
 }
 
-// The passes, in the order in which they run: what each is called, and what it does.
+// The name of a pass and what it does. passes() lists them in the order in which they run.
 struct Pass {
   std::string_view name, summary;
 };
@@ -358,7 +361,7 @@ inline std::vector<Pass> passes() {
   return all;
 }
 
-// Turns a pass (tenon/passes.h) off or on, for code that has not run yet.
+// Enables or disables a pass (tenon/passes.h), for graphs that have not run yet.
 inline void set_pass(std::string_view name, bool enabled, SourceLocation at = here()) {
   check(
       tenon_context_set_pass(tenon_scope_context(current_scope(at)), detail::c_text(name), enabled),

@@ -6,10 +6,10 @@
 
 namespace tenon {
 
-// Each draw moves the generator on, so the order of draws decides their values. C++ leaves the
-// order of a function's arguments and of most operands open: in f(g.normal(s), g.normal(s)) and
-// g.normal(s) + g.uniform(s) compilers differ. Draw into named tensors, one statement each. Braced
-// lists are evaluated from left to right.
+// Each draw advances the generator, so the order of draws determines their values. C++ does not
+// specify the evaluation order of function arguments and of most operands: compilers differ in
+// f(g.normal(s), g.normal(s)) and g.normal(s) + g.uniform(s). Draw into named tensors, one
+// statement each. Braced lists are evaluated from left to right.
 class Generator {
  public:
   explicit Generator(uint64_t seed, SourceLocation at = here())
@@ -23,7 +23,7 @@ class Generator {
     check(tenon_generator_seed(current_scope(at), get(), seed), at);
   }
 
-  // Six uint32 that say what is drawn next, to be saved.
+  // The state as a u32[6] tensor, which determines the next draws. It can be saved.
   Tensor state(SourceLocation at = here()) const {
     tenon_tensor* state = nullptr;
     check(tenon_generator_read(current_scope(at), get(), &state), at);
@@ -33,7 +33,7 @@ class Generator {
     check(tenon_generator_assign(current_scope(at), get(), state.get()), at);
   }
 
-  // Equally likely everywhere from `low` up to, and without, `high`.
+  // Draws from a uniform distribution on [low, high).
   Tensor uniform(const Shape& shape, double low = 0, double high = 1, DType dtype = kFloat32,
                  SourceLocation at = here()) const {
     tenon_tensor* drawn = nullptr;
@@ -59,7 +59,7 @@ class Generator {
     return draw(TENON_OP_random_bernoulli, &c_attrs, {nullptr, Tensor(p).get()}, at);
   }
 
-  // Sets a share of the elements to zero and scales the others up by as much.
+  // Sets a fraction of the elements to zero and scales up the others to compensate.
   Tensor dropout(const Tensor& x, const DropoutAttrs& attrs = {},
                  SourceLocation at = here()) const {
     const tenon_dropout_attrs c_attrs = attrs.c();
@@ -73,7 +73,7 @@ class Generator {
 
   explicit Generator(Shared handle) : handle_(std::move(handle)) {}
 
-  // The first output of an op that takes a state where an input is NULL.
+  // Calls an op that takes a state at the NULL input, and returns its first output.
   Tensor draw(uint32_t op, const void* attrs, std::initializer_list<tenon_tensor*> inputs,
               SourceLocation at) const {
     tenon_tensor* drawn = nullptr;

@@ -1,10 +1,10 @@
-// Gradients of functions that are written as lambdas, and derivatives that a program brings along.
+// Gradients of lambdas, and custom gradients.
 //
 //   auto square = [](const Tensor& x) { return x * x; };
 //   auto grad = gradients_function(square);                                    // grad(3.f)[0] is 6
 //   auto gradgrad = gradients_function([&](const Tensor& x) { return grad(x)[0]; });
 //
-// What a lambda throws arrives where the outer call was made.
+// An exception that a lambda throws propagates to the outer caller.
 
 #pragma once
 
@@ -15,13 +15,13 @@ namespace tenon {
 
 namespace detail {
 
-// Calls f with as many tensors as C handed over.
+// Calls f with the tensors of a C array.
 template <class F, size_t... I>
 Tensor call_with(const F& f, tenon_tensor* const* inputs, std::index_sequence<I...>) {
   return f(Tensor::share(inputs[I])...);
 }
 
-// A lambda of N tensors that gives one, as the C ABI takes it. `f` outlives the call.
+// Wraps a lambda of N tensors that returns one tensor for the C ABI. `f` must outlive the call.
 template <size_t N, class F>
 tenon_tensor_function tensor_function(const F& f) {
   tenon_tensor_function function = {};
@@ -46,16 +46,16 @@ struct VariableGradient {
   Tensor gradient;
 };
 
-// What differentiating a function gives.
+// The results of differentiating a function.
 struct Gradients {
-  Tensor value;                               // What the function gave.
-  std::vector<Tensor> by_argument;            // An empty handle for what is not floating.
-  std::vector<VariableGradient> by_variable;  // By each trainable variable that it read.
+  Tensor value;                     // The output of the function.
+  std::vector<Tensor> by_argument;  // An empty handle for an argument that is not floating.
+  std::vector<VariableGradient> by_variable;  // For each trainable variable that the function read.
 };
 
 namespace detail {
 
-// `given` has N tensors, or one more where N is 0.
+// `given` has N tensors.
 template <size_t N, class F>
 Gradients gradients(const F& f, std::span<const Tensor> given, SourceLocation at) {
   tenon_tensor* inputs[N + 1] = {};
@@ -80,8 +80,8 @@ Gradients gradients(const F& f, std::span<const Tensor> given, SourceLocation at
 
 }  // namespace detail
 
-// Calls f with the arguments and differentiates what it gives, by them and by every variable that
-// it reads. Nests: inside of f, and under tapes.
+// Calls f with the arguments and differentiates its output with respect to them and to every
+// variable that it reads. May be nested, inside f and under tapes.
 template <class F, class... Rest>
 Gradients gradients(F f, const Input& first, const Rest&... rest) {
   const Tensor given[] = {first.tensor(), Tensor(rest)...};
@@ -94,7 +94,7 @@ Gradients gradients(F f, SourceLocation at = here()) {
 
 namespace detail {
 
-// A part of the gradients of f, as a function of f's arguments.
+// One member of Gradients of f, as a function of f's arguments.
 template <class F, class Part>
 struct GradientsOf {
   template <class... Rest>
@@ -109,23 +109,24 @@ struct GradientsOf {
 
 }  // namespace detail
 
-// The gradients of f by its arguments, as a function of them.
+// Returns a function that computes the gradients of f with respect to its arguments.
 template <class F>
 auto gradients_function(F f) {
   return detail::GradientsOf<F, std::vector<Tensor>>{std::move(f), &Gradients::by_argument};
 }
 
-// The gradients of f by the variables that it reads, as a function of f's arguments.
+// Returns a function of f's arguments that computes the gradients of f with respect to the
+// variables that it reads.
 template <class F>
 auto implicit_gradients(F f) {
   return detail::GradientsOf<F, std::vector<VariableGradient>>{std::move(f),
                                                                &Gradients::by_variable};
 }
 
-// What a derivative may use.
+// The arguments of a derivative.
 struct Backward {
-  std::vector<Tensor> inputs;      // Those of the forward call.
-  std::vector<Tensor> outputs;     // What it gave.
+  std::vector<Tensor> inputs;      // Inputs of the forward call.
+  std::vector<Tensor> outputs;     // Outputs of the forward call.
   std::vector<Tensor> cotangents;  // One for each output.
 };
 
@@ -142,7 +143,7 @@ inline Backward backward_of(const tenon_backward_args& args) {
           share_all(args.cotangents, args.n_outputs)};
 }
 
-// Gives C what a lambda made, which has to be as many as there is room for.
+// Passes the results of a lambda to C. Throws unless there are exactly `count`.
 inline void hand_over(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
                       const std::string& who, const std::string& what) {
   if (made.size() != count) {
@@ -175,8 +176,8 @@ tenon_backward_function backward_function(const F& f) {
 
 }  // namespace detail
 
-// A function that computes what `forward` does, and whose gradients are what `backward` gives: a
-// vector with one tensor for each argument. Tapes do not see what `forward` calls.
+// Returns a function that computes `forward` and whose gradients are computed by `backward`, which
+// returns a vector with one tensor for each argument. Tapes do not record the calls of `forward`.
 template <class F, class B>
 auto custom_gradient(F forward, B backward) {
   return [forward, backward](const Input& first, const auto&... rest) {

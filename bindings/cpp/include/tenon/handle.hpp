@@ -1,4 +1,4 @@
-// A handle of the C ABI that is retained and released by itself, and the texts that cross it.
+// A smart pointer for handles of the C ABI, and conversions of strings.
 
 #pragma once
 
@@ -22,13 +22,13 @@ class Handle {
   }
   ~Handle() { Release(object_); }
 
-  // Takes over what the caller owns.
+  // Takes ownership of the caller's reference.
   static Handle adopt(Object* object) {
     Handle handle;
     handle.object_ = object;
     return handle;
   }
-  // Adds an owner to what somebody else owns.
+  // Adds a reference.
   static Handle share(Object* object) {
     Retain(object);
     return adopt(object);
@@ -45,7 +45,7 @@ namespace detail {
 
 inline tenon_string c_text(std::string_view text) { return {text.data(), text.size()}; }
 
-// An empty view where there is no text, never one of a NULL pointer.
+// Never returns a view with a NULL pointer: without text, the view is empty.
 inline std::string_view view(tenon_string text) {
   return text.data ? std::string_view(text.data, text.size) : std::string_view("");
 }

@@ -1,4 +1,4 @@
-// Lambdas of tensors: how they are called with a list of tensors, and what they may return.
+// Calls lambdas of tensors with a list of tensors, and converts their results.
 
 #pragma once
 
@@ -27,7 +27,7 @@ constexpr bool takes_statics(std::index_sequence<I...>) {
   return std::is_invocable_v<const F&, decltype((void)I, std::declval<const Tensor&>())...,
                              const Statics&>;
 }
-// Whether f takes N tensors, with static arguments after them or without.
+// Whether F takes N tensors, optionally followed by static arguments.
 template <class F, size_t N>
 inline constexpr bool takes = takes_tensors<F>(std::make_index_sequence<N>()) ||
                               takes_statics<F>(std::make_index_sequence<N>());
@@ -69,7 +69,8 @@ std::vector<Tensor> as_tensors(Result&& result) {
   }
 }
 
-// What a Tensor, a TensorList, a Variable or a number that code returned is for its caller.
+// The type that a caller receives for a Tensor, TensorList, Variable or number that a lambda
+// returns.
 template <class T>
 using Given = std::conditional_t<std::is_convertible_v<Tensor, T>, T, Tensor>;
 
@@ -88,7 +89,8 @@ struct GivenTuple<std::tuple<T...>> {
   using Type = std::tuple<Given<T>...>;
 };
 
-// The outputs of a call in the form in which its code returns them; a vector for no outputs.
+// Converts the outputs of a call to the type that the lambda returns, or to a vector for no
+// outputs.
 template <class Result>
 auto as_result(std::vector<Tensor> outputs) {
   using R = std::remove_cvref_t<Result>;
@@ -104,7 +106,7 @@ auto as_result(std::vector<Tensor> outputs) {
   }
 }
 
-// Calls f with as many tensors as there are, if it takes so many.
+// Calls f with all tensors of `in`. Throws if f does not take that many.
 template <size_t N = 0, class F>
 std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in, const Statics& statics) {
   constexpr size_t kMost = 16;
@@ -132,7 +134,7 @@ std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in, const 
 template <class T>
 concept IsArgument = std::is_convertible_v<const T&, Tensor> || std::is_same_v<T, Statics>;
 
-// The arguments of a call: tensors, and static arguments after them or none.
+// The arguments of a call: tensors, optionally followed by static arguments.
 class Arguments {
  public:
   template <class... Rest>

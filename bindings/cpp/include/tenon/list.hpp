@@ -1,11 +1,11 @@
-// Lists of tensors of one type, as values: what loops gather and go through.
+// Immutable lists of tensors of one type, for example to collect the results of a loop.
 //
 //   TensorList ys(kFloat32, {3});
 //   ys = ys.push(x).push(2 * x);
 //   Tensor all = ys.stack();  // Of shape {2, 3}.
 //
-// Blocks and functions take and give them as they do tensors: a list is a Tensor that only these
-// calls look into. tenon/list.h says the rest.
+// Blocks and functions take and return lists like tensors. A list is a Tensor whose entries only
+// these calls access. See tenon/list.h for the details.
 
 #pragma once
 
@@ -15,26 +15,26 @@ namespace tenon {
 
 class TensorList {
  public:
-  // Empty. For `capacity` entries there is memory from the start.
+  // An empty list with preallocated memory for `capacity` entries.
   explicit TensorList(DType dtype, const Shape& shape = {}, int64_t capacity = 0,
                       SourceLocation at = here())
       : list_(made(at, [&](tenon_tensor** out) {
           return tenon_list_create(current_scope(at), dtype, shape.data(), shape.size(), capacity,
                                    out);
         })) {}
-  // What a block or a function was given, or gave.
+  // Converts a tensor that a block or function received or returned.
   TensorList(Tensor list, SourceLocation at = here()) : list_(std::move(list)) {
     if (!is_list(list_)) {
       throw Error(Code::kInvalidArgument, "TensorList: the tensor is no list: use unstack", at);
     }
   }
-  // Empty, of tensors of the type that one has.
+  // An empty list of tensors with the type of `entry`.
   static TensorList like(const Tensor& entry, int64_t capacity = 0, SourceLocation at = here()) {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_create_like(current_scope(at), entry.get(), capacity, out);
     });
   }
-  // The parts of a tensor along its first axis.
+  // The slices of a tensor along its first axis.
   static TensorList unstack(const Tensor& x, SourceLocation at = here()) {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_unstack(current_scope(at), x.get(), out);
@@ -45,7 +45,8 @@ class TensorList {
   operator const Tensor&() const { return list_; }
   tenon_tensor* get() const { return list_.get(); }
 
-  // The list with another entry, at an index or behind its last.
+  // Returns a copy of the list with the entry at an index replaced (set), or with an entry appended
+  // (push).
   TensorList set(const Tensor& index, const Tensor& x, SourceLocation at = here()) const {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_set(current_scope(at), get(), index.get(), x.get(), out);
@@ -57,19 +58,20 @@ class TensorList {
     });
   }
 
-  // Zeros where nothing was set.
+  // Zeros if the entry was not set.
   Tensor operator[](const Input& index) const {
     return made(index.at(), [&](tenon_tensor** out) {
       return tenon_list_get(current_scope(index.at()), get(), index.get(), out);
     });
   }
-  // One more than the last index that was set, an int64.
+  // The highest index that was set, plus 1, as an int64.
   Tensor length(SourceLocation at = here()) const {
     return made(
         at, [&](tenon_tensor** out) { return tenon_list_length(current_scope(at), get(), out); });
   }
-  // The first entries along a new first axis, or one behind the other along the one that they have.
-  // Inside of functions the length must be given, made of numbers and of what shape() gives.
+  // The first `length` entries, stacked along a new first axis (stack), or concatenated along their
+  // first axis (concat). Inside functions `length` is required and must be computed from constants
+  // and shape().
   Tensor stack(const Tensor& length = {}, SourceLocation at = here()) const {
     return made(at, [&](tenon_tensor** out) {
       return tenon_list_stack(current_scope(at), get(), length.get(), out);

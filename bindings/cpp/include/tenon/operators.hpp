@@ -1,5 +1,5 @@
-// Arithmetic as C++ writes it. Comparisons are functions, equal(a, b) and less(a, b), since their
-// results are tensors.
+// Arithmetic operators. Comparisons are functions, equal(a, b) and less(a, b), since their results
+// are tensors.
 
 #pragma once
 
@@ -19,13 +19,13 @@ inline Tensor operator*(const Input& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Input& a, const Tensor& b) { return div(a, b); }
 inline Tensor operator%(const Input& a, const Tensor& b) { return mod(a, b); }
 
-// Tensors do not change: x += y makes x name the sum.
+// Tensors are immutable: x += y rebinds x to the sum.
 inline Tensor& operator+=(Tensor& a, const Input& b) { return a = add({a, b.at()}, b.tensor()); }
 inline Tensor& operator-=(Tensor& a, const Input& b) { return a = sub({a, b.at()}, b.tensor()); }
 inline Tensor& operator*=(Tensor& a, const Input& b) { return a = mul({a, b.at()}, b.tensor()); }
 inline Tensor& operator/=(Tensor& a, const Input& b) { return a = div({a, b.at()}, b.tensor()); }
 
-// Variables do: w += x assigns the sum.
+// Variables are mutable: w += x assigns the sum.
 inline const Variable& operator+=(const Variable& a, const Input& b) {
   a.assign_add(b.tensor(), b.at());
   return a;
@@ -52,7 +52,7 @@ inline Tensor Tensor::operator[](const Index& index) const {
     return squeeze({tenon::slice({*this, at}, attrs), at}, {.axes = {0}});
   };
   if (rank() > 0 && tenon_scope_is_tracing(current_scope(at))) {
-    // Reads no size, so that one trace serves all; an index outside fails where it is squeezed.
+    // Reads no size, so that one trace serves all sizes. An index out of range fails in squeeze.
     return part(i, i == -1 ? INT64_MAX : i + 1);
   }
   if (rank() == 0) {
@@ -83,7 +83,7 @@ inline Tensor full(const Shape& shape, const Tensor& value, DType dtype,
                    SourceLocation at = here()) {
   return fill({cast({value, at}, {.to = dtype}), at}, {.shape = shape});
 }
-// Of the dtype of the value: full({2, 3}, 1.5f) is of float32.
+// The result has the dtype of the value: full({2, 3}, 1.5f) is float32.
 template <class T>
 requires std::is_arithmetic_v<T> Tensor full(const Shape& shape, T value,
                                              SourceLocation at = here()) {
@@ -95,8 +95,8 @@ inline Tensor zeros(const Shape& shape, DType dtype = kFloat32, SourceLocation a
 inline Tensor ones(const Shape& shape, DType dtype = kFloat32, SourceLocation at = here()) {
   return full(shape, 1, dtype, at);
 }
-// A tensor without axes, of any dtype: scalar(2, kFloat16). Unlike a plain number, it does not take
-// the dtype of the tensor that it meets.
+// A tensor without axes, of any dtype: scalar(2, kFloat16). Unlike a plain number, it does not
+// adopt the dtype of the tensor that it is combined with.
 inline Tensor scalar(const Tensor& value, DType dtype, SourceLocation at = here()) {
   return full({}, value, dtype, at);
 }
@@ -105,8 +105,8 @@ requires std::is_arithmetic_v<T> Tensor scalar(T value, SourceLocation at = here
   return tensor<T>({value}, {}, at);
 }
 
-// start, start + step, ... up to and without stop. Integers give int64, floating types their own
-// dtype.
+// start, start + step, ... up to but not including stop. The result is int64 for integers, and T's
+// dtype for floating types.
 template <class T>
 requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Tensor
     arange(T start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1,
@@ -148,7 +148,7 @@ inline std::vector<Tensor> split(const Input& x, size_t n, const SplitAttrs& att
   if (attrs.split.empty()) counted.num_outputs = static_cast<int64_t>(n);
   return detail::split_into(x, n, counted);
 }
-// The count is that of the attributes: split(x, {.axis = 1, .split = {1, 1, 2}}).
+// The attributes specify the count: split(x, {.axis = 1, .split = {1, 1, 2}}).
 inline std::vector<Tensor> split(const Input& x, const SplitAttrs& attrs) {
   const size_t n = attrs.split.empty()
                        ? static_cast<size_t>(std::max<int64_t>(attrs.num_outputs, 1))
@@ -161,7 +161,7 @@ inline std::vector<Tensor> unstack(const Input& x, const UnstackAttrs& attrs = {
   return unstack(x, static_cast<size_t>(x.tensor().size(attrs.axis, x.at())), attrs);
 }
 
-// Tensors that are listed at the call: concat({a, b}, {.axis = 1}).
+// Overloads for braced lists: concat({a, b}, {.axis = 1}).
 inline Tensor concat(std::initializer_list<Tensor> inputs, const ConcatAttrs& attrs = {},
                      SourceLocation at = here()) {
   return concat(std::span<const Tensor>(inputs.begin(), inputs.size()), attrs, at);

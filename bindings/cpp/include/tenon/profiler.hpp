@@ -1,4 +1,4 @@
-// Where the time of a program goes.
+// Measures where a program spends its time.
 //
 //   tenon::Profiler profiler;
 //   ...
@@ -14,8 +14,8 @@ namespace tenon {
 
 enum class SpanKind : int32_t {
   kOp = TENON_SPAN_OP,
-  kFused = TENON_SPAN_FUSED,        // Ops that a function launched as one.
-  kFunction = TENON_SPAN_FUNCTION,  // With all that runs inside of it.
+  kFused = TENON_SPAN_FUSED,        // Ops that a function launched as one kernel.
+  kFunction = TENON_SPAN_FUNCTION,  // Including everything inside it.
   kTracing = TENON_SPAN_TRACING,
   kCopy = TENON_SPAN_COPY
 };
@@ -33,31 +33,31 @@ inline const char* name_of(SpanKind kind) {
     case SpanKind::kCopy:
       return "copy";
   }
-  return "";  // One that only a newer version knows.
+  return "";  // A kind of a newer version.
 }
 
-// Spans that are alike; tenon/profiler.h says what each number is.
+// All spans with the same name, input types and device. See tenon/profiler.h for the fields.
 struct ProfileRow {
   SpanKind kind;
   std::string name, inputs, device;
-  tenon_profiler_row c;  // Its texts live as long as the profiler.
+  tenon_profiler_row c;  // Its strings stay valid as long as the profiler.
 
-  // In nanoseconds: the device's where something was launched, else the host's own.
+  // In nanoseconds: the device time if anything was launched, or else the host's self time.
   uint64_t time() const { return c.launches ? c.device_total : c.own_total; }
 };
 
-// Profiles all scopes of a context from when it is made until it is stopped, or the last copy of it
-// ends.
+// Profiles all scopes of a context, from its construction until stop() or the destruction of its
+// last copy.
 class Profiler {
  public:
-  // The context of the current scope. At most `max_events` spans are kept for the trace.
+  // Profiles the context of the current scope. Keeps at most `max_events` spans for the trace.
   explicit Profiler(uint64_t max_events = defaults().max_events, SourceLocation at = here())
       : Profiler(tenon_scope_context(current_scope(at)), max_events, at) {}
   explicit Profiler(const Context& context, uint64_t max_events = defaults().max_events,
                     SourceLocation at = here())
       : Profiler(context.get(), max_events, at) {}
 
-  // Waits for launches that are still under way.
+  // Waits for launches that are still running.
   void stop(SourceLocation at = here()) const { check(tenon_profiler_stop(get()), at); }
 
   // ---- when it is stopped
@@ -68,12 +68,12 @@ class Profiler {
     return detail::take_text(text);
   }
 
-  // A file that Perfetto opens.
+  // Writes a file that Perfetto opens.
   void write_trace(std::string_view path, SourceLocation at = here()) const {
     check(tenon_profiler_write_trace(get(), detail::c_text(path)), at);
   }
 
-  // Those first that took most time.
+  // Sorted by time, in descending order.
   std::vector<ProfileRow> rows(SourceLocation at = here()) const {
     std::vector<ProfileRow> rows;
     for (size_t i = 0; i < tenon_profiler_count_rows(get()); ++i) {
@@ -87,7 +87,7 @@ class Profiler {
     return rows;
   }
 
-  // Spans that are in the table and, for want of room, not in the trace.
+  // Number of spans that the trace lacks because of `max_events`; the table includes them.
   uint64_t dropped_events() const { return tenon_profiler_count_dropped_events(get()); }
 
   tenon_profiler* get() const { return handle_.get(); }

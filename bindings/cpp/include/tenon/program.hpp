@@ -1,12 +1,12 @@
-// Programs in files: functions that are saved, opened, called and trained on.
+// Programs: functions and variables saved in files, which can be opened, called and trained.
 //
 //   Program::save("net", {{"classify", classify.trace(specs)}});
 //   const Program net("net");
 //   Tensor y = net.function("classify")(x)[0];
 //
-// A program is a folder of ONNX models that share their weights; a single ONNX file is read as one
-// too. Traces of one name are signatures of one function, whose calls choose among them.
-// tenon/program.h says the rest.
+// A program is a folder of ONNX models that share their weights; a single ONNX file can also be
+// read. Traces with the same name are signatures of one function; each call selects the one that it
+// matches. See tenon/program.h for the details.
 
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace tenon {
 
-// What enters and leaves a function, as a file declares that.
+// The inputs and outputs of a function, as its file declares them.
 struct ProgramSignature {
   std::vector<InputSpec> inputs;
-  std::vector<InputSpec> outputs;  // Of the dtype DType() where the file says nothing.
-  Statics statics;                 // For which it was traced.
+  std::vector<InputSpec> outputs;  // The dtype is DType() if the file does not declare it.
+  Statics statics;                 // The static arguments for which it was traced.
 };
 
 struct ProgramFunction {
@@ -26,10 +26,10 @@ struct ProgramFunction {
   std::vector<ProgramSignature> signatures;  // At least one.
 };
 
-// What was read of a program's files. Copies of the handle share it.
+// An open program. Copies of the handle share it.
 class Program {
  public:
-  // Reads a folder that save() wrote, or an ONNX file, onto the current device.
+  // Opens a folder that save() wrote, or an ONNX file, with its weights on the current device.
   explicit Program(std::string_view path, SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_program** out) {
           return tenon_program_open(current_scope(at), detail::c_text(path), out);
@@ -65,14 +65,14 @@ class Program {
     return all;
   }
 
-  // By its name; without one, the only function.
+  // Finds a function by name. The name may be empty if there is only one.
   Function function(std::string_view name = {}, SourceLocation at = here()) const {
     tenon_function* function = nullptr;
     check(tenon_program_get_function(get(), detail::c_text(name), &function), at);
     return Function::adopt(function, most_outputs());
   }
 
-  // What the files hold, which its functions share and training changes.
+  // The tensors of the files, which the functions share and training changes.
   std::vector<Variable> variables() const {
     std::vector<Variable> all;
     for (size_t i = 0; i < tenon_program_count_variables(get()); ++i) {

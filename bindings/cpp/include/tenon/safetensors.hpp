@@ -11,7 +11,7 @@ using NamedTensors = std::map<std::string, Tensor>;
 
 namespace detail {
 
-// Named tensors and metadata as the C ABI takes them; they outlive this.
+// Named tensors and metadata in the form of the C ABI. The arguments must outlive it.
 struct ToStore {
   ToStore(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
     for (const auto& [name, tensor] : tensors) {
@@ -28,7 +28,7 @@ struct ToStore {
 
 }  // namespace detail
 
-// Writes a file, which takes its name only once it is whole.
+// Writes a file, which is renamed to `path` only when it is complete.
 inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
                              const std::map<std::string, std::string>& metadata = {},
                              SourceLocation at = here()) {
@@ -39,7 +39,7 @@ inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
         at);
 }
 
-// The bytes of such a file, for Safetensors::from_memory().
+// Returns the bytes of a file, for Safetensors::from_memory().
 inline std::string write_safetensors(const NamedTensors& tensors,
                                      const std::map<std::string, std::string>& metadata = {},
                                      SourceLocation at = here()) {
@@ -51,14 +51,14 @@ inline std::string write_safetensors(const NamedTensors& tensors,
   return detail::take_text(bytes);
 }
 
-// A tensor in a file.
+// Name and type of a tensor in a file.
 struct StoredTensor {
   std::string name;
   DType dtype;
   Shape shape;
 };
 
-// An open file, all of which is checked but the elements.
+// An open file. Everything except the elements is validated.
 class Safetensors {
  public:
   explicit Safetensors(std::string_view path, SourceLocation at = here())
@@ -73,7 +73,7 @@ class Safetensors {
     }));
   }
 
-  // What is in it, in the order of the elements.
+  // The tensors, in the order of their elements in the file.
   std::vector<StoredTensor> tensors() const {
     std::vector<StoredTensor> tensors;
     for (size_t i = 0; i < tenon_safetensors_count(get()); ++i) {

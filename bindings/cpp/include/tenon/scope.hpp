@@ -1,6 +1,6 @@
-// Where calls happen: each thread has a current scope, and a guard makes another one current.
+// Scopes: calls run in the thread's current scope; a guard makes another scope current.
 //
-// A thread that says nothing computes in a scope of its own in the shared context.
+// By default each thread has its own scope in the shared context.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace tenon {
 
 class Scope {
  public:
-  // On a device by name; empty for the CPU, which is opened when it is first needed.
+  // Creates a scope on a device by name; empty for the CPU, which is opened on first use.
   explicit Scope(const Context& context = Context::shared(), std::string_view device = {},
                  SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_scope** out) {
@@ -29,14 +29,16 @@ class Scope {
     return Device::adopt(device);
   }
 
-  // Until all work that was started in it has finished.
+  // Blocks until all work that was started in the scope has finished.
   void wait(SourceLocation at = here()) const { check(tenon_scope_wait(get()), at); }
 
-  // States the source line of the calls to come, such as "train.cc:12", instead of their own, for
-  // Error::location(); an empty text ends that. In the code of a function it holds until that ends.
+  // Overrides the source location of the following calls for Error::location(), for example with
+  // "train.cc:12". An empty text ends the override. Inside a function's lambda, the override ends
+  // with the lambda.
   void set_location(std::string_view location) const;
 
-  // From any thread: its calls under way throw Code::kCancelled at their next check.
+  // May be called from any thread: the scope's running calls throw Code::kCancelled at their next
+  // check.
   void cancel() const { tenon_scope_cancel(get()); }
 
   tenon_scope* get() const { return handle_.get(); }
@@ -50,15 +52,16 @@ class Scope {
 
 namespace detail {
 
-// The thread's current scope. Plain values, so that reading them costs no initialisation.
+// The thread's current scope. Plain values, so that reading them needs no initialisation check.
 struct Current {
-  tenon_scope* scope = nullptr;   // NULL until the thread computes, and while it traces.
-  tenon_scope* traced = nullptr;  // The current scope while the code of a function is traced.
-  bool is_stated = false;         // Whether that code stated a location of its own.
+  tenon_scope* scope = nullptr;   // NULL until the first call of the thread, and while it traces.
+  tenon_scope* traced = nullptr;  // The current scope while a function is traced.
+  bool is_stated = false;         // Whether the traced lambda called set_location().
 };
 inline constinit thread_local Current current = {};
 
-// Recorded ops keep the location of their scope, so that errors of later calls name it.
+// Sets the location of the traced scope. Traced ops store it, so that errors of later calls report
+// it.
 inline tenon_scope* traced_scope(SourceLocation at) {
   if (!current.is_stated) {
     if (const std::string location = at.str(); !location.empty()) {
@@ -90,7 +93,7 @@ class ScopeGuard {
  public:
   explicit ScopeGuard(Scope scope)
       : scope_(std::move(scope)), before_(std::exchange(detail::current, of(scope_.get()))) {}
-  // For a callback, in the scope that it received.
+  // For callbacks, with the scope that they received.
   explicit ScopeGuard(tenon_scope* scope) : ScopeGuard(Scope::share(scope)) {}
   ScopeGuard(const ScopeGuard&) = delete;
   ScopeGuard& operator=(const ScopeGuard&) = delete;
@@ -116,7 +119,7 @@ class DeviceGuard {
   }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
-  // A device that was open stays open, so setting it again does not fail.
+  // An open device stays open, so restoring it cannot fail.
   ~DeviceGuard() {
     tenon_error_release(tenon_scope_set_device(scope_.get(), detail::c_text(before_.name())));
   }
@@ -128,7 +131,7 @@ class DeviceGuard {
 
 inline Device current_device() { return Scope::share(current_scope()).device(); }
 
-// By name, in the context of the current scope.
+// Finds a device by name in the context of the current scope.
 inline Device find_device(std::string_view name, SourceLocation at = here()) {
   tenon_device* device = nullptr;
   check(tenon_context_find_device(tenon_scope_context(current_scope(at)), detail::c_text(name),

@@ -1,4 +1,4 @@
-// Static arguments of functions: values that are part of the code. 1, 1.0 and true are three.
+// Static arguments of functions: values that are part of the cache key. 1, 1.0 and true all differ.
 
 #pragma once
 
@@ -29,7 +29,7 @@ enum class StaticKind : int32_t {
 
 namespace detail {
 
-// Whether the object that a handle refers to is of the handle's type.
+// Returns whether the object of a handle has the handle's type.
 inline bool is_object(tenon_tensor* handle) {
   return tenon_value_as_tensor(tenon_tensor_as_value(handle)) != nullptr;
 }
@@ -61,7 +61,7 @@ concept StaticHandle = requires(const T& object) {
 class Static {
  public:
   Static() = default;
-  // true or false. Any integer type; one above INT64_MAX is an error.
+  // A bool, or a value of any integer type; a value above INT64_MAX is an error.
   template <class T>
   requires std::is_integral_v<T> Static(T value, SourceLocation at = here())
       : kind_(std::is_same_v<T, bool> ? TENON_STATIC_BOOL : TENON_STATIC_INT),
@@ -85,14 +85,14 @@ class Static {
   Static(std::map<std::string, Static> items) : kind_(TENON_STATIC_MAP) {
     for (auto& [name, item] : items) items_.emplace_back(name, std::move(item));
   }
-  // A tensor, variable, generator or function, which the static keeps alive. It stands for that
-  // object, not for its value: another tensor of the same elements is another static.
+  // A tensor, variable, generator or function, which the static keeps alive. Statics compare
+  // objects by identity, not by value: two tensors with equal elements are different statics.
   template <class T>
   requires detail::StaticHandle<T> Static(const T& object)
       : kind_(TENON_STATIC_HANDLE), owner_(std::make_shared<const T>(object)) {
     handle_ = object.get();
   }
-  // What a call gave, whose handles live as long as the call.
+  // Converts a static argument of a call. Its handles are valid only during the call.
   explicit Static(const tenon_static& c)
       : kind_(c.kind),
         int_(c.int_value),
@@ -113,7 +113,7 @@ class Static {
   int64_t as_int(SourceLocation at = here()) const {
     return require(StaticKind::kInt, "as_int", at).int_;
   }
-  // Of a float, or of an integer.
+  // Accepts a float or an integer.
   double as_double(SourceLocation at = here()) const {
     if (kind() == StaticKind::kInt) return static_cast<double>(int_);
     return require(StaticKind::kFloat, "as_double", at).float_;
@@ -121,7 +121,7 @@ class Static {
   const std::string& as_string(SourceLocation at = here()) const {
     return require(StaticKind::kString, "as_string", at).text_;
   }
-  // The object of a handle, a Tensor, Variable, Generator or Function: as<Variable>().
+  // The object of a handle as a Tensor, Variable, Generator or Function: as<Variable>().
   template <class T>
   requires detail::StaticHandle<T> T as(SourceLocation at = here())
   const {
@@ -132,13 +132,13 @@ class Static {
     throw Error(Code::kInvalidArgument, "Static::as: the handle is of an object of another type",
                 at);
   }
-  // The items of a list or of a map, with their names; those of a list have empty names.
+  // The items of a list or a map with their names; list items have empty names.
   const std::vector<std::pair<std::string, Static>>& items(SourceLocation at = here()) const {
     if (kind() == StaticKind::kList) return items_;
     return require(StaticKind::kMap, "items", at).items_;
   }
 
-  // The item of a map by its name, or of a list by its index.
+  // Returns an item of a map by name, or an item of a list by index.
   const Static& at(std::string_view name, SourceLocation at = here()) const {
     std::string names;
     for (const auto& [item_name, item] : require(StaticKind::kMap, "at", at).items_) {
@@ -163,7 +163,7 @@ class Static {
                 at);
   }
 
-  // As C takes it; `kept` holds the items that it points to.
+  // Converts to the C struct; `kept` holds the items that it points to.
   tenon_static c(std::string_view name, std::vector<std::vector<tenon_static>>& kept) const {
     tenon_static value = {};
     value.kind = kind_;
@@ -196,7 +196,7 @@ class Static {
   double float_ = 0;
   std::string text_;
   const void* handle_ = nullptr;
-  std::shared_ptr<const void> owner_;  // Of the handle, if the static keeps it alive.
+  std::shared_ptr<const void> owner_;  // Owns the handle's object if the static keeps it alive.
   std::vector<std::pair<std::string, Static>> items_;
 };
 
@@ -205,7 +205,7 @@ class Statics : public std::map<std::string, Static> {
  public:
   using std::map<std::string, Static>::map;
 
-  // Throws NOT_FOUND, with the names that there are, if none has this name.
+  // Throws NOT_FOUND, listing the available names, if there is no such argument.
   const Static& at(const std::string& name, SourceLocation at = here()) const {
     if (const auto found = find(name); found != end()) return found->second;
     std::string names;

@@ -1,4 +1,4 @@
-// The gradient tape: records from its making on, and gives gradients.
+// The gradient tape: records calls from its construction on, and computes gradients.
 //
 //   Tape tape;
 //   Tensor loss = mean(square(w * x - y));
@@ -11,13 +11,14 @@
 namespace tenon {
 
 enum class Unreached : int32_t {
-  kZeros = TENON_UNREACHED_ZEROS,  // A source that the targets do not reach gets zeros.
-  kNone = TENON_UNREACHED_NULL     // It gets an empty tensor handle.
+  kZeros = TENON_UNREACHED_ZEROS,  // The gradient is zeros if no target depends on the source.
+  kNone = TENON_UNREACHED_NULL     // The gradient is an empty tensor handle in that case.
 };
 
 struct TapeOptions {
-  bool persistent = false;      // May give gradients more than once; else the first uses it up.
-  bool watch_trainable = true;  // Watches trainable variables when they are read.
+  bool persistent = false;  // Whether gradients can be computed more than once; otherwise the first
+                            // computation consumes the tape.
+  bool watch_trainable = true;  // Whether trainable variables are watched when they are read.
 };
 
 namespace detail {
@@ -43,7 +44,8 @@ inline tenon_gradient_options c_options(Unreached unreached) {
 
 }  // namespace detail
 
-// Records on the scope that is current when it is made. The last copy of the handle takes it off.
+// Records the scope that is current when it is created. The last copy of the handle removes the
+// tape from the scope.
 class Tape {
  public:
   explicit Tape(const TapeOptions& options = {}, SourceLocation at = here())
@@ -60,11 +62,11 @@ class Tape {
   }
   void pause(SourceLocation at = here()) const { check(tenon_tape_pause(get()), at); }
   void resume(SourceLocation at = here()) const { check(tenon_tape_resume(get()), at); }
-  // Forgets all, and records anew.
+  // Clears everything, and starts recording again.
   void reset(SourceLocation at = here()) const { check(tenon_tape_reset(get()), at); }
   bool is_recording() const { return tenon_tape_is_recording(get()); }
 
-  // The tensors that it was asked to watch, then the variables.
+  // The tensors passed to watch(), then the variables.
   std::vector<Value> watched(SourceLocation at = here()) const {
     std::vector<Value> values;
     for (size_t i = 0; i < tenon_tape_count_watched(get()); ++i) {
@@ -79,7 +81,7 @@ class Tape {
     return std::move(gradients(target, {&source, 1}, Unreached::kZeros, at)[0]);
   }
 
-  // By each source, of the target's sum.
+  // Gradients of the target's sum with respect to each source.
   std::vector<Tensor> gradients(const Tensor& target, std::span<const Value> sources,
                                 Unreached unreached = Unreached::kZeros,
                                 SourceLocation at = here()) const {
@@ -91,7 +93,8 @@ class Tape {
     return gradients(target, std::span(sources.begin(), sources.size()), unreached, at);
   }
 
-  // By each source, of the targets' sum weighted by the cotangents; no cotangents are ones.
+  // Gradients of the targets' sum, weighted by the cotangents, with respect to each source. Empty
+  // cotangents stand for ones.
   std::vector<Tensor> gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                                 std::span<const Value> sources,
                                 Unreached unreached = Unreached::kZeros,
@@ -114,7 +117,7 @@ class Tape {
     return detail::adopt_all(grads);
   }
 
-  // The derivative of every element of the target by every element of the source.
+  // The derivative of every element of the target with respect to every element of the source.
   Tensor jacobian(const Tensor& target, const Value& source, SourceLocation at = here()) const {
     tenon_value* const c_source = source.get();
     tenon_tensor* jacobian = nullptr;
@@ -128,7 +131,7 @@ class Tape {
  private:
   using Shared = Handle<tenon_tape, tenon_tape_retain, tenon_tape_release>;
 
-  // Where it records; a trace notes the line.
+  // Returns the scope that the tape records. If that scope is tracing, sets its location.
   tenon_scope* scope(SourceLocation at) const {
     return detail::current.traced == scope_.get() ? current_scope(at) : scope_.get();
   }

@@ -1,15 +1,16 @@
-// Tenon in C++: header-only, over the C ABI alone, so that a program depends on no C++ of ours.
+// Tenon in C++: header-only, on top of the C ABI, so that a program does not depend on Tenon's C++
+// ABI.
 //
 //   tenon::Tensor x = tenon::matrix<float>({{2}});
 //   std::cout << tenon::matmul(x, x);
 //
-// Handles are counted and freed by themselves, errors are thrown as tenon::Error, and every call
-// runs in the thread's current scope. Read scope.hpp for where, tensor.hpp for what, ops_gen.hpp
-// for all ops, tape.hpp and gradients.hpp for derivatives, function.hpp for code that is traced,
-// control.hpp for its branches and loops, dynamic_shapes.hpp for computed sizes, list.hpp for what
-// they gather, effects.hpp for what it prints and checks, program.hpp for code in files,
-// custom_op.hpp for ops of one's own, dlpack.hpp and safetensors.hpp for data of others,
-// profiler.hpp for what takes time; async.hpp, to be included by itself, for futures.
+// Handles are reference-counted, errors are thrown as tenon::Error, and every call runs in the
+// thread's current scope. See scope.hpp for scopes, tensor.hpp for tensors, ops_gen.hpp for all
+// ops, tape.hpp and gradients.hpp for derivatives, function.hpp for traced functions, control.hpp
+// for branches and loops, dynamic_shapes.hpp for computed sizes, list.hpp for tensor lists,
+// effects.hpp for printing and assertions, program.hpp for saved programs, custom_op.hpp for custom
+// ops, dlpack.hpp and safetensors.hpp for data exchange, profiler.hpp for profiling, and async.hpp,
+// which must be included separately, for futures.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Tensors: made from host memory and numbers, looked at, read back, printed.
+// Tensors: creation from host memory and numbers, properties, reading and printing.
 
 #pragma once
 
@@ -26,7 +26,7 @@ inline void require_elements(DType are, DType wanted, const char* who, SourceLoc
       at);
 }
 
-// A copy of a text that the caller owns, which is released also if there is no memory for the copy.
+// Copies a C string that the caller owns and releases it, even if the copy throws.
 inline std::string take_text(tenon_string text) {
   struct Owned {
     tenon_string text;
@@ -43,13 +43,13 @@ class Index;
 // A tensor's value never changes; copies of the handle share it.
 class Tensor {
  public:
-  Tensor() = default;  // None: what an optional input that is not given is.
+  Tensor() = default;  // None: an omitted optional input.
 
-  // A number, which takes the dtype of the tensor that it meets: 2 * x.
+  // A number, which adopts the dtype of the tensor that it is combined with: 2 * x.
   template <class T>
   requires std::is_arithmetic_v<T> Tensor(T value) : handle_(Shared::adopt(scalar(value))) {}
 
-  // A copy of elements that lie row-major.
+  // Copies row-major elements.
   template <class T>
   Tensor(std::span<const T> data, std::span<const int64_t> shape, SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_tensor** out) {
@@ -57,10 +57,10 @@ class Tensor {
                                         shape.size(), data.data(), data.size_bytes(), out);
         })) {}
 
-  // Elements that the caller lends, without a copy where the device can use them in place. They
-  // must not be written until `done` runs, once: with the last owner, after the copy, or when this
-  // fails. `done` must not throw. Strides count elements, one for each axis; empty for row-major
-  // without gaps.
+  // Imports the caller's elements, without a copy if the device can use them in place. They must
+  // not be written until `done` runs. It runs once: when the last reference is released, after the
+  // copy, or when this call fails. `done` must not throw. Strides are in elements, one for each
+  // axis; empty for row-major without gaps.
   template <class T>
   static Tensor from_host(std::span<T> data, std::span<const int64_t> shape,
                           std::function<void()> done, std::span<const int64_t> strides = {},
@@ -95,21 +95,21 @@ class Tensor {
   bool is_none() const { return !handle_; }
   DType dtype() const { return tenon_tensor_dtype(get()); }
   size_t rank() const { return tenon_tensor_rank(get()); }
-  // Inside of a function, a size that differs from call to call becomes a constant of the trace
-  // when it is read. If the signature declares it unknown, the read fails; shape(x) gives it as a
-  // tensor. shape(), strides(), count() and bytes() read every size.
+  // Inside a function, reading a dynamic size specialises the trace to it. If the signature
+  // declares the size unknown, the read fails; shape(x) returns it as a tensor. shape(), strides(),
+  // count() and bytes() read every size.
   std::span<const int64_t> shape(
-      SourceLocation at = here()) const {  // Alive as long as the tensor.
+      SourceLocation at = here()) const {  // Valid as long as the tensor.
     const int64_t* sizes = nullptr;
     size_t n = 0;
     check(tenon_tensor_read_shape(get(), &sizes, &n), at);
     return {sizes, n};
   }
-  // Alive as long as the tensor.
+  // Valid as long as the tensor.
   std::span<const int64_t> strides(SourceLocation at = here()) const {
     return {tenon_tensor_strides(get()), shape(at).size()};
   }
-  // The size of an axis; negative ones count from the end.
+  // The size of an axis; a negative axis counts from the end.
   int64_t size(int64_t axis, SourceLocation at = here()) const {
     int64_t size = 0;
     check(tenon_tensor_size(get(), axis, &size), at);
@@ -123,7 +123,7 @@ class Tensor {
     static_cast<void>(shape(at));
     return tenon_tensor_bytes(get());
   }
-  // Empty for a number.
+  // Empty for an inline scalar.
   std::string_view device() const { return detail::view(tenon_tensor_device_name(get())); }
 
   // The only element.
@@ -141,11 +141,11 @@ class Tensor {
     }
   }
 
-  // Whether the only element is not zero: while (not_equal(a, 1)) ... C++ gives this conversion no
-  // line of its call; inside of a function its errors name the line of the last op.
+  // Whether the only element is not zero: while (not_equal(a, 1)) ... A conversion cannot receive
+  // the line of its call; inside a function its errors report the line of the last op.
   explicit operator bool() const { return item<double>() != 0; }
 
-  // All elements, row-major; T is the dtype's own type.
+  // All elements, row-major; T must be the C++ type of the dtype.
   template <class T>
   requires std::is_arithmetic_v<T> &&
       (!std::is_same_v<T, bool>)std::vector<T> to_vector(SourceLocation at = here()) const {
@@ -156,8 +156,8 @@ class Tensor {
     return elements;
   }
 
-  // The elements in place, to be read, alive as long as the tensor. Empty where the host does not
-  // see them, or they do not lie row-major without gaps.
+  // The elements in place, read-only, valid as long as the tensor. Empty if the host cannot access
+  // them in place, or if they are not row-major without gaps.
   template <class T>
   requires std::is_arithmetic_v<T> std::span<const T> data(SourceLocation at = here())
   const {
@@ -174,20 +174,21 @@ class Tensor {
     return adopt(copy);
   }
 
-  // Lets the next call that takes it write its output into its memory; it cannot be used again.
+  // Donates the tensor: the next call that takes it may write its output to its memory. The tensor
+  // cannot be used after that call.
   void donate(SourceLocation at = here()) const { check(tenon_tensor_donate(get()), at); }
 
-  // As NumPy prints it.
+  // Formats as NumPy does.
   std::string str(SourceLocation at = here()) const { return text(nullptr, at); }
-  // With dtype, shape and device.
+  // As str(), with dtype, shape and device.
   std::string repr(SourceLocation at = here()) const {
     tenon_format_options options = TENON_FORMAT_OPTIONS_DEFAULT;
     options.long_form = true;
     return text(&options, at);
   }
 
-  // The part at one index of the first axis, where negative ones count from the end; or the parts
-  // that a tensor of integers chooses: gather along axis 0.
+  // Returns the slice at one index of the first axis (a negative index counts from the end), or the
+  // slices that an integer tensor selects (gather along axis 0).
   Tensor operator[](const Index& index) const;
 
   tenon_tensor* get() const { return handle_.get(); }
@@ -207,7 +208,7 @@ class Tensor {
     }
   }
 
-  // Throws if it belongs to a trace: elsewhere, that there are no elements does not mean so.
+  // Throws if the tensor is traced. Outside a trace, data() may be NULL for other reasons.
   void require_value(SourceLocation at) const {
     if (!tenon_scope_is_tracing(current_scope(at))) return;
     tenon_error* const error = tenon_tensor_read(current_scope(at), get(), nullptr, 0);
@@ -226,8 +227,8 @@ class Tensor {
 
 inline std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << x.str(); }
 
-// The first tensor of a call, with the line of the call. A tensor, a variable or a number becomes
-// one by itself; Input(x, at) states another line.
+// The first tensor of a call, with the line of the call. Tensors, variables and numbers convert
+// implicitly; Input(x, at) specifies another line.
 class Input {
  public:
   Input() = default;  // None.
@@ -244,12 +245,12 @@ class Input {
   Tensor tensor() const { return Tensor::share(x_); }
 
  private:
-  std::optional<Tensor> own_;  // What was made of a variable or a number.
+  std::optional<Tensor> own_;  // The tensor created from a variable or a number.
   tenon_tensor* x_ = nullptr;
   SourceLocation at_;
 };
 
-// What stands in x[...]: an integer, or a tensor or variable of integers.
+// The index in x[...]: an integer, or an integer tensor or variable.
 class Index {
  public:
   template <class T>
@@ -261,7 +262,7 @@ class Index {
            !std::is_base_of_v<Tensor, T>) Index(const T& value, SourceLocation at = here())
       : tensor_(value), at_(at) {}
 
-  // Empty where it is a number.
+  // Empty if the index is a number.
   const Tensor& tensor() const { return tensor_; }
   int64_t number() const { return number_; }
   SourceLocation at() const { return at_; }
@@ -278,7 +279,7 @@ Tensor tensor(std::initializer_list<T> elements, const Shape& shape, SourceLocat
   return Tensor(std::span<const T>(elements.begin(), elements.size()), shape, at);
 }
 
-// vector({0, 1, 2}) is of int32, vector<float>({0, 1, 2}) of float32.
+// vector({0, 1, 2}) is int32, vector<float>({0, 1, 2}) is float32.
 template <class T>
 Tensor vector(std::initializer_list<T> elements, SourceLocation at = here()) {
   return tensor(elements, {static_cast<int64_t>(elements.size())}, at);

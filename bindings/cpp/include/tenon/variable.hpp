@@ -1,4 +1,4 @@
-// Variables: cells that hold a tensor, and values, which gradients are taken by.
+// Variables: cells that hold a tensor. Values: tensors or variables, the sources of gradients.
 
 #pragma once
 
@@ -8,13 +8,13 @@ namespace tenon {
 
 struct VariableOptions {
   bool trainable = true;  // Whether tapes watch it when it is read.
-  std::string name;       // For people.
+  std::string name;       // For display.
 };
 
 // Copies of the handle share the cell.
 class Variable {
  public:
-  // Takes its dtype, shape and device from its first value.
+  // The initial value determines dtype, shape and device.
   explicit Variable(const Tensor& initial, const VariableOptions& options = {},
                     SourceLocation at = here())
       : handle_(detail::make<Shared>(at, [&](tenon_variable** out) {
@@ -26,25 +26,25 @@ class Variable {
 
   static Variable share(tenon_variable* variable) { return Variable(Shared::share(variable)); }
 
-  // What it holds; a later assignment does not change what was read.
+  // Returns the tensor that the variable holds. A later assignment does not change it.
   Tensor read(SourceLocation at = here()) const {
     tenon_tensor* value = nullptr;
     check(tenon_variable_read(current_scope(at), get(), &value), at);
     return Tensor::adopt(value);
   }
-  // So that a variable is read where it stands in a formula: w * x + b.
+  // Reads the variable, so that it can be used in expressions: w * x + b.
   operator Tensor() const { return read(); }
 
-  // Stores a value, not its history: no gradient passes through it.
+  // Stores only the value: no gradient flows through an assignment.
   void assign(const Tensor& value, SourceLocation at = here()) const {
     check(tenon_variable_assign(current_scope(at), get(), value.get()), at);
   }
 
-  // Adds to what it holds, or subtracts from it; w += x and w -= x do the same.
+  // Adds a tensor to the variable, or subtracts it; w += x and w -= x do the same.
   void assign_add(const Tensor& value, SourceLocation at = here()) const;
   void assign_sub(const Tensor& value, SourceLocation at = here()) const;
 
-  // Of its value, as Tensor::operator[].
+  // As Tensor::operator[] of its value.
   Tensor operator[](const Index& index) const;
 
   DType dtype() const { return tenon_variable_dtype(get()); }
@@ -75,7 +75,7 @@ class Value {
   static Value adopt(tenon_value* value) { return Value(Shared::adopt(value)); }
 
   bool is_variable() const { return tenon_value_as_variable(get()) != nullptr; }
-  // Its only where is_variable() says so.
+  // Only valid if is_variable().
   Variable variable() const { return Variable::share(tenon_value_as_variable(get())); }
   Tensor tensor() const { return Tensor::share(tenon_value_as_tensor(get())); }
 
