@@ -1,15 +1,15 @@
-/* Caches are keyed by attributes, sizes and numbers, of which a program may use any number: memory
- * stays flat once the caches are full. */
+/* A program may use any number of different attributes, sizes and numbers, which are keys of
+ * caches. Memory must stay flat once the caches are full. */
 
 #include "capi/tests/check.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MEASURES = 0 }; /* What is freed stays in quarantine. */
+enum { MEASURES = 0 }; /* Sanitizers keep freed memory in quarantine. */
 #else
 enum { MEASURES = 1 };
 #endif
 
-/* More values than any cache holds (4,096), and then as many again. */
+/* FULL exceeds the capacity of any cache (4,096). MORE calls follow. */
 enum { FULL = 6000, MORE = 12000 };
 
 static long resident_kb(void) {
@@ -27,7 +27,7 @@ typedef tenon_error* (*step)(tenon_tensor* x, int i, tenon_tensor** out);
 static void expect_flat(step call, tenon_tensor* x) {
   long before = 0;
   int i;
-  /* Other devices take the same way through the core, and far longer. */
+  /* Other devices use the same code path in the core but take much longer. */
   const int n = strcmp(device_name(), "cpu:0") && strcmp(device_name(), "ref:0") ? 20 : FULL + MORE;
   for (i = 0; i < n; ++i) {
     tenon_tensor* y = NULL;
@@ -35,7 +35,7 @@ static void expect_flat(step call, tenon_tensor* x) {
     CHECK_OK(call(x, i, &y));
     tenon_tensor_release(y);
   }
-  /* A cache without a bound takes some 1,000 bytes for each value: 12 MB. */
+  /* An unbounded cache would need about 1,000 bytes for each value: 12 MB. */
   if (MEASURES && n > FULL) CHECK(resident_kb() - before < 3000);
 }
 
@@ -93,7 +93,7 @@ static tenon_error* clipped(tenon_tensor* x, int i, tenon_tensor** out) {
   return tenon_hard_sigmoid(scope(), x, &attrs, out);
 }
 
-/* A gradient of a composite is kept by its attributes, too. */
+/* Gradients of composites are also cached by attributes. */
 static tenon_error* gradient_of_leaky_relu(tenon_tensor* x, int i, tenon_tensor** out) {
   tenon_tape* tape = NULL;
   tenon_tensor* y = NULL;

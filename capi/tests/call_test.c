@@ -51,7 +51,7 @@ static void outputs_at_the_end_may_be_left_out(void) {
   tenon_tensor_release(y);
 }
 
-/* Of an op whose call says how many outputs it has, fewer are a mistake. */
+/* If the call determines the number of outputs, taking fewer is an error. */
 static void all_parts_are_asked_for(void) {
   tenon_split_attrs halves = TENON_SPLIT_ATTRS_DEFAULT;
   tenon_tensor* x = F32(1, 2, 3, 4);
@@ -170,7 +170,7 @@ static void text_is_an_attribute_like_any_other(void) {
   CHECK_VALUES(y, 31, 42);
   tenon_tensor_release(y);
   attrs.equation = tenon_str("ij,k");
-  attrs.equation.size = 2; /* Where text ends is told, not found. */
+  attrs.equation.size = 2; /* The size determines the end of the text, not the zero byte. */
   CHECK_OK(tenon_einsum(scope(), x, 1, &attrs, &y));
   CHECK_VALUES(y, 1, 2, 3, 4);
   tenon_tensor_release(y);
@@ -193,7 +193,7 @@ static void an_index_out_of_range_is_exact(void) {
     CHECK_ERROR(tenon_gather(scope(), x, index, &attrs, &y), TENON_OUT_OF_RANGE,
                 "gather: C2: index 7 is outside [0, 3)");
     CHECK(y == NULL);
-  } else { /* Told once, by the next wait or read, with the line of the call. */
+  } else { /* The next wait or read reports the error once, with the line of the call. */
     tenon_error* error;
     CHECK_OK(tenon_gather(scope(), x, index, &attrs, &y));
     CHECK_OK(tenon_scope_set_location(scope(), tenon_str("train.c:13")));
@@ -206,7 +206,7 @@ static void an_index_out_of_range_is_exact(void) {
     CHECK_VALUES(y, 0);
     tenon_tensor_release(y);
   }
-  CHECK_OK(tenon_neg(scope(), x, &y)); /* It poisoned nothing. */
+  CHECK_OK(tenon_neg(scope(), x, &y)); /* The error does not affect later calls. */
   CHECK_VALUES(y, -1, -2, -3);
   tenon_tensor_release(x);
   tenon_tensor_release(index);

@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-/* What callbacks of the user may do to the call that runs them. */
+/* Callbacks that interfere with the call that runs them. */
 
 typedef tenon_error* tensor_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                  size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs);
@@ -23,7 +23,7 @@ static tenon_error* negate(void* payload, tenon_scope* inner, tenon_tensor* cons
 
 struct tape_user {
   tenon_tape* tape;
-  const char* refused; /* What the tape answers; NULL: it does what it is asked. */
+  const char* refused; /* The expected error of the tape; NULL if the request succeeds. */
   int asks_again;
 };
 
@@ -69,7 +69,7 @@ typedef tenon_error* backward_code(void* payload, tenon_scope* inner,
                                    const tenon_backward_args* args, tenon_tensor** out_grads,
                                    size_t n_grads);
 
-/* Differentiates -(-x), each minus by the derivative given. */
+/* Differentiates -(-x), where each negation has the given derivative. */
 static void gradient_through(backward_code* code, bool persistent, int as_jacobian) {
   struct tape_user user = {0};
   tenon_tape_options options = TENON_TAPE_OPTIONS_DEFAULT;
@@ -114,7 +114,7 @@ static void a_tape_may_be_released_while_it_gives_gradients(void) {
 
 /* ---- tapes that a callback makes ---------------------------------------- */
 
-/* x * d(x + y)/dy where y is what the callback is given, and x is that outside. */
+/* x * d(x + y)/dy, where y is the callback's input and x is the tensor outside. */
 struct nested {
   tenon_tensor* outside;
   tenon_tape* left;
@@ -200,7 +200,7 @@ static void check_one(tenon_tensor** y) {
   *y = NULL;
 }
 
-/* With a tape around it, too. */
+/* If `under_tape`, the calls run under a tape. */
 static void arguments_are_distinct(int under_tape) {
   struct nested nested = {0};
   struct code code = {0};
@@ -265,7 +265,7 @@ static void arguments_are_distinct(int under_tape) {
   CHECK_OK(tenon_call(scope(), id, NULL, &x, 1, &y, 1));
   check_one(&y);
 
-  /* A derivative that differentiates: 1 again, not 2. */
+  /* A derivative that itself differentiates: the result is again 1, not 2. */
   if (tape) {
     CHECK_OK(tenon_custom_gradient(scope(), function_by(negate, NULL), &x, 1, backward, &y, 1));
     CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &g));
@@ -281,7 +281,7 @@ static void callbacks_tell_arguments_from_what_they_captured(void) {
   arguments_are_distinct(1);
 }
 
-/* The tape around it still sees where the argument comes from. */
+/* The outer tape still tracks the origin of the argument. */
 static void tapes_around_a_callback_follow_its_arguments(void) {
   struct nested nested = {0};
   tenon_tensor *x = F32(5), *y = NULL, *g = NULL, *dx = NULL, *outer = NULL;

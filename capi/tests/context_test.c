@@ -38,7 +38,7 @@ static void takes_options(void) {
   CHECK(log.destroyed == 0);
   tenon_context_release(own);
   CHECK(log.destroyed == 1);
-  CHECK(log.lines == 0); /* Nobody had anything to say. */
+  CHECK(log.lines == 0); /* Nothing was logged. */
 }
 
 static void refuses_options_that_it_does_not_know(void) {
@@ -87,7 +87,7 @@ static void a_shorter_struct_takes_the_defaults(void) {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   tenon_context* own = NULL;
   options.struct_size = offsetof(tenon_context_options, numeric_policy);
-  options.numeric_policy = 99; /* Beyond the size, so nobody reads it. */
+  options.numeric_policy = 99; /* Beyond struct_size, so it is ignored. */
 
   CHECK_OK(tenon_context_create(&options, &own));
   tenon_context_release(own);

@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-/* Every test runs its code as it stands, and inside of a function. */
+/* Every test runs its code eagerly and inside a function. */
 static tenon_tensor* result_of(tenon_error* (*run)(struct code*, tenon_scope*, tenon_tensor* const*,
                                                    tenon_tensor**),
                                tenon_tensor* input, int traced) {
@@ -212,7 +212,7 @@ static void while_loop_runs_as_long_as_its_condition_holds(void) {
     tenon_tape* tape = NULL;
     tenon_value* source = (tenon_value*)x;
     tenon_tensor* dx = NULL;
-    /* By default, and by each policy. */
+    /* With the default options, and with each policy. */
     loop_options = run < 2 ? NULL : &options;
     options.policy = run / 2 - 1;
     options.max_trips = 6;

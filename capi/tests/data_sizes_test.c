@@ -1,4 +1,4 @@
-/* Outputs whose sizes depend on data, on devices that the host must wait for. */
+/* Outputs with data-dependent sizes, on asynchronous devices. */
 
 #include "capi/tests/check.h"
 

@@ -62,7 +62,7 @@ static void counts_what_tensors_hold(void) {
   tenon_device_reset_peak(device);
   CHECK(memory_of(device).peak_bytes == 0);
 
-  CHECK(memory_of(device).held_bytes >= 4096); /* Kept for the next tensor. */
+  CHECK(memory_of(device).held_bytes >= 4096); /* Cached for later tensors. */
   CHECK_OK(tenon_device_trim(device, &freed));
   CHECK(freed >= 4096);
   CHECK(memory_of(device).held_bytes == 0);

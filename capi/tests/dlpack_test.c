@@ -1,6 +1,6 @@
 #include "capi/tests/check.h"
 
-/* True, and checked, where the host does not see the device's memory. */
+/* Returns true if the device's memory is not host-visible, and checks that the export fails. */
 static int cannot_lend(tenon_tensor* x) {
   tenon_dlpack* loan = GARBAGE(tenon_dlpack);
   if (device_has(TENON_FEATURE_HOST_VISIBLE)) return 0;
@@ -26,7 +26,7 @@ static void lends_without_a_copy(void) {
   CHECK(loan->tensor.dtype.code == TENON_CODE_FLOAT && loan->tensor.dtype.bits == 32 &&
         loan->tensor.dtype.lanes == 1);
   tenon_tensor_release(x);
-  CHECK(((const float*)loan->tensor.data)[5] == 6); /* The loan keeps it. */
+  CHECK(((const float*)loan->tensor.data)[5] == 6); /* The export keeps the memory alive. */
   CHECK(live_bytes() == 24);
   loan->deleter(loan);
 }
@@ -45,8 +45,8 @@ static void comes_back_as_the_same_memory(void) {
   CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &y));
 
   CHECK_VALUES(y, 1, 3, 2, 4);
-  /* A device that takes no host memory over has copied it, and so may another that is not the
-   * host's processor. */
+  /* A device that cannot import host memory has copied it. An asynchronous device may have copied
+   * it, too. */
   CHECK_OK(tenon_tensor_to_dlpack(scope(), y, NULL, &loan));
   if (loan->tensor.data == data) {
     CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "was lent");
@@ -95,7 +95,7 @@ static void ends_a_loan_once(void) {
   CHECK(deleted == 1);
 
   CHECK_OK(tenon_tensor_from_dlpack(scope(), &loan, NULL, true, &x));
-  CHECK(deleted == 2); /* Copied, so it ends at once. */
+  CHECK(deleted == 2); /* The tensor is copied, so the deleter runs immediately. */
   data[1] = 9;
   CHECK_VALUES(x, 1, 2);
   tenon_tensor_release(x);

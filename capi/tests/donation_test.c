@@ -2,7 +2,7 @@
 
 #include "capi/tests/function_code.h"
 
-/* A call may write where its donated inputs lie, and ends them if it succeeds. */
+/* A call may write to the memory of its donated inputs, and consumes them if it succeeds. */
 static void consume_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);

@@ -23,7 +23,7 @@ static void keep_prints(void) {
   CHECK(!strcmp(printed, (text))); \
   printed[0] = 0
 
-/* Runs the code as it stands, and as a function called three times. */
+/* Runs the code twice eagerly, and three times as a traced function. */
 static void everywhere(struct code* code, tenon_tensor* input, tenon_code expected,
                        const char* message, void (*check)(void)) {
   tenon_function* f;
@@ -239,7 +239,7 @@ static void host_calls_choose_by_values_and_have_gradients(void) {
       CHECK_VALUES(y, 12);
       CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dx));
       CHECK_VALUES(dx, 8);
-      /* The body may have run to be traced, too. */
+      /* The body may also have run for tracing. */
       CHECK(code.runs == (traced && call > 0 ? 1 : 2));
       tenon_tape_release(tape);
       tenon_tensor_release(dx);
@@ -249,7 +249,7 @@ static void host_calls_choose_by_values_and_have_gradients(void) {
     tenon_context_run_functions_eagerly(context(), false);
     CHECK(code.destroyed == (traced ? 0 : 4));
     tenon_function_release(f);
-    /* The callback's payload, and the function's own. */
+    /* The payloads of the callback and of the function. */
     CHECK(code.destroyed == (traced ? 2 : 5));
   }
 }
@@ -305,7 +305,7 @@ static tenon_error* show_and_copy(void* payload, const void* attrs, const tenon_
   return NULL;
 }
 
-/* Twice the same op, of which nobody needs the second, between prints. */
+/* Calls the same op twice, between prints. The second result is unused. */
 static tenon_error* prints_and_ops(struct code* code, tenon_scope* inner,
                                    tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* unused = NULL;

@@ -1,17 +1,17 @@
 #include "capi/tests/function_code.h"
 
-/* Tensors that leave the trace that they belong to, and inline scalars inside of one. */
+/* Tensors that outlive their trace, and inline scalars inside a trace. */
 
 /* ---- tensors of a trace ------------------------------------------------- */
 
-/* Hands its input and what it computes out. */
+/* Stores a traced tensor outside the trace. */
 static tenon_error* leak(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                          tenon_tensor** out_outputs) {
   CHECK_OK(tenon_neg(inner, inputs[0], &code->escaped));
   return tenon_exp(inner, inputs[0], &out_outputs[0]);
 }
 
-/* -x of a trace whose size is unknown or known. */
+/* Returns the escaped tensor -x of a trace whose size is unknown (`is_open`) or known. */
 static tenon_tensor* escaped(int is_open) {
   struct code code = {0};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -128,7 +128,7 @@ static void refuse_everywhere(tenon_tensor* t) {
 static void tensors_of_a_trace_are_refused_outside(void) { refuse_everywhere(escaped(0)); }
 static void so_are_those_of_unknown_size(void) { refuse_everywhere(escaped(1)); }
 
-/* Makes a variable of what it computes, and fails. */
+/* Creates a variable from a computed value, then fails. */
 static tenon_error* make_and_fail(struct code* code, tenon_scope* inner,
                                   tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tensor* y = NULL;
@@ -161,7 +161,7 @@ static void a_variable_of_code_that_failed_has_no_value(void) {
   CHECK_ERROR(tenon_function_call(scope(), f, NULL, 0, NULL, 0, &y, 1, NULL),
               TENON_FAILED_PRECONDITION, "failed before it had a value");
   tenon_function_release(f);
-  /* It is as good as any once it is given one. */
+  /* The variable is usable after it is assigned a value. */
   CHECK_OK(tenon_variable_assign(scope(), code.variable, x));
   CHECK_OK(tenon_variable_read(scope(), code.variable, &y));
   CHECK_VALUES(y, 3);
@@ -215,7 +215,7 @@ static tenon_error* choose(tenon_scope* inner, tenon_tensor* x, int64_t index, t
   return error;
 }
 
-/* All that takes an inline scalar as an index, a predicate or a value. */
+/* Calls every function that takes an inline scalar as an index, a predicate or a value. */
 static tenon_error* use_scalars(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                 tenon_tensor** out_outputs) {
   const int64_t indices[] = {0, 1, 2, 3, -1};

@@ -29,7 +29,7 @@ static void are_traced_once_for_calls_that_are_alike(void) {
   CHECK(code.destroyed == 1);
 }
 
-/* Its input times the static argument "factor", and the input. */
+/* Returns its input times the static argument "factor", and the input. */
 static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                            tenon_tensor** out_outputs) {
   tenon_tensor* factor = NULL;
@@ -71,13 +71,13 @@ static void tell_static_arguments_apart(void) {
   CHECK_VALUES(outputs[1], 1, 2);
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
-  factor.float_value = 2; /* What is the default is the same as nothing. */
+  factor.float_value = 2; /* Passing the default value is equivalent to omitting it. */
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, &factor, 1, outputs, 2, NULL));
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
   CHECK(code.runs == 1);
 
-  /* 1, 1.0, true and an enumeration's 1 are not the same. */
+  /* 1, 1.0, true and an enumeration's 1 all differ. */
   other.int_value = 1;
   other.float_value = 1;
   other.string_value = tenon_str("color");
@@ -89,7 +89,7 @@ static void tell_static_arguments_apart(void) {
   }
   CHECK(code.runs == 7);
 
-  /* A list has an order, a map has none. */
+  /* The order of items matters in a list, not in a map. */
   items[0] = number("a", 1);
   items[1] = number("b", 2);
   other.items = items;
@@ -108,7 +108,7 @@ static void tell_static_arguments_apart(void) {
   }
   CHECK(code.runs == 10);
 
-  /* A handle is the object. */
+  /* Handles are compared by identity. */
   other.kind = TENON_STATIC_HANDLE;
   other.handle = x;
   CHECK_OK(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL));
@@ -135,7 +135,7 @@ static void tell_static_arguments_apart(void) {
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, items, 2, outputs, 2, NULL),
               TENON_INVALID_ARGUMENT, "factor twice");
   other.kind = TENON_STATIC_LIST;
-  other.items = &other; /* Without end. */
+  other.items = &other; /* Contains itself. */
   other.n_items = 1;
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL),
               TENON_INVALID_ARGUMENT, "nested");
@@ -164,7 +164,7 @@ static void say_how_many_outputs_they_give(void) {
   tenon_function_release(f);
 }
 
-/* sum(inputs[0]) divided by its length, which the host reads. */
+/* Returns sum(inputs[0]) divided by its length, which the host reads. */
 static tenon_error* average(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                             tenon_tensor** out_outputs) {
   tenon_tensor *total = NULL, *length = NULL;
@@ -321,7 +321,7 @@ static tenon_error* broken(struct code* code, tenon_scope* inner, tenon_tensor* 
   (void)inner;
   (void)inner;
   tenon_tensor_retain(inputs[0]);
-  out_outputs[1] = inputs[0]; /* And none before it. */
+  out_outputs[1] = inputs[0]; /* Output 0 stays NULL. */
   return NULL;
 }
 
@@ -413,7 +413,7 @@ static void have_gradients_that_are_functions(void) {
   CHECK(!df);
 }
 
-/* exp(inputs[0]) times itself: the way back needs what is between. */
+/* Returns exp(inputs[0]) squared; the backward pass needs the intermediate value. */
 static tenon_error* squared_exp(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                 tenon_tensor** out_outputs) {
   tenon_tensor* y = NULL;

@@ -8,7 +8,7 @@ struct model {
 
 static void on_destroy(void* payload) { ++((struct model*)payload)->destroyed; }
 
-/* weight * x + bias, and the product alone. */
+/* Returns weight * x + bias, and the product alone. */
 static tenon_error* line(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   struct model* model = payload;
@@ -80,7 +80,7 @@ static tenon_error* cube(void* payload, tenon_scope* inner, tenon_tensor* const*
   return error;
 }
 
-/* The gradient of cube, as a function that can be differentiated itself. */
+/* The gradient of cube, as a function that can itself be differentiated. */
 static tenon_error* slope(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                           size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   const tenon_tensor_function function = {cube, NULL, NULL};
@@ -148,7 +148,7 @@ static void one_tensor_as_two_arguments_has_two_gradients(void) {
 
   CHECK_VALUES(grads[0], 5);
   CHECK_VALUES(grads[1], 5);
-  /* The tape outside knows that they are one. */
+  /* The outer tape treats both arguments as the same tensor. */
   CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &both));
   CHECK_VALUES(both, 10);
   tenon_tape_release(tape);
@@ -159,7 +159,7 @@ static void one_tensor_as_two_arguments_has_two_gradients(void) {
   tenon_tensor_release(both);
 }
 
-/* A scalar takes its dtype from its partner, the second time too. */
+/* An inline scalar adopts the dtype of the other operand, also at its second use. */
 static tenon_error* halves_times_both(void* payload, tenon_scope* inner,
                                       tenon_tensor* const* inputs, size_t n_inputs,
                                       tenon_tensor** out_outputs, size_t n_outputs) {
@@ -203,7 +203,7 @@ static void one_scalar_as_two_arguments_stays_a_scalar(void) {
   tenon_tensor_release(both);
 }
 
-/* The gradients of a cell's new state by both of its states. */
+/* Computes the gradients of a cell's new state with respect to both of its states. */
 static void cell_gradients(tenon_tensor* h, tenon_tensor* c, tenon_tensor** out_dh,
                            tenon_tensor** out_dc) {
   tenon_tensor* x = make_f32_matrix(1, 1, (const float[]){0.5f});

@@ -1,5 +1,5 @@
-/* Handles that are NULL, of another kind, or released: an error that names the parameter, and
- * neutral values where nothing can fail. */
+/* Handles that are NULL, of another type, or released. Calls return an error that names the
+ * parameter; getters that cannot fail return neutral values. */
 
 #include <tenon/introspect.h>
 
@@ -155,12 +155,12 @@ static void handles_of_another_kind_are_errors(void) {
   CHECK(tenon_context_default_scope((tenon_context*)x) == NULL);
   CHECK(tenon_tensor_rank((const tenon_tensor*)context()) == 0);
   CHECK(out == NULL);
-  tenon_tape_release((tenon_tape*)x); /* Leaves the tensor alone. */
+  tenon_tape_release((tenon_tape*)x); /* Does not affect the tensor. */
   CHECK_VALUES(x, 1);
   tenon_tensor_release(x);
 }
 
-/* Sanitizers tell of released memory themselves, and end the process. */
+/* Sanitizers report released memory themselves, and end the process. */
 #if !defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void released_handles_are_errors_in_debug_builds(void) {
   tenon_tensor* x = F32(1);
@@ -174,7 +174,7 @@ static void released_handles_are_errors_in_debug_builds(void) {
   tenon_variable_release(v);
   tenon_tape_release(tape);
 
-  tenon_tensor_release(F32(2)); /* Memory is not used again at once. */
+  tenon_tensor_release(F32(2)); /* Released memory is not reused immediately. */
   CHECK_ERROR(tenon_tensor_read(scope(), x, &read, 4), TENON_INVALID_ARGUMENT,
               "tensor was released before");
   CHECK_ERROR(tenon_neg(scope(), x, &out), TENON_INVALID_ARGUMENT,
@@ -182,7 +182,7 @@ static void released_handles_are_errors_in_debug_builds(void) {
   CHECK_ERROR(tenon_variable_read(scope(), v, &out), TENON_INVALID_ARGUMENT,
               "variable was released before");
   CHECK_ERROR(tenon_tape_pause(tape), TENON_INVALID_ARGUMENT, "tape was released before");
-  tenon_tensor_release(x); /* A second time: nothing happens. */
+  tenon_tensor_release(x); /* Releasing a second time does nothing. */
   CHECK(out == NULL && tenon_tensor_rank(x) == 0);
 }
 #endif

@@ -1,5 +1,5 @@
-/* Models of a few bytes that ask for far more memory than there is: each runs in a process of its
- * own, whose memory is measured. */
+/* Small models that request far more memory than is available. Each runs in a separate process,
+ * whose memory is measured. */
 
 #define _DEFAULT_SOURCE
 
@@ -82,7 +82,7 @@ static void add_operators(message* to, const char* domain, int version) {
   nested(to, 8, &set);
 }
 
-/* x: f32[3] and the sizes 10^6, 10^6, 2, 3: Expand gives a view of 6 * 10^12 elements. */
+/* x: f32[3] and the sizes 10^6, 10^6, 2, 3: Expand returns a view of 6 * 10^12 elements. */
 static message expanded(const char* op) {
   static const int64_t sizes[4] = {1000000, 1000000, 2, 3};
   message model = {{0}, 0}, graph = {{0}, 0}, tensor = {{0}, 0};
@@ -102,7 +102,7 @@ static message expanded(const char* op) {
   return model;
 }
 
-/* Functions of which each calls the one before twice. */
+/* A chain of functions, each of which calls the previous one twice. */
 static message doubling(int times) {
   message model = {{0}, 0}, graph = {{0}, 0};
   char name[16], inner[16];
@@ -171,8 +171,8 @@ static int open_and_call(const char* path) {
   return outcome;
 }
 
-/* What became of the model in a child, which may take so much memory and so long: a sum of 6 *
- * 10^12 numbers is a matter of hours, but all that it needs it has at once. */
+/* Runs the model in a child process, checks its peak memory and limits its time; returns the
+ * outcome. A sum of 6 * 10^12 numbers takes hours, but it allocates all its memory at the start. */
 static int run_in_child(const message* model) {
   char path[] = "/tmp/tenon_hostile_XXXXXX";
   const int file = mkstemp(path);
@@ -228,8 +228,8 @@ static void functions_that_double_are_bounded(void) {
 }
 
 int main(void) {
-  /* Processes are forked before this one has threads. Other devices are here for the part of the
-   * core alone. */
+  /* Child processes are forked before this process has threads. Other devices run only the test of
+   * the core. */
   if (!strcmp(device_name(), "cpu:0") || !strcmp(device_name(), "ref:0")) {
     reductions_of_vast_views_take_no_memory();
     results_larger_than_memory_are_errors();

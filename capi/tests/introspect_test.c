@@ -2,7 +2,7 @@
 
 #include "capi/tests/function_code.h"
 
-/* An ONNX file: y = OP(x, x) for x: f32[2], with an op whose name has three letters. */
+/* An ONNX file: y = OP(x, x) for x: f32[2]. The op's name must have three letters. */
 #define MODEL(op)                                                                       \
   "\x08\x08\x3a\x32"                               /* version 8 of the format; graph */ \
   "\x0a\x0e\x0a\x01x\x0a\x01x\x12\x01y\x22\x03" op /* the node */                       \
@@ -90,7 +90,7 @@ static void says_what_is_wrong(void) {
   tenon_tensor_release(integers);
 }
 
-/* The last field is the version of the ops, without which a file is whole, but old. */
+/* The last field is the operator set version. Without it a file is complete, but old. */
 static void every_truncation_is_refused(void) {
   tenon_tensor* x = F32(1, 2);
   size_t size;
@@ -142,7 +142,7 @@ static void a_trace_tells_what_it_would_do(void) {
       "{\"device\":\"%s\",\"level\":0,\"op\":\"matmul\",\"outputs\":[\"f32[2,2]\"],\"runs\":\"",
       device_name());
   CHECK_CONTAINS(text, part);
-  /* The product lives until it has been negated: twice 16 bytes. */
+  /* The product is live until it has been negated: 2 * 16 bytes. */
   CHECK_CONTAINS(text,
                  "\"memory\":{\"captures\":0,\"inputs\":24,\"outputs\":16,\"peak\":32,"
                  "\"variables\":0}");

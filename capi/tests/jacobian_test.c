@@ -1,4 +1,4 @@
-/* Jacobians: their values and sizes, and what becomes of the tape that they are asked of. */
+/* Jacobians: their values and sizes, and their effect on the tape. */
 
 #include "capi/tests/function_code.h"
 
@@ -151,7 +151,7 @@ static void an_unreached_source_gives_zeros_or_null(void) {
   inputs[0] = F32(1, 2);
   inputs[1] = F32(7, 8, 9);
   sources[0] = tenon_tensor_as_value(inputs[0]);
-  sources[1] = tenon_tensor_as_value(inputs[1]); /* Not watched either. */
+  sources[1] = tenon_tensor_as_value(inputs[1]); /* This source is not watched. */
   tape = watching(true, inputs, 1);
   y = square(inputs[0]);
 
@@ -191,7 +191,7 @@ static void uses_a_tape_up(void) {
   CHECK(none == NULL);
   tenon_tensor_release(result);
   tenon_tensor_release(y);
-  CHECK_OK(tenon_tape_reset(tape)); /* And is new again. */
+  CHECK_OK(tenon_tape_reset(tape)); /* After a reset the tape is usable again. */
   CHECK_OK(tenon_tape_watch(tape, tenon_tensor_as_value(x)));
   y = square(x);
   CHECK_OK(jacobian(tape, y, x, &result));
@@ -269,7 +269,7 @@ static void a_tape_of_another_scope_is_refused(void) {
               "tape records on another scope");
 
   CHECK(none == NULL);
-  CHECK_OK(jacobian(tape, y, x, &result)); /* Nothing became of it. */
+  CHECK_OK(jacobian(tape, y, x, &result)); /* The failed call did not consume the tape. */
   CHECK_VALUES(result, 2, 0, 0, 4);
   tenon_tensor_release(x);
   tenon_tensor_release(y);
@@ -280,7 +280,7 @@ static void a_tape_of_another_scope_is_refused(void) {
 
 /* ---- what is wrong ------------------------------------------------------ */
 
-/* As with a gradient: what is found before the way back begins leaves the tape as it was. */
+/* As for gradients: errors found before the backward pass starts leave the tape unchanged. */
 static void wrong_arguments_leave_the_tape_as_it_was(void) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   tenon_tensor* x = F32(1, 2);
@@ -330,7 +330,7 @@ static tenon_error* compute_copy(void* payload, const void* attrs, const tenon_h
   return NULL;
 }
 
-/* x through an op that has no derivative. */
+/* Calls an op without a derivative on x. */
 static tenon_tensor* without_a_derivative(tenon_tensor* x) {
   tenon_custom_op op;
   uint32_t id = 0;
@@ -386,7 +386,7 @@ static void a_persistent_tape_outlives_one(void) {
 
 /* ---- in functions ------------------------------------------------------- */
 
-/* The Jacobian of x^3 by x, by a tape inside of the code. */
+/* The Jacobian of x^3 with respect to x, computed by a tape inside the function. */
 static tenon_error* jacobian_of_cube(struct code* code, tenon_scope* inner,
                                      tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tape* tape = NULL;

@@ -4,7 +4,7 @@
 
 static tenon_tensor* number(int64_t n) { return tenon_scalar_i64(n); }
 
-/* Releases what it was given, as the others here that say so. */
+/* Releases its arguments, as do other functions here that say so. */
 static tenon_tensor* set(tenon_tensor* list, int64_t index, tenon_tensor* x) {
   tenon_tensor *at = number(index), *out = NULL;
   CHECK_OK(tenon_list_set(scope(), list, at, x, &out));
@@ -230,7 +230,7 @@ static void say_what_is_wrong(void) {
 
 static void do_not_stack_more_than_there_is_memory_for(void) {
   tenon_tensor *list = set(pairs(0), 0, F32(1, 2)), *n = NULL, *out = NULL;
-/* Sanitizers end the process that asks for so much. */
+/* Sanitizers end a process that requests so much memory. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   n = number((int64_t)1 << 50);
   CHECK_ERROR(tenon_list_stack(scope(), list, n, &out), TENON_OUT_OF_MEMORY, "");
@@ -254,7 +254,7 @@ static void are_no_values_of_variables(void) {
 
 /* ---- loops and functions ------------------------------------------------ */
 
-/* Carries i, the sum so far, and the list of the sums; xs as a list lies around it. */
+/* A loop that carries i, the running sum, and the list of sums. It captures xs, a list. */
 struct sums {
   tenon_tensor *xs, *n;
 };
@@ -279,7 +279,7 @@ static tenon_error* add_one(void* payload, tenon_scope* inner, tenon_tensor* con
   return error;
 }
 
-/* The sums of the squares of inputs[0] up to each element, as many as it has. */
+/* Returns the running sums of the squares of inputs[0]. */
 static tenon_error* sums_of_squares(struct code* code, tenon_scope* inner,
                                     tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   const tenon_reshape_attrs to_scalar = {sizeof(tenon_reshape_attrs), NULL, 0};
@@ -312,7 +312,7 @@ static tenon_error* sums_of_squares(struct code* code, tenon_scope* inner,
   return error;
 }
 
-/* One whose input has as many elements as it likes. */
+/* Creates a function whose input has a dynamic size. */
 static tenon_function* of_any_length(struct code* code) {
   const int64_t unknown = TENON_SIZE_UNKNOWN;
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -350,7 +350,7 @@ static void are_carried_and_differentiated(void) {
       CHECK_OK(sums_of_squares(&code, scope(), &x, &y));
     }
     CHECK_VALUES(y, 1, 5, 14);
-    /* The first element is in three of the sums, the last in one. */
+    /* The first element contributes to three of the sums, the last to one. */
     dx = gradient(first, y, x);
     CHECK_VALUES(dx, 6, 8, 6);
     ddx = gradient(second, dx, x);
@@ -380,13 +380,13 @@ static void serve_every_length_from_one_trace(void) {
   tenon_function_release(f);
 }
 
-/* inputs[0] is a list, and so is what it gives: with 9 behind its last. */
+/* Takes a list, inputs[0], and returns it with 9 appended. */
 static tenon_error* push_nine(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                               tenon_tensor** out_outputs) {
   tenon_tensor *nine = tenon_scalar_f64(9), *all = NULL, *length = NULL;
   tenon_error* error = tenon_list_push(inner, inputs[0], nine, &out_outputs[0]);
   CHECK(tenon_tensor_is_list(inputs[0]));
-  /* How long it is each call says. */
+  /* Its length may differ from call to call. */
   CHECK_OK(tenon_list_stack(inner, inputs[0], NULL, &all));
   CHECK(tenon_tensor_rank(all) == 1);
   tenon_tensor_release(all);
@@ -396,7 +396,7 @@ static tenon_error* push_nine(struct code* code, tenon_scope* inner, tenon_tenso
   tenon_tensor_release(length);
   tenon_tensor_release(nine);
   if (!error && code->escaped) {
-    /* A list from outside is an input, as a tensor is. */
+    /* A captured list is an input of the trace, like a captured tensor. */
     tenon_tensor *zero = number(0), *x = NULL, *longer = NULL;
     error = tenon_list_get(inner, code->escaped, zero, &x);
     if (!error) error = tenon_list_push(inner, out_outputs[0], x, &longer);

@@ -1,5 +1,5 @@
-/* Sums and choices along lines so long that a device may be unable: the result is right, or an
- * error says so. */
+/* Sums and top-k along axes so long that a device may not support them. The result is correct, or
+ * the call returns UNIMPLEMENTED. */
 
 #include "capi/tests/check.h"
 
@@ -14,7 +14,8 @@ static tenon_tensor* ones(tenon_dtype dtype, size_t rank, const int64_t* shape) 
   return result;
 }
 
-/* The only element, unless the call or the read says UNIMPLEMENTED. Takes both over. */
+/* Checks the only element of y, unless the call or the read returned UNIMPLEMENTED. Takes ownership
+ * of `error` and `y`. */
 static void check_sum(tenon_error* error, tenon_tensor* y, double expected) {
   tenon_cast_attrs attrs = TENON_CAST_ATTRS_DEFAULT;
   tenon_tensor* wide = NULL;
@@ -68,7 +69,8 @@ static void keys_of_many_features(void) {
   tenon_tensor_release(x);
 }
 
-/* The largest, in the order of their places: all but the first few, which are the smallest. */
+/* The largest elements in the order of their indices: all but the first few, which are the
+ * smallest. */
 static void many_of_a_line(void) {
   enum { kLength = 700000, kChosen = kLength - 5 };
   const int64_t shape[] = {kLength};

@@ -11,7 +11,7 @@ static void have_names_and_say_what_they_do(void) {
   CHECK(tenon_pass_summary(n).size == 0);
 }
 
-/* An index that is out of range, of which nobody reads the result. */
+/* Calls gather with an index that is out of range; its result is dead. */
 static tenon_error* unused_gather(struct code* code, tenon_scope* inner,
                                   tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* unused = NULL;
@@ -21,7 +21,7 @@ static tenon_error* unused_gather(struct code* code, tenon_scope* inner,
   return error ? error : tenon_neg(inner, inputs[0], out);
 }
 
-/* An asynchronous device says later what went wrong. */
+/* Waits for the error, which an asynchronous device reports later. */
 static tenon_error* in_the_end(tenon_error* error, tenon_tensor** y) {
   if (!error) error = tenon_scope_wait(scope());
   tenon_tensor_release(*y);

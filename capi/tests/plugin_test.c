@@ -1,4 +1,4 @@
-/* Plugin files that are wrong: each gets a reason, and none ends the process. */
+/* Invalid plugin files: each is refused with a reason, and none ends the process. */
 
 #define _POSIX_C_SOURCE 200112L
 #include <dlfcn.h>
@@ -77,7 +77,7 @@ static void what_is_no_shared_object(void) {
 
   write_copy("#!/bin/sh\necho hello, this is a script, and a rather long one for its kind\n", 76);
   CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "is not a shared object: no ELF header");
-  bytes[16] = 2; /* An executable. */
+  bytes[16] = 2; /* ELF type: executable. */
   write_copy(bytes, size);
   CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "is not a shared object");
   CHECK_ERROR(load(plugin_folder()), TENON_INVALID_ARGUMENT, "no regular file");
@@ -89,10 +89,10 @@ static void for_another_machine(void) {
   size_t size = 0;
   char* bytes = whole_plugin(&size);
 
-  bytes[18] = (char)0xf7; /* BPF. */
+  bytes[18] = (char)0xf7; /* ELF machine: BPF. */
   write_copy(bytes, size);
   CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "is for another machine: another machine");
-  bytes[4] = 1; /* Words of 32 bits. */
+  bytes[4] = 1; /* ELF class: 32 bits. */
   write_copy(bytes, size);
   CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "other word size or byte order");
   free(bytes);
@@ -148,7 +148,7 @@ static void every_candidate_has_its_reason(void) {
     CHECK((candidate.state == TENON_PLUGIN_REFUSED) == (candidate.reason.size > 0));
     loaded += candidate.state == TENON_PLUGIN_LOADED;
   }
-  CHECK(loaded == 1); /* Only the one whose device was asked for. */
+  CHECK(loaded == 1); /* Only the plugin whose device was requested. */
   CHECK(candidate.state == TENON_PLUGIN_REFUSED && candidate.code == TENON_UNAVAILABLE);
   CHECK_TEXT(candidate.reason, "bad: needs a unicorn");
   CHECK_ERROR(tenon_context_get_candidate(context(), before + 1, &candidate), TENON_OUT_OF_RANGE,
@@ -198,7 +198,7 @@ static void write_renamed(const char* path, const char* bytes, size_t size) {
   if (file) fclose(file);
 }
 
-/* A folder of the program's holds files that are named for other plugins than they hold. */
+/* The program's plugin folder contains files whose names are those of other plugins. */
 static void a_file_takes_no_other_plugins_place(void) {
   static const char* const renamed[] = {"plugin_names/libtenon_cpu.so",
                                         "plugin_names/libtenon_other.so"};
@@ -217,7 +217,7 @@ static void a_file_takes_no_other_plugins_place(void) {
 
   CHECK_ERROR(tenon_context_find_device(own, tenon_str("other"), &device), TENON_NOT_FOUND,
               "its file is named for the plugin other, but holds the plugin ref");
-  /* The next file of that name is the plugin's own, if this build has it. */
+  /* The next file of that name contains the right plugin, if this build has it. */
   tenon_error_release(tenon_context_find_device(own, tenon_str("cpu"), &device));
   tenon_device_release(device);
   CHECK_OK(tenon_context_find_device(own, tenon_str("ref"), &device));
@@ -236,7 +236,7 @@ static void a_file_takes_no_other_plugins_place(void) {
   free(bytes);
 }
 
-/* The candidates of a context with this TENON_PLUGIN_PATH, each path followed by a line's end. */
+/* Lists the candidates of a context with this TENON_PLUGIN_PATH, one path per line. */
 static void list_candidates(const char* list, char* text, size_t size) {
   tenon_context* own = NULL;
   char* kept = getenv("TENON_PLUGIN_PATH");
@@ -262,7 +262,7 @@ static void list_candidates(const char* list, char* text, size_t size) {
   free(kept);
 }
 
-/* A folder below the working directory with one plugin in it, and one in the working directory. */
+/* Writes one plugin to a folder below the working directory, and one to the working directory. */
 static void write_strays(void) {
   size_t size = 0;
   char* bytes = whole_plugin(&size);
@@ -310,7 +310,7 @@ static void absolute_entries_are_taken_in_their_order(void) {
   CHECK(getcwd(here, sizeof here) != NULL);
   write_strays();
 
-  /* A folder, one that is not there, an entry that counts from here, a file, and both once more. */
+  /* A folder, a missing folder, a relative entry, a file, and both files again. */
   snprintf(list, sizeof list,
            "%s/plugin_test_folder:/no/such/folder:plugin_test_folder::%s/libtenon_stray.so:%s/"
            "plugin_test_folder/libtenon_inner.so:%s/libtenon_stray.so",
@@ -325,7 +325,8 @@ static void absolute_entries_are_taken_in_their_order(void) {
   remove_strays();
 }
 
-/* A name without a slash is a file here, and never one where the system keeps its libraries. */
+/* A name without a slash is a file in the working directory, never one in the system's library
+ * folders. */
 static void the_loaders_own_folders_are_not_searched(void) {
   tenon_context* own = NULL;
   size_t size = 0;
@@ -349,7 +350,7 @@ static tenon_error* refuse(const tenon_host* host, const tenon_plugin** out_plug
 
 static tenon_plugin_query inner;
 
-/* What a program does that wraps a plugin: it answers for it, under another name. */
+/* The query function of a program that wraps a plugin and exposes it under another name. */
 static tenon_error* renamed(const tenon_host* host, const tenon_plugin** out_plugin) {
   static tenon_plugin plugin;
   const tenon_plugin* found = NULL;

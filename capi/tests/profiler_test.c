@@ -15,7 +15,7 @@ static tenon_profiler_row row_at(const tenon_profiler* profiler, size_t index) {
   return row;
 }
 
-/* The row of that kind and name; a count of 0 if there is none. */
+/* Returns the row of that kind and name; its count is 0 if there is none. */
 static tenon_profiler_row row_of(const tenon_profiler* profiler, int32_t kind, const char* name) {
   tenon_profiler_row none = {0};
   for (size_t i = 0; i < tenon_profiler_count_rows(profiler); ++i) {
@@ -40,7 +40,7 @@ static void counts_ops_by_their_inputs(void) {
   tenon_tensor *x = F32(1, 2), *three = F32(1, 2, 3);
   tenon_profiler* profiler = NULL;
   tenon_profiler_row row;
-  add_twice(x); /* Known by now, and not profiled. */
+  add_twice(x); /* Warm-up, not profiled. */
   CHECK_OK(tenon_profiler_start(context(), NULL, &profiler));
   add_twice(x);
   add_twice(x);
@@ -160,7 +160,9 @@ static void writes_as_many_events_as_there_is_room_for(void) {
 
   CHECK(row_at(profiler, 0).count == 10);
   CHECK(tenon_profiler_count_dropped_events(profiler) ==
-        (device_has(TENON_FEATURE_SYNCHRONOUS) ? 7 : 17)); /* A launch is an event of the device. */
+        (device_has(TENON_FEATURE_SYNCHRONOUS)
+             ? 7
+             : 17)); /* On an asynchronous device each launch is also an event. */
   CHECK_OK(tenon_profiler_table(profiler, &table));
   CHECK_CONTAINS(table, "events were not kept");
   tenon_string_release(table);
@@ -231,7 +233,7 @@ static void ends_with_its_last_owner(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_profiler* profiler = started(10);
   add_twice(x);
-  tenon_profiler_release(profiler); /* Never stopped. */
+  tenon_profiler_release(profiler); /* Released without being stopped. */
   add_twice(x);
   profiler = started(10);
   add_twice(x);

@@ -2,7 +2,8 @@
 
 /* ---- a function of several signatures ----------------------------------- */
 
-/* w becomes w + x by, where `by` is a static argument; gives what it was, in the dtype of x. */
+/* Assigns w + x * by to w, where `by` is a static argument. Returns the old value of w in the dtype
+ * of x. */
 static tenon_error* step(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                          tenon_tensor** out_outputs) {
   tenon_cast_attrs cast = TENON_CAST_ATTRS_DEFAULT;
@@ -38,7 +39,7 @@ static tenon_trace* trace_of(tenon_function* f, tenon_dtype dtype, const tenon_s
   return trace;
 }
 
-/* Saves "step" for f32 and u8 with the default of 1, and for f32 with 10; opens that. */
+/* Saves "step" for f32 and u8 with the default of 1, and for f32 with 10, and opens the program. */
 static tenon_program* reopened(const char* path) {
   const tenon_string names[3] = {TENON_STR("step"), TENON_STR("step"), TENON_STR("step")};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;

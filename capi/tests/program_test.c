@@ -14,7 +14,7 @@ static tenon_error* scaled(struct code* code, tenon_scope* inner, tenon_tensor* 
   return error;
 }
 
-/* The loss sum((x w - y)^2), and w -= d loss / d w. */
+/* Returns the loss sum((x w - y)^2), and assigns w -= d loss / d w. */
 static tenon_error* train(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                           tenon_tensor** out_outputs) {
   tenon_value* source = tenon_variable_as_value(code->variable);
@@ -62,7 +62,7 @@ static tenon_trace* trace_of(tenon_error* (*run)(struct code*, tenon_scope*, ten
   return trace;
 }
 
-/* Saves the functions "scaled" and "train", which share the variable "w" of 3 and 5. */
+/* Saves the functions "scaled" and "train", which share the variable "w" with the value (3, 5). */
 static void save(const char* path) {
   const tenon_string names[2] = {TENON_STR("scaled"), TENON_STR("train")};
   tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
@@ -80,7 +80,7 @@ static void save(const char* path) {
   tenon_tensor_release(initial);
 }
 
-/* Opens the program of save(). */
+/* Saves the program by save() and opens it. */
 static tenon_program* reopened(const char* path) {
   tenon_program* program = NULL;
   save(path);
@@ -88,7 +88,7 @@ static tenon_program* reopened(const char* path) {
   return program;
 }
 
-/* Calls a function of one output. */
+/* Calls a function with one output. */
 static tenon_tensor* call(tenon_program* program, const char* name, tenon_tensor* const* inputs,
                           size_t n_inputs) {
   tenon_function* function = NULL;
@@ -130,7 +130,7 @@ static void functions_outlive_their_program(void) {
   tenon_tensor_release(y);
 }
 
-/* The place of a function in the list. */
+/* Returns the index of a function. */
 static size_t place_of(const tenon_program* program, const char* name) {
   size_t i;
   for (i = 0; i < tenon_program_count_functions(program); ++i) {
@@ -158,7 +158,7 @@ static void say_what_they_take_and_give(void) {
   CHECK(tenon_program_count_outputs(program, at, 0) == 1);
   CHECK(outputs[0].dtype == TENON_FLOAT32 && outputs[0].rank == 0);
 
-  /* A trace is made of them as they are. */
+  /* They can be passed to tenon_function_trace() unchanged. */
   CHECK_OK(tenon_program_get_function(program, tenon_str("train"), &function));
   CHECK_OK(tenon_function_trace(scope(), function, inputs, 2, NULL, 0, &trace));
   CHECK(tenon_trace_count_inputs(trace) == 2);
@@ -197,7 +197,7 @@ static void see_what_is_assigned(void) {
   tenon_program_release(program);
 }
 
-/* A step assigns what the other function then reads: (3, 5) - 2 x (x w - y). */
+/* The training step assigns (3, 5) - 2 x (x w - y) to w, which the other function then reads. */
 static void train_when_called(void) {
   tenon_program* program = reopened("training");
   tenon_tensor *in[2], *loss, *y;
@@ -232,7 +232,7 @@ static void have_gradients(void) {
   tenon_program_release(program);
 }
 
-/* What was trained is saved again, one function of the two alone. */
+/* Saves a trained program again, with only one of its two functions. */
 static void are_saved_again(void) {
   const tenon_string name = TENON_STR("alone");
   tenon_program *program = reopened("again"), *second = NULL;
@@ -264,7 +264,7 @@ static void are_saved_again(void) {
 
 /* ---- what is wrong ------------------------------------------------------ */
 
-/* A field of protobuf that holds bytes. */
+/* Writes a protobuf field that holds bytes. */
 static size_t put(char* to, int number, const char* bytes, size_t size) {
   to[0] = (char)(number << 3 | 2);
   to[1] = (char)size;
@@ -272,7 +272,7 @@ static size_t put(char* to, int number, const char* bytes, size_t size) {
   return size + 2;
 }
 
-/* An ONNX file of operator set 20 with the nodes "first" and "second" of ops that nobody has. */
+/* Writes an ONNX file of operator set 20 with the nodes "first" and "second" of unknown ops. */
 static void write_unknown_ops(const char* path) {
   char model[120], graph[100], node[40];
   size_t n_model = 0, n_graph = 0, n_node;
@@ -311,7 +311,7 @@ static void say_what_cannot_be_read(void) {
   CHECK(program == NULL);
   CHECK_ERROR(tenon_program_open(scope(), tenon_str("nothing.onnx"), &program), TENON_DATA_LOSS,
               "nothing.onnx");
-  /* All of them at once. */
+  /* The error lists all unknown ops. */
   error = tenon_program_open(scope(), tenon_str("unknown.onnx"), &program);
   CHECK(tenon_error_code(error) == TENON_UNIMPLEMENTED);
   CHECK_CONTAINS(tenon_error_message(error), "Frobnicate");
@@ -319,7 +319,7 @@ static void say_what_cannot_be_read(void) {
   CHECK_CONTAINS(tenon_error_message(error), "Quux");
   CHECK_CONTAINS(tenon_error_message(error), "second");
   tenon_error_release(error);
-  /* A folder, but no program. */
+  /* A folder that does not contain a program. */
   CHECK_ERROR(tenon_program_open(scope(), tenon_str("."), &program), TENON_NOT_FOUND, "tenon.json");
   CHECK_ERROR(tenon_program_open(scope(), tenon_str("x"), NULL), TENON_INVALID_ARGUMENT,
               "out_program is NULL");
@@ -339,7 +339,7 @@ static void say_what_there_is_not(void) {
   CHECK_CONTAINS(tenon_error_message(error), "train");
   tenon_error_release(error);
   CHECK(function == NULL);
-  /* Which of two an empty name means, nobody can tell. */
+  /* An empty name is ambiguous if there are two functions. */
   CHECK_ERROR(tenon_program_get_function(program, tenon_str(""), &function), TENON_NOT_FOUND, "");
   CHECK_ERROR(tenon_program_get_function(NULL, tenon_str("f"), &function), TENON_INVALID_ARGUMENT,
               "program is NULL");
@@ -351,7 +351,7 @@ static void say_what_there_is_not(void) {
   CHECK_TEXT(tenon_program_function_name(program, 2), "");
   CHECK(tenon_program_count_signatures(program, 0) == 1);
   CHECK(tenon_program_count_signatures(program, 2) == 0);
-  for (i = 0; i < 2; ++i) { /* There is no such function; no such signature. */
+  for (i = 0; i < 2; ++i) { /* First an index without a function, then one without a signature. */
     const size_t f = i ? 0 : 2, of = i ? 1 : 0;
     CHECK(tenon_program_inputs(program, f, of) == NULL);
     CHECK(tenon_program_outputs(program, f, of) == NULL);

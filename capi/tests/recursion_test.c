@@ -1,11 +1,11 @@
 #include "capi/tests/function_code.h"
 
-/* Callbacks that call themselves, and custom ops that do not keep what they say. */
+/* Callbacks that call themselves, and custom ops whose outputs contradict `infer`. */
 
 typedef tenon_error* tensor_code(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                  size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs);
 
-static tensor_code recur; /* Calls itself in the way that its payload says. */
+static tensor_code recur; /* Calls itself in the way that its payload specifies. */
 
 enum way {
   BY_COND,
@@ -55,7 +55,7 @@ static tenon_error* negate(void* payload, tenon_scope* inner, tenon_tensor* cons
   return tenon_neg(inner, inputs[0], &out_outputs[0]);
 }
 
-/* Of a block without inputs. */
+/* The payload of a block without inputs. */
 struct with_input {
   struct recursion* recursion;
   tenon_tensor* input;
@@ -168,7 +168,7 @@ static tenon_error* recur_in_body(void* payload, tenon_scope* inner, tenon_tenso
   (void)n_inputs;
   (void)max_outputs;
   host.payload = recursion;
-  /* Calls itself while it runs, not while it is traced. */
+  /* Recurses when it runs, not when it is traced. */
   return tenon_host_call(inner, host, inputs, 1, inputs, out_outputs, 1);
 }
 
@@ -209,7 +209,7 @@ static void callbacks_that_call_themselves_without_end_fail(void) {
                 "call itself without end?");
     CHECK(!y);
   }
-  /* Nothing of it stays. */
+  /* The failed recursion leaves no state behind. */
   CHECK_OK(tenon_neg(scope(), x, &y));
   CHECK_VALUES(y, -3);
   tenon_tensor_release(y);
@@ -228,7 +228,7 @@ static void they_fail_inside_of_functions_too(void) {
   tenon_tensor *x = F32(3), *y = NULL;
   int way;
   code.run = traced_recursion;
-  code.escaped = (tenon_tensor*)&recursion; /* Handed through. */
+  code.escaped = (tenon_tensor*)&recursion; /* Passed on to traced_recursion(). */
   recursion.op = register_op("test.recur", &recursion, recur_in_op);
   recursion.other_op = register_op("test.other", &recursion, call_first_op);
   for (way = 0; way < N_WAYS; ++way) {
@@ -287,7 +287,7 @@ static tenon_error* call_op(struct code* code, tenon_scope* inner, tenon_tensor*
   return tenon_call(inner, (uint32_t)(uintptr_t)code->escaped, NULL, inputs, 1, out_outputs, 1);
 }
 
-/* Eagerly, under a tape and inside of a function. */
+/* Calls the op eagerly, under a tape and inside a function. */
 static void check_op(uint32_t op, tenon_tensor* x, const char* error, double value) {
   struct code code = {0};
   tenon_tensor* y = NULL;

@@ -48,7 +48,7 @@ static void keeps_its_context(void) {
   tenon_scope_release(own);
 }
 
-/* Softmax is a composite, whose launches a scope that calls it repeatedly keeps. */
+/* Softmax is a composite. A scope that calls it repeatedly caches its launches. */
 static void may_be_the_last_owner_of_what_its_calls_prepared(void) {
   tenon_context* other = create_context();
   tenon_scope* own = NULL;
@@ -90,14 +90,14 @@ static void calls_back_when_work_is_done(void) {
   callback.destroy = on_destroy;
 
   CHECK_OK(tenon_scope_wait_async(tenon_context_default_scope(other), callback));
-  tenon_context_release(other); /* Its end waits for the callbacks. */
+  tenon_context_release(other); /* Releasing the context waits for the callbacks. */
   CHECK(done.finished == 1 && done.destroyed == 1);
 
   CHECK_ERROR(tenon_scope_wait_async(NULL, callback), TENON_INVALID_ARGUMENT, "scope is NULL");
   CHECK(done.finished == 1 && done.destroyed == 2);
 }
 
-/* A callback runs inside of its scope, and may call it again. */
+/* A callback runs inside its scope, and may use it again. */
 static tenon_error* nested(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                            size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload;
@@ -121,7 +121,7 @@ static void callbacks_may_call_their_scope(void) {
   tenon_tensor_release(dx);
 }
 
-/* What is under way when somebody cancels ends at its next check. */
+/* Running calls end at their next check after a cancellation. */
 static tenon_error* cancelled(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                               size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)n_inputs;
@@ -146,7 +146,7 @@ static void what_is_under_way_can_be_cancelled(void) {
   CHECK_ERROR(tenon_gradients(scope(), function, &x, 1, NULL, &y, 1, NULL, NULL), TENON_CANCELLED,
               "neg: cancelled");
 
-  CHECK_OK(tenon_neg(scope(), x, &y)); /* Later calls run. */
+  CHECK_OK(tenon_neg(scope(), x, &y)); /* Later calls are not affected. */
   CHECK_VALUES(y, -3);
   tenon_tensor_release(x);
   tenon_tensor_release(y);

@@ -72,7 +72,7 @@ static void a_used_up_tape_says_so(void) {
   CHECK_ERROR(tenon_tape_watch(tape, source), TENON_FAILED_PRECONDITION, "used up");
   CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "used up");
 
-  CHECK_OK(tenon_tape_reset(tape)); /* And is new again. */
+  CHECK_OK(tenon_tape_reset(tape)); /* After a reset the tape is usable again. */
   CHECK_OK(tenon_tape_watch(tape, source));
   tenon_tensor_release(y);
   y = cube(x);
@@ -188,7 +188,7 @@ static void an_unreached_source_gives_zeros_or_null(void) {
   tenon_tape* tape = tape_of(scope(), true);
   tenon_tensor* y;
   sources[0] = tenon_tensor_as_value(x);
-  sources[1] = tenon_tensor_as_value(unused); /* Not watched either. */
+  sources[1] = tenon_tensor_as_value(unused); /* This source is not watched. */
   CHECK_OK(tenon_tape_watch(tape, sources[0]));
   y = cube(x);
 
@@ -271,7 +271,7 @@ static void sums_over_the_reads_of_a_variable(void) {
   CHECK_OK(tenon_variable_read(scope(), v, &b));
   CHECK_OK(tenon_mul(scope(), a, b, &y));
   CHECK(tenon_tape_count_watched(tape) == 1);
-  CHECK_OK(tenon_variable_assign(scope(), v, y)); /* No gradient passes through the cell. */
+  CHECK_OK(tenon_variable_assign(scope(), v, y)); /* No gradient flows through the assignment. */
   CHECK_OK(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dv));
 
   CHECK_VALUES(dv, 6);
@@ -296,7 +296,7 @@ static void lists_what_it_watches(void) {
   CHECK_OK(tenon_tape_create(scope(), &options, &tape));
 
   CHECK_OK(tenon_variable_read(scope(), v, &read));
-  CHECK(tenon_tape_count_watched(tape) == 0); /* It was not asked to. */
+  CHECK(tenon_tape_count_watched(tape) == 0); /* Reading does not watch the variable. */
   CHECK_OK(tenon_tape_watch(tape, tenon_variable_as_value(v)));
   CHECK_OK(tenon_tape_watch(tape, tenon_tensor_as_value(x)));
   CHECK(tenon_tape_count_watched(tape) == 2);

@@ -135,7 +135,7 @@ static void lends_memory_that_is_read_backward(void) {
   const int64_t shape[2] = {2, 3};
   const int64_t rows_back[2] = {-3, 1}, columns_back[2] = {3, -1};
   const int64_t one[2] = {1, 3};
-  const int64_t any[2] = {INT64_MIN, -1}; /* The stride of one element says nothing. */
+  const int64_t any[2] = {INT64_MIN, -1}; /* The stride of an axis of size 1 is ignored. */
   int ended = 0;
   tenon_deleter deleter;
   tenon_tensor *x, *y;
@@ -300,7 +300,7 @@ static void reads_asynchronously(void) {
 
   CHECK_OK(tenon_tensor_read_async(tenon_context_default_scope(own), x, read, 8, callback));
   tenon_tensor_release(x);
-  tenon_context_release(own); /* Its end waits for the callbacks. */
+  tenon_context_release(own); /* Releasing the context waits for the callbacks. */
 
   CHECK(done.finished == 1 && done.destroyed == 1 && done.code == TENON_OK);
   CHECK(read[0] == 1 && read[1] == 2);
@@ -346,7 +346,7 @@ static void a_donated_tensor_serves_one_call(void) {
   tenon_tensor_release(scalar);
 }
 
-/* Where the device can, the result lies on the donated tensor. */
+/* If the device supports it, the result uses the memory of the donated tensor. */
 static void an_update_may_be_written_into_a_donated_tensor(void) {
   const int64_t two = 2, one = 1;
   tenon_tensor *cache = F32(1, 2, 3, 4), *step = F32(20, 30), *start = NULL, *y = NULL;

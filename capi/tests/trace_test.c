@@ -20,7 +20,7 @@ static void can_be_traced_without_running(void) {
   CHECK(other == trace);
   tenon_trace_release(other);
 
-  /* It lives on without its function. */
+  /* A trace may outlive its function. */
   CHECK_ERROR(tenon_function_get_trace(f, 1, &other), TENON_OUT_OF_RANGE, "there are 1 traces");
   tenon_trace_retain(trace);
   tenon_function_release(f);
@@ -65,7 +65,7 @@ static void can_be_traced_without_running(void) {
 
 /* ---- variables ---------------------------------------------------------- */
 
-/* Adds its input to a variable, which it makes if there is none. Gives nothing. */
+/* Adds its input to a variable, which it creates on the first call. Returns no outputs. */
 static tenon_error* accumulate(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                                tenon_tensor** out_outputs) {
   (void)out_outputs;
@@ -85,7 +85,7 @@ static tenon_error* accumulate(struct code* code, tenon_scope* inner, tenon_tens
   return error;
 }
 
-/* Makes a variable at each call. */
+/* Creates a variable in each call. */
 static tenon_error* wasteful(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                              tenon_tensor** out_outputs) {
   (void)code;
@@ -142,7 +142,7 @@ static void may_not_make_them_at_every_call(void) {
 
 /* ---- code under trace --------------------------------------------------- */
 
-/* Calls code->inner with its input, and keeps that beyond its time. */
+/* Calls code->inner with its inputs, and keeps an input after tracing has ended. */
 static tenon_error* outer(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                           tenon_tensor** out_outputs) {
   tenon_tensor_release(code->escaped);
@@ -156,7 +156,7 @@ static tenon_error* endless(struct code* code, tenon_scope* inner, tenon_tensor*
   return tenon_function_call(inner, code->inner, inputs, 1, NULL, 0, out_outputs, 1, NULL);
 }
 
-/* Reads what it is given, which has no value yet. */
+/* Tries to read its input, which has no value while tracing. */
 static tenon_error* curious(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                             tenon_tensor** out_outputs) {
   (void)code;
@@ -194,10 +194,10 @@ static void nest(void) {
   CHECK_OK(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL));
   CHECK_VALUES(y, 15);
   CHECK(inside.runs == 1);
-  CHECK(tenon_function_count_traces(inner) == 0); /* It is a part of f's. */
+  CHECK(tenon_function_count_traces(inner) == 0); /* The inner call is part of f's trace. */
   tenon_tensor_release(y);
 
-  /* What was in a trace has no value behind it. */
+  /* A tensor of a trace has no value after tracing. */
   CHECK_OK(tenon_tensor_format(scope(), outside.escaped, NULL, &text));
   CHECK_TEXT(text, "x0 : f32[1]");
   tenon_string_release(text);
@@ -222,7 +222,7 @@ static void name_the_one_that_calls_itself_without_end(void) {
   tenon_tensor_release(x);
 }
 
-/* x / n, where n is what the getters give as the length. */
+/* Returns sum(x) / n, where n is the length that the getters return. */
 static tenon_error* mean_by_getters(struct code* code, tenon_scope* inner,
                                     tenon_tensor* const* inputs, tenon_tensor** out_outputs) {
   tenon_tensor *n = tenon_scalar_f64((double)tenon_tensor_shape(inputs[0])[0]), *sum = NULL;
@@ -294,7 +294,7 @@ static void have_no_values_while_they_are_traced(void) {
   tenon_function_release(f);
 }
 
-/* Asks for memory that is not there, and makes a variable of a scalar. */
+/* Tries to export memory of a traced tensor, and creates a variable from a scalar. */
 static tenon_error* greedy(struct code* code, tenon_scope* inner, tenon_tensor* const* inputs,
                            tenon_tensor** out_outputs) {
   tenon_dlpack* lent = NULL;
@@ -327,7 +327,7 @@ static void have_no_memory(void) {
   tenon_variable_release(code.variable);
 }
 
-/* Its square, whose derivative is said to be three times the input. */
+/* Returns the square of its input; the custom derivative is three times the input. */
 static tenon_error* forward_of(void* payload, tenon_scope* inner, tenon_tensor* const* inputs,
                                size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   (void)payload;
@@ -384,7 +384,7 @@ static void differentiate_as_custom_gradients_say(void) {
   CHECK(code.destroyed == 3);
 }
 
-/* Two gathers, the second of what the first gives. */
+/* Two gathers; the second reads the output of the first. */
 static tenon_error* gathered_twice(struct code* code, tenon_scope* inner,
                                    tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* once = NULL;
@@ -395,7 +395,7 @@ static tenon_error* gathered_twice(struct code* code, tenon_scope* inner,
   return error;
 }
 
-/* What the call says, or where calls do not wait, the scope then. */
+/* Returns the error of the call or, on an asynchronous device, of a wait for the scope. */
 static tenon_error* call_and_wait(tenon_function* f, tenon_scope* where,
                                   tenon_tensor* const* inputs) {
   tenon_tensor* y = NULL;
@@ -420,7 +420,7 @@ static void scopes_that_share_a_function_are_told_their_own_errors(void) {
   CHECK_OK(
       tenon_tensor_from_data(scope(), TENON_INT32, shape, 1, outside, sizeof outside, &bad[1]));
 
-  /* Devices that record a function do so while it runs for the second time. */
+  /* Devices that support recordings record a function in its second run. */
   for (i = 0; i < 3; ++i) {
     CHECK_OK(call_and_wait(f, scope(), good));
     CHECK_OK(call_and_wait(f, other, good));
@@ -437,7 +437,7 @@ static void scopes_that_share_a_function_are_told_their_own_errors(void) {
   tenon_scope_release(other);
 }
 
-/* A tape knows what is donated for what it was. */
+/* Tapes keep the values of donated inputs. */
 static void are_differentiated_by_what_is_donated(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);

@@ -1,4 +1,4 @@
-// The tests of the binding run on the CPU plugin, or on the reference plugin where a build has no
+// The tests of the binding run on the CPU plugin, or on the reference plugin if a build has no
 // other.
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ int main(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
-// Whoever drops an exception last deletes it. libstdc++ counts the owners inside of itself, where
-// ThreadSanitizer does not look, and so it takes that for a race with those who read it before.
+// The last owner of an exception deletes it. The reference count is inside libstdc++, which
+// ThreadSanitizer does not instrument, so it reports a race with earlier readers.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "race:std::__exception_ptr::exception_ptr::_M_release\n";
 }

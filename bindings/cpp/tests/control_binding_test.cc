@@ -7,13 +7,13 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// Runs code as it stands, and as a function.
+// Runs code eagerly, and as a function.
 template <class Code, class... Inputs>
 std::vector<Tensor> both(const Code& code, const Inputs&... inputs) {
   return {Tensor(code(Tensor(inputs)...)), Tensor(function(code)(Tensor(inputs)...))};
 }
 
-TEST(ControlFlow, CondOfLambdas) {
+TEST(ControlFlow, CondTakesLambdas) {
   const auto magnitude = [](const Tensor& x) {
     return cond(
         less(x, 0.f), [&] { return -x; }, [&] { return x; });
@@ -22,7 +22,7 @@ TEST(ControlFlow, CondOfLambdas) {
   for (const Tensor& y : both(magnitude, 3.f)) EXPECT_EQ(y.item<float>(), 3);
 }
 
-TEST(ControlFlow, CondOfBlocksGivesAsManyAsTheyDo) {
+TEST(ControlFlow, CondReturnsAllOutputsOfItsBlock) {
   const Tensor x(2.f);
   const Block two = [&](std::span<const Tensor>) { return std::vector<Tensor>{x, x * x}; };
   EXPECT_EQ(cond(Tensor(true), two, two)[1].item<float>(), 4);
@@ -30,7 +30,7 @@ TEST(ControlFlow, CondOfBlocksGivesAsManyAsTheyDo) {
   EXPECT_TRUE(cond(Tensor(true), none, none).empty());
 }
 
-TEST(ControlFlow, SwitchCaseTakesTheLastForWhatIsNotThere) {
+TEST(ControlFlow, SwitchCaseRunsTheLastBlockForAnIndexOutOfRange) {
   const auto pick = [](const Tensor& i) {
     const Block blocks[] = {
         [](std::span<const Tensor>) { return std::vector<Tensor>{Tensor(10.f)}; },
@@ -41,7 +41,7 @@ TEST(ControlFlow, SwitchCaseTakesTheLastForWhatIsNotThere) {
   for (const Tensor& y : both(pick, 7)) EXPECT_EQ(y.item<float>(), 20);
 }
 
-TEST(ControlFlow, WhileLoopsCarryOneOrMore) {
+TEST(ControlFlow, WhileLoopsCarryOneOrMoreTensors) {
   const auto up = [](const Tensor& x) {
     return while_loop([](const Tensor& y) { return less(y, 100.f); },
                       [](const Tensor& y) { return y + y; }, x);
@@ -70,7 +70,7 @@ TEST(ControlFlow, WhileLoopsCarryOneOrMore) {
   EXPECT_THROW(both(bounded(four), 3.f), Error);
 }
 
-TEST(ControlFlow, ScansCarryAndStack) {
+TEST(ControlFlow, ScanReturnsCarriedAndStackedTensors) {
   const Tensor xs = vector<float>({1, 2, 4}), zero[] = {Tensor(0.f)};
   const Block body = [](std::span<const Tensor> in) {
     const Tensor sum = in[0] + in[1];
@@ -82,14 +82,14 @@ TEST(ControlFlow, ScansCarryAndStack) {
   EXPECT_EQ(back.stacked[0].to_vector<float>(), (Floats{7, 6, 4}));
 }
 
-TEST(ControlFlow, ShapesAreTensors) {
+TEST(ControlFlow, ShapeReturnsSizesAsATensor) {
   const auto sizes = [](const Tensor& x) { return shape(x); };
   for (const Tensor& y : both(sizes, matrix<float>({{1, 2, 3}, {4, 5, 6}}))) {
     EXPECT_EQ(y.to_vector<int64_t>(), (std::vector<int64_t>{2, 3}));
   }
 }
 
-TEST(ControlFlow, ErrorsOfBlocksComeThrough) {
+TEST(ControlFlow, ExceptionsOfBlocksPropagate) {
   const Tensor x(1.f);
   EXPECT_THROW(
       cond(

@@ -1,4 +1,4 @@
-// Ops of a program's own, made of lambdas, and ops that are found by name.
+// Custom ops made of lambdas, and ops that are found by name.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-// A context of its own, so that names of ops do not meet.
+// Each test has its own context, so that names of ops do not collide.
 class CustomOps : public testing::Test {
  protected:
   Context context_;
@@ -19,7 +19,7 @@ class CustomOps : public testing::Test {
 std::vector<Type> like_first(std::span<const Type> in) { return {in[0]}; }
 std::vector<Type> two_like_first(std::span<const Type> in) { return {in[0], in[0]}; }
 
-TEST_F(CustomOps, AreComputedByOps) {
+TEST_F(CustomOps, RunTheirDecomposition) {
   const Op twice = register_op({
       .name = "my.twice",
       .infer = like_first,
@@ -30,7 +30,7 @@ TEST_F(CustomOps, AreComputedByOps) {
       gradients_function([&](const Tensor& x) { return twice({x})[0]; })(3.f)[0].item<float>(), 2);
 }
 
-TEST_F(CustomOps, AreComputedInHostMemory) {
+TEST_F(CustomOps, ComputeInHostMemory) {
   const Op sums = register_op({
       .name = "my.running_sum",
       .infer = like_first,
@@ -43,7 +43,7 @@ TEST_F(CustomOps, AreComputedInHostMemory) {
   EXPECT_EQ(sums({vector<float>({1, 2, 3})})[0].to_vector<float>(), (std::vector<float>{1, 3, 6}));
 }
 
-TEST_F(CustomOps, HaveADerivativeOfTheirOwn) {
+TEST_F(CustomOps, UseTheirOwnDerivative) {
   const Op pass = register_op({
       .name = "my.straight_through",
       .infer = like_first,
@@ -54,8 +54,8 @@ TEST_F(CustomOps, HaveADerivativeOfTheirOwn) {
       gradients_function([&](const Tensor& x) { return pass({x})[0]; })(1.2f)[0].item<float>(), 5);
 }
 
-// Tapes tell what an op gives from its input, and its outputs from each other.
-TEST_F(CustomOps, MayGiveWhatTheyWereGiven) {
+// Tapes distinguish an output from the input that it is, and outputs that are the same tensor.
+TEST_F(CustomOps, MayReturnTheirInputs) {
   const Op same = register_op({
       .name = "my.same",
       .infer = like_first,
@@ -86,8 +86,8 @@ TEST_F(CustomOps, MayGiveWhatTheyWereGiven) {
   EXPECT_EQ(gradients_function(of_both)(1.f)[0].item<float>(), 23);
 }
 
-// What a call was given is used up by it alone.
-TEST_F(CustomOps, HaveWhatIsDonatedToThem) {
+// Only the outer call consumes a donated input, not the calls of the decomposition.
+TEST_F(CustomOps, ConsumeDonatedInputs) {
   const Op twice = register_op({
       .name = "my.twice_its_own",
       .infer = like_first,
@@ -115,7 +115,7 @@ TEST_F(CustomOps, HaveWhatIsDonatedToThem) {
   EXPECT_EQ(tape.gradient(twice({own})[0], w).to_vector<float>(), (std::vector<float>{2, 2}));
 }
 
-TEST_F(CustomOps, GiveSeveralOutputs) {
+TEST_F(CustomOps, ReturnSeveralOutputs) {
   const Op both = register_op({
       .name = "my.sum_and_product",
       .n_inputs = 2,
@@ -131,7 +131,7 @@ TEST_F(CustomOps, GiveSeveralOutputs) {
   EXPECT_EQ(outputs[1].item<float>(), 6);
 }
 
-TEST_F(CustomOps, LetWhatTheirLambdasThrowThrough) {
+TEST_F(CustomOps, PropagateExceptionsOfTheirLambdas) {
   const Op picky = register_op({
       .name = "my.picky",
       .infer = [](std::span<const Type>) -> std::vector<Type> { throw std::out_of_range("mine"); },
@@ -140,7 +140,7 @@ TEST_F(CustomOps, LetWhatTheirLambdasThrowThrough) {
   EXPECT_THROW(picky({vector<float>({1})}), std::out_of_range);
 }
 
-TEST_F(CustomOps, GiveAsManyTensorsAsTheySay) {
+TEST_F(CustomOps, MustReturnTheDeclaredNumberOfOutputs) {
   const Op empty = register_op({
       .name = "my.empty",
       .infer = like_first,
@@ -155,11 +155,11 @@ TEST_F(CustomOps, GiveAsManyTensorsAsTheySay) {
   }
 }
 
-TEST_F(CustomOps, AreRefusedWithoutAFunctionThatTheyNeed) {
+TEST_F(CustomOps, AreRefusedWithoutComputeOrDecompose) {
   EXPECT_THROW(register_op({.name = "my.nothing", .infer = like_first}), Error);
 }
 
-TEST_F(CustomOps, FreeTheirLambdasWithTheContext) {
+TEST_F(CustomOps, DestroyTheirLambdasWithTheContext) {
   const auto held = std::make_shared<int>(1);
   {
     const Context context;
@@ -174,7 +174,7 @@ TEST_F(CustomOps, FreeTheirLambdasWithTheContext) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
-TEST(OpsByNumber, AreFoundAndCalled) {
+TEST(OpsByNumber, AreFoundByNameAndCalled) {
   const Op found = find_op("add");
   EXPECT_EQ(found.number(), static_cast<uint32_t>(TENON_OP_add));
   EXPECT_EQ(op_name(found), "add");

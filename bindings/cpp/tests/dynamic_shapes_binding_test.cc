@@ -1,4 +1,4 @@
-// Sizes that are tensors, eager and traced.
+// Sizes given as tensors, eager and traced.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using Floats = std::vector<float>;
 
 Tensor counted(int64_t n) { return iota({.shape = {n}, .dtype = kFloat32}); }
 
-// Runs the body eagerly and by one trace with an open size.
+// Runs the body eagerly and as one trace with an unknown size.
 void expect_same(const char* name, const std::function<Tensor(const Tensor&)>& body) {
   const Function f(
       [&](std::span<const Tensor> in, const Statics&) { return std::vector<Tensor>{body(in[0])}; },
@@ -53,7 +53,7 @@ TEST(DynamicShapesTest, OneTraceServesComputedSizes) {
   expect_same("zeros_like", [](const Tensor& x) { return zeros_like(x) + full_like(x, 3); });
 }
 
-TEST(DynamicShapesTest, ValuesThatAreNoSizesAreReadWhenTheFunctionRuns) {
+TEST(DynamicShapesTest, SizesFromTensorValuesAreReadWhenTheFunctionRuns) {
   expect_same("as many as the last element says", [](const Tensor& x) {
     const Tensor n = cast(reshape(x[-1], {.shape = {1}}), {.to = kInt64});
     return dynamic_ones(n);
@@ -72,7 +72,7 @@ TEST(DynamicShapesTest, GradientsPassThroughComputedSizes) {
   EXPECT_EQ(slope(counted(4)).to_vector<float>(), (Floats{0, 8, 16, 24}));
 }
 
-TEST(DynamicShapesTest, WrongSizesAreErrors) {
+TEST(DynamicShapesTest, InvalidSizesAreErrors) {
   const auto message = [](SizeArguments sizes) {
     try {
       call_sized(TENON_OP_fill, nullptr, sizes, {1.f});

@@ -1,4 +1,4 @@
-// What code of a function reads of sizes that differ from call to call.
+// Reads of dynamic sizes inside functions.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ Function open_function(std::function<Tensor(const Tensor&)> body, Shape shape) {
       {.signature = std::vector<InputSpec>{{.name = "x", .shape = std::move(shape)}}});
 }
 
-// Checks f against its own body at more lengths than the first, which have traces of their own.
+// Compares f with its own body at several lengths. The first lengths have separate traces.
 void expect_same_at_each_length(const std::function<Tensor(const Tensor&)>& body) {
   const auto f = function(body);
   for (const int64_t n : {4, 5, 6, 7, 3, 6}) {
@@ -27,7 +27,7 @@ void expect_same_at_each_length(const std::function<Tensor(const Tensor&)>& body
   }
 }
 
-TEST(DynamicSizes, ReadByTheHostAreThoseOfEachCall) {
+TEST(DynamicSizes, HostReadsReturnTheSizesOfEachCall) {
   expect_same_at_each_length([](const Tensor& x) { return sum(x) / float(x.size(0)); });
   expect_same_at_each_length([](const Tensor& x) { return sum(x) / float(x.count()); });
   expect_same_at_each_length([](const Tensor& x) { return sum(x) / float(x.shape()[0]); });
@@ -40,14 +40,14 @@ TEST(DynamicSizes, ReadByTheHostAreThoseOfEachCall) {
       [](const Tensor& x) { return slice(x, {.starts = {0}, .ends = {x.size(-1) / 2}}); });
 }
 
-TEST(DynamicSizes, ReadInsideABranchAreThoseOfEachCall) {
+TEST(DynamicSizes, HostReadsInABranchReturnTheSizesOfEachCall) {
   expect_same_at_each_length([](const Tensor& x) {
     return cond(
         greater(sum(x), 0.f), [&] { return sum(x) / float(x.size(0)); }, [&] { return sum(x); });
   });
 }
 
-TEST(DynamicSizes, OfASignatureAreNotReadByTheHost) {
+TEST(DynamicSizes, UnknownSizesOfASignatureCannotBeReadOnTheHost) {
   const std::function<void(const Tensor&)> reads[] = {
       [](const Tensor& x) { x.size(0); }, [](const Tensor& x) { x.shape(); },
       [](const Tensor& x) { x.count(); }, [](const Tensor& x) { x.bytes(); },
@@ -55,7 +55,7 @@ TEST(DynamicSizes, OfASignatureAreNotReadByTheHost) {
   for (const auto& read : reads) {
     const Function f = open_function(
         [&](const Tensor& x) {
-          EXPECT_EQ(x.size(1), 2);  // This one is known.
+          EXPECT_EQ(x.size(1), 2);  // This size is known.
           read(x);
           return x;
         },
@@ -71,7 +71,7 @@ TEST(DynamicSizes, OfASignatureAreNotReadByTheHost) {
   }
 }
 
-TEST(DynamicSizes, OfATensorThatOutlivesItsTraceAreNotRead) {
+TEST(DynamicSizes, CannotBeReadAfterTracingHasEnded) {
   Tensor escaped;
   const auto f = open_function(
       [&](const Tensor& x) {
@@ -85,7 +85,7 @@ TEST(DynamicSizes, OfATensorThatOutlivesItsTraceAreNotRead) {
   EXPECT_THROW(escaped.size(0), Error);
 }
 
-TEST(DynamicSizes, NeedNotBeReadToTakeAnElement) {
+TEST(DynamicSizes, AreNotReadByIndexing) {
   const Shape open = {TENON_SIZE_UNKNOWN, 2};
   const Function first = open_function([](const Tensor& x) { return x[0]; }, open);
   const Function last = open_function([](const Tensor& x) { return x[-1]; }, open);
@@ -98,14 +98,15 @@ TEST(DynamicSizes, NeedNotBeReadToTakeAnElement) {
   EXPECT_EQ(last.traces().size(), 1u);
 }
 
-TEST(DynamicSizes, FailWhereAnElementIsOutside) {
+TEST(DynamicSizes, IndexOutOfRangeIsAnError) {
   const auto f = function([](const Tensor& x) { return x[4]; });
   for (const int64_t n : {5, 6, 7, 8}) EXPECT_EQ(f(counted(n)).item<float>(), 4);
   EXPECT_THROW(f(counted(3)), Error);
   EXPECT_THROW(f(counted(4)), Error);
 }
 
-// What a body and its gradient give at ten sizes is what eager code gives, from one trace each.
+// Checks a body and its gradient against eager code at ten sizes; each must have one trace for all
+// sizes.
 void expect_one_trace(const char* name, Shape open,
                       const std::function<Tensor(const Tensor&)>& body,
                       size_t n_gradient_traces = 1) {
@@ -127,7 +128,7 @@ void expect_one_trace(const char* name, Shape open,
   EXPECT_EQ(df.traces().size(), n_gradient_traces) << name;
 }
 
-TEST(DynamicSizes, OfASignatureHaveOneTrace) {
+TEST(DynamicSizes, OneTraceServesAllSizesOfASignature) {
   constexpr int64_t kOpen = TENON_SIZE_UNKNOWN;
   const Tensor w = matrix<float>({{1, 2, 3}, {4, 5, 6}});
   expect_one_trace("einsum", {kOpen, 2}, [&](const Tensor& x) {
@@ -166,7 +167,7 @@ Tensor weights(Shape shape) {
   return reshape(cos(iota({.shape = {n}, .dtype = kFloat32}) * 0.7f), {.shape = shape});
 }
 
-TEST(DynamicSizes, OfWindowsHaveOneTrace) {
+TEST(DynamicSizes, OneTraceServesAllSizesOfWindowOps) {
   constexpr int64_t kOpen = TENON_SIZE_UNKNOWN;
   const Tensor w = weights({2, 1, 3});
   const Shape batch = {kOpen, 1, 8}, length = {1, 1, kOpen};
@@ -212,10 +213,10 @@ TEST(DynamicSizes, OfWindowsHaveOneTrace) {
   });
 }
 
-TEST(DynamicSizes, OfRecurrentLayersHaveOneTrace) {
+TEST(DynamicSizes, OneTraceServesAllSizesOfRecurrentLayers) {
   constexpr int64_t kOpen = TENON_SIZE_UNKNOWN;
   const Shape time = {kOpen, 1, 2}, batch = {4, kOpen, 2};
-  // The gradient writes the steps out, so it has a trace for each number of them.
+  // The gradient unrolls the steps, so it has one trace for each number of steps.
   const auto layers = [&](const char* name, const std::function<Tensor(const Tensor&)>& body) {
     expect_one_trace(name, time, body, 10);
     expect_one_trace(name, batch, body);

@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-// Everything that the calls print.
+// Returns everything that the calls print.
 template <class Calls>
 std::string printed_by(const Calls& calls) {
   std::string text;
@@ -35,7 +35,7 @@ TEST(CodeWithEffects, PrintsWhenItRuns) {
   EXPECT_THROW(print("{}"), Error);
 }
 
-TEST(CodeWithEffects, IsListed) {
+TEST(CodeWithEffects, IsListedByItsTrace) {
   const Function f(
       [](std::span<const Tensor> in, const Statics&) -> std::vector<Tensor> {
         print("{}", in[0]);
@@ -51,7 +51,7 @@ TEST(CodeWithEffects, IsListed) {
             (std::vector<std::string>{"print", "check_numerics", "assert"}));
 }
 
-TEST(CodeWithEffects, StopsWhereAnAssertionFails) {
+TEST(CodeWithEffects, StopsAtAFailedAssertion) {
   const Variable seen(0.f);
   const auto f = function([&](const Tensor& x) {
     seen.assign(x);

@@ -7,7 +7,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-TEST(Functions, AreTracedOnceAndRunAsTheirTrace) {
+TEST(Functions, AreTracedOnce) {
   int runs = 0;
   const auto f = function([&](const Tensor& x, const Tensor& w) {
     ++runs;
@@ -22,7 +22,7 @@ TEST(Functions, AreTracedOnceAndRunAsTheirTrace) {
   EXPECT_FALSE(is_tracing());
 }
 
-TEST(Functions, GiveWhatTheirCodeGives) {
+TEST(Functions, ReturnTheOutputsOfTheirLambda) {
   const Variable total(0.f);
   const auto two = function([](const Tensor& x) { return std::vector<Tensor>{x, x + x}; });
   const auto none = function([&](const Tensor& x) { total.assign(total + x); });
@@ -100,7 +100,7 @@ TEST(Functions, HaveSignatures) {
   EXPECT_THROW(f(wrong), Error);
 }
 
-TEST(Functions, TrainAsEagerCodeDoes) {
+TEST(Functions, TrainLikeEagerCode) {
   const Tensor x = matrix<float>({{1, 2}, {3, -1}, {0, 1}, {2, 2}});
   const Tensor y = matrix<float>({{1}, {0}, {1}, {0}});
   const auto step = [&](const Variable& w, const Tensor& rate) {
@@ -129,7 +129,7 @@ TEST(Functions, AreDifferentiated) {
   EXPECT_EQ(found.by_variable[0].gradient.item<float>(), 4);
 }
 
-TEST(Functions, HandTheirExceptionsThrough) {
+TEST(Functions, PropagateExceptionsOfTheirLambda) {
   const auto f = function([](const Tensor& x) -> Tensor {
     if (is_tracing()) throw std::runtime_error("mine");
     return x;
@@ -141,7 +141,7 @@ TEST(Functions, HandTheirExceptionsThrough) {
   run_functions_eagerly(false);
 }
 
-TEST(Functions, ReadNoElementsOfTracedTensors) {
+TEST(Functions, CannotReadElementsOfTracedTensors) {
   const auto expect_named = [](const auto& read) {
     const auto f = function(
         [&](const Tensor& x) {
@@ -171,7 +171,7 @@ TEST(Functions, ReadNoElementsOfTracedTensors) {
   })(1.f);
 }
 
-TEST(Functions, GoThroughPassesThatCanBeLeftOut) {
+TEST(Functions, RunPassesThatCanBeDisabled) {
   std::string names;
   for (const Pass& pass : passes()) {
     names += std::string(pass.name) + " ";

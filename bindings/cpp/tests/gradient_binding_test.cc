@@ -17,7 +17,7 @@ TEST(Errors, CarryOpCodeAndMessage) {
   }
 }
 
-TEST(Errors, SayWhichDevicesThereAre) {
+TEST(Errors, ListTheAvailableDevices) {
   try {
     const DeviceGuard on("toaster:0");
     FAIL();
@@ -27,7 +27,7 @@ TEST(Errors, SayWhichDevicesThereAre) {
   }
 }
 
-TEST(Variables, HoldWhatWasAssigned) {
+TEST(Variables, HoldTheAssignedTensor) {
   const Variable v(vector<float>({1, 2}), {.name = "v"});
   const Tensor before = v;
   v.assign(2 * v);
@@ -38,14 +38,14 @@ TEST(Variables, HoldWhatWasAssigned) {
   EXPECT_THROW(v.assign(vector<float>({1, 2, 3})), Error);
 }
 
-TEST(Tapes, WatchVariablesByThemselves) {
+TEST(Tapes, WatchTrainableVariablesAutomatically) {
   const Variable w(3.f);
   const Tape tape;
   const Tensor loss = w * w;
   EXPECT_EQ(tape.gradient(loss, w).item<float>(), 6);
 }
 
-TEST(Tapes, GiveNothingForWhatIsNotReachedIfAsked) {
+TEST(Tapes, ReturnNoneForUnreachedSourcesIfRequested) {
   const Variable used(3.f);
   const Variable unused(3.f);
   const Tape tape;
@@ -54,7 +54,7 @@ TEST(Tapes, GiveNothingForWhatIsNotReachedIfAsked) {
   EXPECT_TRUE(gradients[1].is_none());
 }
 
-TEST(Tapes, WeighTargetsByCotangents) {
+TEST(Tapes, WeightTargetsByCotangents) {
   const Tensor x = vector<float>({1, 2});
   const Tape tape;
   tape.watch(x);
@@ -65,7 +65,7 @@ TEST(Tapes, WeighTargetsByCotangents) {
             (std::vector<float>{2, 40}));
 }
 
-TEST(Tapes, PersistOnlyIfAsked) {
+TEST(Tapes, AreConsumedUnlessPersistent) {
   const Variable w(3.f);
   const Tape once;
   const Tape always({.persistent = true});
@@ -76,14 +76,14 @@ TEST(Tapes, PersistOnlyIfAsked) {
   EXPECT_THROW(once.gradient(y, w), Error);
 }
 
-TEST(Tapes, GiveJacobians) {
+TEST(Tapes, ComputeJacobians) {
   const Tensor x = vector<float>({1, 2});
   const Tape tape;
   tape.watch(x);
   EXPECT_EQ(tape.jacobian(x * x, x).to_vector<float>(), (std::vector<float>{2, 0, 0, 4}));
 }
 
-TEST(Tapes, ListWhatTheyWatch) {
+TEST(Tapes, ListTheirWatchedValues) {
   const Variable w(3.f, {.name = "w"});
   const Tensor x = vector<float>({1});
   const Tape tape;
@@ -95,7 +95,7 @@ TEST(Tapes, ListWhatTheyWatch) {
   EXPECT_EQ(watched[1].variable().name(), "w");
 }
 
-TEST(Functions, AreDifferentiatedByTheirArguments) {
+TEST(Functions, AreDifferentiatedWithRespectToArguments) {
   const auto gradient = gradients_function([](const Tensor& x, const Tensor& y) { return x * y; });
   const auto grads = gradient(3.f, 5.f);
   EXPECT_EQ(grads[0].item<float>(), 5);
@@ -108,7 +108,7 @@ TEST(Functions, AreDifferentiatedTwice) {
   EXPECT_EQ(second(2.f)[0].item<float>(), 12);
 }
 
-TEST(Functions, AreDifferentiatedByTheVariablesThatTheyRead) {
+TEST(Functions, AreDifferentiatedWithRespectToVariables) {
   const Variable w(2.f, {.name = "w"});
   const auto gradients = implicit_gradients([&] { return square(w); })();
   ASSERT_EQ(gradients.size(), 1u);
@@ -116,7 +116,7 @@ TEST(Functions, AreDifferentiatedByTheVariablesThatTheyRead) {
   EXPECT_EQ(gradients[0].gradient.item<float>(), 4);
 }
 
-TEST(Functions, LetExceptionsThrough) {
+TEST(Functions, GradientsPropagateExceptions) {
   const auto gradient = gradients_function([](const Tensor& x) -> Tensor {
     if (bool(greater(x, 0))) throw std::out_of_range("mine");
     return x;
@@ -125,7 +125,7 @@ TEST(Functions, LetExceptionsThrough) {
   EXPECT_EQ(gradient(-1.f)[0].item<float>(), 1);
 }
 
-TEST(Functions, LetErrorsThroughAsTheyAre) {
+TEST(Functions, GradientsPropagateErrorsUnchanged) {
   const auto gradient = gradients_function([](const Tensor& x) {
     return matmul(x, vector<float>({1, 2, 3}));
   });
@@ -137,7 +137,7 @@ TEST(Functions, LetErrorsThroughAsTheyAre) {
   }
 }
 
-TEST(CustomGradients, ReplaceThatOfTheOps) {
+TEST(CustomGradients, ReplaceTheDerivativeOfTheOps) {
   const auto f = custom_gradient(
       [](const Tensor& x) { return square(x); },
       [](const Backward& call) { return std::vector{call.inputs[0] + call.outputs[0]}; });
@@ -145,14 +145,14 @@ TEST(CustomGradients, ReplaceThatOfTheOps) {
   EXPECT_EQ(gradients_function(f)(3.f)[0].item<float>(), 12);
 }
 
-TEST(CustomGradients, LetExceptionsThroughTheTape) {
+TEST(CustomGradients, PropagateExceptionsThroughTheTape) {
   const auto f = custom_gradient(
       [](const Tensor& x) { return square(x); },
       [](const Backward&) -> std::vector<Tensor> { throw std::out_of_range("mine"); });
   EXPECT_THROW(gradients_function(f)(3.f), std::out_of_range);
 }
 
-TEST(CustomGradients, GiveAsManyAsThereAreInputs) {
+TEST(CustomGradients, MustReturnOneGradientForEachInput) {
   const auto f = custom_gradient([](const Tensor& x) { return square(x); },
                                  [](const Backward&) { return std::vector<Tensor>(); });
   EXPECT_THROW(gradients_function(f)(3.f), Error);

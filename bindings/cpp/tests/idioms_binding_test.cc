@@ -22,7 +22,7 @@ TEST(FactoryTest, FillShapesAndCount) {
   EXPECT_THROW(arange(0, 3, 0), Error);
 }
 
-TEST(FactoryTest, ScalarsHaveTheDtypeThatIsGiven) {
+TEST(FactoryTest, ScalarsHaveTheGivenDtype) {
   for (const DType dtype : {kBool, kInt8, kInt16, kInt32, kInt64, kUint8, kUint16, kUint32, kUint64,
                             kFloat16, kBfloat16, kFloat32, kFloat64}) {
     const Tensor x = scalar(1, dtype);
@@ -56,13 +56,13 @@ TEST(VariableTest, IsUpdatedAndIndexedInPlace) {
   EXPECT_EQ(x.item<float>(), 3);
 }
 
-TEST(IndexTest, TensorsChooseFromTheFirstAxis) {
+TEST(IndexTest, TensorsSelectAlongTheFirstAxis) {
   const Tensor x = vector({10, 20, 30});
   EXPECT_EQ(x[vector({2, 0})].to_vector<int>(), (std::vector<int>{30, 10}));
   EXPECT_THROW(x[vector({3})], Error);
 }
 
-TEST(SplitTest, StatesItsCountOnce) {
+TEST(SplitTest, CountMustAgreeWithTheAttributes) {
   const Tensor x = matrix<float>({{1, 2, 3, 4}});
   EXPECT_EQ(split(x, 2, {.axis = 1})[1].to_vector<float>(), (Floats{3, 4}));
   EXPECT_EQ(split(x, {.axis = 1, .num_outputs = 4}).size(), 4u);
@@ -76,7 +76,7 @@ TEST(SplitTest, StatesItsCountOnce) {
   }
 }
 
-TEST(FunctionTest, OfALambdaIsAFunction) {
+TEST(FunctionTest, LambdaBecomesAFunction) {
   const auto f = function([](const Tensor& x) { return x * x; }, {.name = "square"});
   EXPECT_EQ(f(3.f).item<float>(), 9);
   EXPECT_EQ(f.traces().size(), 1u);
@@ -107,7 +107,7 @@ TEST(FunctionTest, ReturnsNumbersVariablesAndListsAsTensorsAndLists) {
   EXPECT_EQ(x.item<float>(), 5);
 }
 
-TEST(FunctionTest, HandsStaticArgumentsToALambdaThatTakesThem) {
+TEST(FunctionTest, PassesStaticArgumentsToLambdas) {
   int runs = 0;
   const auto f = function(
       [&](const Tensor& x, const Statics& statics) {
@@ -218,7 +218,7 @@ TEST(StaticTest, KeepsObjectsAlive) {
   EXPECT_THROW(Static(1).as<Tensor>(), Error);
 }
 
-TEST(StaticTest, ObjectsArePartOfWhatAFunctionIsTracedFor) {
+TEST(StaticTest, ObjectsArePartOfTheCacheKey) {
   int runs = 0;
   const auto scaled = function(
       [&](const Tensor& x, const Statics& statics) {

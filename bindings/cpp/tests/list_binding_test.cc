@@ -7,7 +7,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-TEST(TensorLists, GatherAndStack) {
+TEST(TensorLists, PushAndStack) {
   const TensorList empty(kFloat32, {2});
   const TensorList list = empty.push(vector<float>({1, 2})).set(2, vector<float>({5, 6}));
 
@@ -20,13 +20,13 @@ TEST(TensorLists, GatherAndStack) {
   EXPECT_EQ(list.concat(2).shape()[0], 4);
 }
 
-TEST(TensorLists, ComeFromTensorsAndTheirTypes) {
+TEST(TensorLists, AreCreatedFromTensorsAndTheirTypes) {
   const Tensor x = matrix<float>({{1, 2}, {3, 4}});
   EXPECT_EQ(TensorList::unstack(x)[1].to_vector<float>(), (Floats{3, 4}));
   EXPECT_EQ(TensorList::like(x, 4).push(x).stack().rank(), 3u);
 }
 
-// A recurrent network in small: what each step gives, for every length from one trace.
+// A small recurrent network: collects the output of each step. One trace serves all lengths.
 TEST(TensorLists, AreCarriedByLoops) {
   const auto sums = [](std::span<const Tensor> in, const Statics&) {
     const Tensor& xs = in[0];
@@ -49,14 +49,14 @@ TEST(TensorLists, AreCarriedByLoops) {
   EXPECT_EQ(f.traces().size(), 1u);
 }
 
-TEST(TensorLists, GoInAndOutOfFunctions) {
+TEST(TensorLists, ArePassedToAndReturnedByFunctions) {
   const auto twice = function(
       [](const TensorList& list) { return std::vector<Tensor>{list.set(1, 2 * list[0])}; });
   const TensorList list = twice(TensorList(kFloat32).push(3.f))[0];
   EXPECT_EQ(list.stack().to_vector<float>(), (Floats{3, 6}));
 }
 
-TEST(TensorLists, TellTensorsApart) {
+TEST(TensorLists, AreNotInterchangeableWithTensors) {
   EXPECT_THROW(TensorList(vector<float>({1})), Error);
   EXPECT_THROW(TensorList(kFloat32).push(vector<float>({1})), Error);
   EXPECT_THROW(exp(TensorList(kFloat32)), Error);

@@ -1,4 +1,4 @@
-// The lines of the program that errors name.
+// The source lines that errors report.
 
 #include <gtest/gtest.h>
 
@@ -24,14 +24,14 @@ std::string location_of(const Code& code) {
 
 std::string in_this_file(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
 
-// `line` may be set by the code.
+// `code` may set `line`.
 template <class Code>
 void expect_at(const int& line, const Code& code) {
   const std::string location = location_of(code);
   EXPECT_EQ(location, in_this_file(line));
 }
 
-// The code fails, and its error names the line of this macro.
+// Checks that the code fails and that its error reports the line of this macro.
 #define EXPECT_NAMES_THIS_LINE(...) expect_at(__LINE__, [&] { (void)(__VA_ARGS__); })
 
 TEST(ErrorLocation, OfOpsIsTheLineOfTheirCall) {
@@ -135,7 +135,7 @@ TEST(ErrorLocation, IsThatOfTheInnermostCall) {
   });
 }
 
-TEST(ErrorLocation, OfAnErrorThatACallbackThrowsIsWhereItWasMade) {
+TEST(ErrorLocation, OfAnErrorThrownByACallbackIsWhereItWasCreated) {
   int line = 0;
   const auto refuse = [&](const Tensor& y) -> Tensor {
     line = __LINE__ + 1;
@@ -146,7 +146,7 @@ TEST(ErrorLocation, OfAnErrorThatACallbackThrowsIsWhereItWasMade) {
   expect_at(line, [&] { function(refuse)(vector<float>({1})); });
 }
 
-TEST(ErrorLocation, OfAFunctionThatRunsIsThatOfTheRecordedOp) {
+TEST(ErrorLocation, OfARunningFunctionIsThatOfTheTracedOp) {
   int line = 0;
   const auto f = function([&](const Tensor& x, const Tensor& i) {
     const Tensor y = x + 1.f;
@@ -159,7 +159,7 @@ TEST(ErrorLocation, OfAFunctionThatRunsIsThatOfTheRecordedOp) {
   expect_at(line, [&] { f(x, vector({2})); });
 }
 
-TEST(ErrorLocation, OfAValueThatTracedCodeReadsIsThatOfItsLastOp) {
+TEST(ErrorLocation, OfAReadInTracedCodeIsThatOfTheLastOp) {
   int line = 0;
   const auto f = function([&](const Tensor& x) {
     line = __LINE__ + 1;
@@ -169,18 +169,19 @@ TEST(ErrorLocation, OfAValueThatTracedCodeReadsIsThatOfItsLastOp) {
   expect_at(line, [&] { f(1.f); });
 }
 
-TEST(ErrorLocation, OfTracedCodeIsForgottenWhenItEnds) {
+TEST(ErrorLocation, OfTracedCodeIsClearedWhenTracingEnds) {
   const auto f = function([](const Tensor& x) { return x + x; });
   f(vector<float>({1}));
   EXPECT_NAMES_THIS_LINE(gather(vector({1}), 5));
   EXPECT_EQ(location_of([&] {
               const Tensor x(1.f);
-              if (vector({1, 2})) x.rank();  // A conversion, whose line C++ does not give.
+              if (vector({1, 2}))
+                x.rank();  // A conversion, which cannot receive the line of its call.
             }),
             "");
 }
 
-TEST(ErrorLocation, ThatIsStatedGoesBeforeTheLineOfTheCall) {
+TEST(ErrorLocation, SetByTheScopeOverridesTheLineOfTheCall) {
   const Scope scope = Scope::share(current_scope());
   const auto inner = function([&](const Tensor& x) {
     scope.set_location("inner:1");
@@ -195,13 +196,13 @@ TEST(ErrorLocation, ThatIsStatedGoesBeforeTheLineOfTheCall) {
 }
 
 TEST(ErrorLocation, IsNeverALineOfTheBinding) {
-  // The call of exp is inside a header: the line is that of gradients().
+  // A header calls exp, so the reported line is that of the call of gradients().
   EXPECT_NAMES_THIS_LINE(gradients(exp, vector({true})));
 }
 
 Tensor dense(const Tensor& x, SourceLocation at = here()) { return matmul({x, at}, 2); }
 
-TEST(ErrorLocation, IsHandedOnByFunctionsThatTakeIt) {
+TEST(ErrorLocation, IsPassedOnByFunctionsWithALocationParameter) {
   EXPECT_NAMES_THIS_LINE(dense(vector<float>({1})));
 #ifdef __cpp_lib_source_location
   const auto at = std::source_location::current();

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-TEST(Profilers, TellWhatRanInTheContextOfTheThread) {
+TEST(Profilers, RecordOpsInTheContextOfTheThread) {
   const Tensor x = matrix<float>({{1, 2}, {3, 4}});
   const Profiler profiler;
   for (int i = 0; i < 3; ++i) matmul(x, x);
@@ -28,7 +28,7 @@ TEST(Profilers, TellWhatRanInTheContextOfTheThread) {
   EXPECT_NE(profiler.table().find("matmul"), std::string::npos);
 }
 
-TEST(Profilers, KeepAsManyEventsAsTheyAreToldAndWriteThem) {
+TEST(Profilers, KeepAtMostMaxEventsAndWriteThem) {
   const Tensor x = vector<float>({1, 2});
   const Profiler profiler(Context::adopt([] {
                             tenon_context* own = tenon_scope_context(current_scope());
@@ -40,7 +40,7 @@ TEST(Profilers, KeepAsManyEventsAsTheyAreToldAndWriteThem) {
   profiler.stop();
   EXPECT_EQ(profiler.dropped_events(), 2u);
 
-  const std::string path = "profiler_binding_test.json";  // Where no other test writes.
+  const std::string path = "profiler_binding_test.json";  // A file that no other test writes.
   profiler.write_trace(path);
   std::ifstream file(path);
   std::string line;
@@ -50,9 +50,9 @@ TEST(Profilers, KeepAsManyEventsAsTheyAreToldAndWriteThem) {
   std::remove(path.c_str());
 }
 
-TEST(Profilers, SayWhatIsWrong) {
+TEST(Profilers, ReportMisuse) {
   const Profiler profiler;
-  EXPECT_THROW(Profiler(), Error);  // One at a time.
+  EXPECT_THROW(Profiler(), Error);  // Only one profiler may run at a time.
   EXPECT_THROW(profiler.table(), Error);
   EXPECT_TRUE(profiler.rows().empty());
   profiler.stop();
@@ -65,7 +65,7 @@ TEST(Profilers, SayWhatIsWrong) {
   EXPECT_THROW(profiler.write_trace("no_such_folder/trace.json"), Error);
 }
 
-TEST(Profilers, EndWithTheirLastCopy) {
+TEST(Profilers, StopWithTheirLastCopy) {
   { const Profiler forgotten; }
   const Profiler next;
   next.stop();

@@ -7,7 +7,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// x * w, and a step that adds x to w.
+// Saves a function x * w, and a step that adds x to w.
 struct Saved {
   explicit Saved(std::string_view path) {
     const Variable w(vector<float>({2, 3}), {.name = "w"});
@@ -24,7 +24,7 @@ struct Saved {
   }
 };
 
-TEST(Programs, ComeBackFromFiles) {
+TEST(Programs, AreReadBackFromFiles) {
   const Saved saved("program_back");
   const Program program("program_back");
   const Tensor in[] = {matrix<float>({{1, 2}, {3, 4}})};
@@ -36,7 +36,7 @@ TEST(Programs, ComeBackFromFiles) {
   EXPECT_EQ(out[1].to_vector<float>(), (Floats{3, 5, 5, 7}));
 }
 
-TEST(Programs, SayWhatTheyHold) {
+TEST(Programs, DescribeTheirFunctionsAndVariables) {
   const Saved saved("program_says");
   const Program program("program_says");
   std::map<std::string, ProgramFunction> functions;
@@ -57,7 +57,7 @@ TEST(Programs, SayWhatTheyHold) {
   EXPECT_NE(program.describe().find("\"scale\""), std::string::npos) << program.describe();
 }
 
-TEST(Programs, ShareTheirVariables) {
+TEST(Programs, ShareVariablesAmongTheirFunctions) {
   const Saved saved("program_shares");
   const Program program("program_shares");
   const Tensor in[] = {matrix<float>({{10, 20}, {1, 2}})};
@@ -86,7 +86,7 @@ TEST(Programs, AreDifferentiatedAndSavedAgain) {
   EXPECT_EQ(Program("program_alone").function()(in)[0].to_vector<float>(), (Floats{8, 15}));
 }
 
-// x * by for f32 and i32, and with by = 3 for f32; by is 2 where it is left out.
+// Traces of x * by for f32 and i32, and with by = 3 for f32; the default of `by` is 2.
 std::vector<std::pair<std::string, Trace>> times() {
   const Function f(
       [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {
@@ -120,7 +120,7 @@ TEST(Programs, HoldFunctionsOfSeveralSignatures) {
   }
 }
 
-TEST(Programs, SaySignaturesAndAreSavedAgainWithThem) {
+TEST(Programs, ListSignaturesAndAreSavedAgainWithThem) {
   Program::save("program_signatures", times());
   const Program program("program_signatures");
   const ProgramFunction f = program.functions().at(0);
@@ -141,7 +141,7 @@ TEST(Programs, SaySignaturesAndAreSavedAgainWithThem) {
   EXPECT_EQ(again.gradient()(in)[0].to_vector<float>(), (Floats{2, 2}));
 }
 
-TEST(Programs, SayWhatIsWrong) {
+TEST(Programs, ReportMissingFilesAndFunctions) {
   EXPECT_THROW(Program("no_such_program"), Error);
   const Saved saved("program_wrong");
   const Program program("program_wrong");

@@ -1,4 +1,4 @@
-// What enters and leaves without a copy, or without waiting.
+// Imports and exports without copies, and non-blocking reads.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-TEST(LentMemory, IsUsedAndGivenBackOnce) {
+TEST(LentMemory, IsUsedAndReleasedOnce) {
   int returned = 0;
   std::vector<float> memory = {1, 2, 3, 4};
   {
@@ -26,14 +26,14 @@ TEST(LentMemory, MayHaveStrides) {
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{1, 3}));
 }
 
-TEST(LentMemory, IsGivenBackWhereItIsRefused) {
+TEST(LentMemory, IsReleasedIfTheCallFails) {
   int returned = 0;
   std::vector<float> memory = {1, 2};
   EXPECT_THROW(Tensor::from_host(std::span(memory), Shape{3}, [&] { ++returned; }), Error);
   EXPECT_EQ(returned, 1);
 }
 
-TEST(LentMemory, IsGivenBackWhereItsStridesAreNotAsManyAsItsAxes) {
+TEST(LentMemory, IsReleasedIfTheNumberOfStridesIsWrong) {
   int returned = 0;
   std::vector<float> memory = {1, 2, 3, 4};
   try {
@@ -49,7 +49,7 @@ TEST(LentMemory, IsGivenBackWhereItsStridesAreNotAsManyAsItsAxes) {
   EXPECT_THROW(Tensor::from_host(std::span(memory), Shape{2}, nullptr, Shape{1, 1}), Error);
 }
 
-TEST(Elements, AreSeenInPlace) {
+TEST(Elements, AreReadInPlace) {
   const DeviceGuard on("ref");
   const Tensor x = vector<float>({1, 2, 3});
   const std::span<const float> elements = x.data<float>();
@@ -58,7 +58,7 @@ TEST(Elements, AreSeenInPlace) {
   EXPECT_THROW(x.data<int>(), Error);
 }
 
-TEST(Futures, BringElements) {
+TEST(Futures, ReturnElements) {
   const Tensor x = vector<float>({1, 2}) * 2;
   EXPECT_EQ(to_vector_async<float>(x).get(), (std::vector<float>{2, 4}));
   EXPECT_THROW(to_vector_async<int>(x), Error);
@@ -74,7 +74,7 @@ TEST(Futures, AreReadyWhenAScopeHasFinished) {
 }
 
 #ifdef TENON_FAKE_PLUGIN
-// In a context of its own, on an asynchronous device of the plugin `fake`.
+// Creates a scope in a new context, on an asynchronous device of the plugin `fake`.
 Scope fake_scope(const std::string& option, const std::string& value) {
   const Context context(
       {.plugin_paths = {TENON_FAKE_PLUGIN}, .plugin_options = {{"fake", option, value}}});
@@ -92,8 +92,8 @@ void expect_failed_launch(std::future<T> future) {
   }
 }
 
-TEST(Futures, AreNotReadyWhileAScopeWorks) {
-  const Scope scope = fake_scope("delay_us", "20000");  // Before each piece of work.
+TEST(Futures, AreNotReadyBeforeAScopeHasFinished) {
+  const Scope scope = fake_scope("delay_us", "20000");  // The delay before each task.
   const ScopeGuard in(scope);
   const Tensor x = vector<float>({1, 2});
   scope.wait();
@@ -105,13 +105,13 @@ TEST(Futures, AreNotReadyWhileAScopeWorks) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(20));
 }
 
-TEST(Futures, OfElementsThrowWhatWentWrong) {
+TEST(Futures, OfElementsThrowLaunchErrors) {
   const ScopeGuard in(fake_scope("fail_launch", "1"));
   const Tensor y = -vector<float>({1, 2});
   expect_failed_launch(to_vector_async<float>(y));
 }
 
-TEST(Futures, OfAScopeThrowWhatWentWrong) {
+TEST(Futures, OfAScopeThrowLaunchErrors) {
   const Scope scope = fake_scope("fail_launch", "1");
   const ScopeGuard in(scope);
   const Tensor y = -vector<float>({1, 2});
@@ -119,7 +119,7 @@ TEST(Futures, OfAScopeThrowWhatWentWrong) {
 }
 #endif
 
-TEST(Dlpack, LendsATensor) {
+TEST(Dlpack, ExportsATensorInPlace) {
   const DeviceGuard on("ref");
   const Tensor x = matrix<float>({{1, 2}, {3, 4}});
   const Dlpack loan = to_dlpack(x);
@@ -128,7 +128,7 @@ TEST(Dlpack, LendsATensor) {
   EXPECT_NE(loan->flags & TENON_DLPACK_READ_ONLY, 0u);
 }
 
-TEST(Dlpack, BorrowsWhatAnotherLibraryLends) {
+TEST(Dlpack, ImportsATensorInPlace) {
   const DeviceGuard on("ref");
   const Tensor lent = vector<float>({1, 2});
   const Tensor same = from_dlpack(to_dlpack(lent));
@@ -136,7 +136,7 @@ TEST(Dlpack, BorrowsWhatAnotherLibraryLends) {
   EXPECT_EQ(same.to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
-TEST(Dlpack, CopiesIfAsked) {
+TEST(Dlpack, CopiesIfRequested) {
   const DeviceGuard on("ref");
   const Tensor lent = vector<float>({1, 2});
   const Tensor copy = from_dlpack(to_dlpack(lent), true);
@@ -152,7 +152,7 @@ TEST(Files, AreWrittenToMemory) {
   EXPECT_THROW(Safetensors::from_memory(std::string_view(bytes).substr(0, 20)), Error);
 }
 
-TEST(Files, TellTheTypesOfTheirTensors) {
+TEST(Files, ListTheTypesOfTheirTensors) {
   const Safetensors file =
       Safetensors::from_memory(write_safetensors({{"b", matrix<float>({{0.5f, 1}})}}));
   const std::vector<StoredTensor> tensors = file.tensors();
@@ -162,7 +162,7 @@ TEST(Files, TellTheTypesOfTheirTensors) {
   EXPECT_EQ(tensors[0].shape, (Shape{1, 2}));
 }
 
-TEST(Locations, AreToldByErrors) {
+TEST(Locations, AreReportedByErrors) {
   const Scope scope = Scope::share(current_scope());
   scope.set_location("train.cc:12");
   try {
@@ -174,7 +174,7 @@ TEST(Locations, AreToldByErrors) {
   scope.set_location("");
 }
 
-TEST(Versions, AreOneNumberToo) { EXPECT_EQ(version_number(), unsigned{TENON_VERSION_NUMBER}); }
+TEST(Versions, AreAlsoOneNumber) { EXPECT_EQ(version_number(), unsigned{TENON_VERSION_NUMBER}); }
 
 }  // namespace
 }  // namespace tenon

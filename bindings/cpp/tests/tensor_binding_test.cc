@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-TEST(Tensors, HoldWhatTheyWereMadeOf) {
+TEST(Tensors, HoldTheirInitialElements) {
   const Tensor x = matrix<float>({{1, 2, 3}, {4, 5, 6}});
 
   EXPECT_EQ(x.dtype(), kFloat32);
@@ -22,7 +22,9 @@ TEST(Tensors, TakeTheDtypeOfTheirElements) {
   EXPECT_EQ(vector<uint8_t>({1, 2}).dtype().str(), "u8");
 }
 
-TEST(Tensors, AreReadOnlyAsWhatTheyAre) { EXPECT_THROW(vector({1, 2}).to_vector<float>(), Error); }
+TEST(Tensors, CannotBeReadAsAnotherDtype) {
+  EXPECT_THROW(vector({1, 2}).to_vector<float>(), Error);
+}
 
 TEST(Tensors, PrintAsNumPyDoes) {
   std::ostringstream out;
@@ -30,13 +32,13 @@ TEST(Tensors, PrintAsNumPyDoes) {
   EXPECT_EQ(out.str(), "[[1.  2.5]]");
 }
 
-TEST(Tensors, SayTheirTypeAndPlaceInLongForm) {
+TEST(Tensors, PrintTypeAndDeviceInLongForm) {
   const std::string text = vector<float>({1}).repr();
   const std::string place = "f32[1] on " + std::string(current_device().name());
   EXPECT_NE(text.find(place), std::string::npos) << text;
 }
 
-TEST(Tensors, GiveTheirPartsByIndex) {
+TEST(Tensors, ReturnSlicesByIndex) {
   const Tensor x = matrix({{1, 2}, {3, 4}});
   EXPECT_EQ(x[1][0].item<int>(), 3);
   EXPECT_EQ(x[-1][-1].item<int>(), 4);
@@ -53,7 +55,7 @@ TEST(Operators, ComputeWithNumbers) {
   EXPECT_EQ((vector({7, 8}) % 3).to_vector<int>(), (std::vector<int>{1, 2}));
 }
 
-TEST(Operators, LeaveTheDtypeOfTensorsToThem) {
+TEST(Operators, KeepTheDtypeOfTensors) {
   EXPECT_EQ((vector<float>({1}) * 2.5).dtype(), kFloat32);
   EXPECT_EQ((vector<uint8_t>({1}) * 2).dtype(), kUint8);
 }
@@ -70,19 +72,19 @@ TEST(Ops, TakeListsOfTensors) {
   EXPECT_EQ(stack({x, x}, {.axis = 1}).to_vector<int>(), (std::vector<int>{1, 1, 2, 2}));
 }
 
-TEST(Ops, TakeText) {
+TEST(Ops, TakeStringAttributes) {
   const Tensor x = matrix({{1, 2}, {3, 4}});
   EXPECT_EQ(einsum({x}, {.equation = "ij->ji"}).to_vector<int>(), (std::vector<int>{1, 3, 2, 4}));
   EXPECT_EQ(einsum({x, x}, {.equation = "ij,ij"}).item<int>(), 30);
   EXPECT_THROW(einsum({x}), Error);
 }
 
-TEST(Ops, GiveSeveralOutputs) {
+TEST(Ops, ReturnSeveralOutputs) {
   const std::vector<Tensor> halves = split(vector({1, 2, 3, 4}), 2, {.num_outputs = 2});
   EXPECT_EQ(halves[1].to_vector<int>(), (std::vector<int>{3, 4}));
 }
 
-TEST(Generators, RepeatThemselves) {
+TEST(Generators, RepeatFromTheSameState) {
   const Generator a(7);
   const Generator b(7);
   const std::vector<float> drawn = a.uniform({5}).to_vector<float>();
@@ -94,14 +96,14 @@ TEST(Generators, RepeatThemselves) {
   EXPECT_EQ(next, a.normal({4}).to_vector<float>());
 }
 
-TEST(Generators, DropWhatTheyAreToldTo) {
+TEST(Generators, DropTheGivenFraction) {
   const Tensor x = fill(1.f, {.shape = {1000}});
   const double kept = sum(Generator(1).dropout(x, {.ratio = 0.25})).item<double>() * 0.75;
   EXPECT_GT(kept, 650);
   EXPECT_LT(kept, 850);
 }
 
-TEST(Devices, KeepTensorsWhileAGuardLives) {
+TEST(Devices, AreCurrentWhileAGuardLives) {
   const Device before = current_device();
   {
     const DeviceGuard on("ref");
@@ -112,7 +114,7 @@ TEST(Devices, KeepTensorsWhileAGuardLives) {
 
 TEST(Devices, CopyTensorsToEachOther) { EXPECT_EQ(vector({1, 2}).to("ref:0").device(), "ref:0"); }
 
-TEST(Devices, GiveMemoryBackWithTheLastHandle) {
+TEST(Devices, FreeMemoryWithTheLastHandle) {
   const Device device = current_device();
   const uint64_t before = device.memory().live_bytes;
   {
@@ -123,7 +125,7 @@ TEST(Devices, GiveMemoryBackWithTheLastHandle) {
   EXPECT_EQ(device.memory().live_bytes, before);
 }
 
-TEST(Scopes, AreOneForEachThread) {
+TEST(Scopes, AreCurrentWhileAGuardLives) {
   tenon_scope* const mine = current_scope();
   const Scope other;
   {
@@ -133,14 +135,14 @@ TEST(Scopes, AreOneForEachThread) {
   EXPECT_EQ(current_scope(), mine);
 }
 
-TEST(Contexts, DoNotTouchEachOther) {
+TEST(Contexts, DoNotShareTensors) {
   const Context context;
   const Tensor here = vector({1});
   const ScopeGuard in{Scope(context, "ref")};
   EXPECT_THROW(here + vector({1}), Error);
 }
 
-TEST(Files, KeepNamedTensors) {
+TEST(Files, StoreNamedTensors) {
   const std::string path = "tensor_binding_test.safetensors";
   save_safetensors(path, {{"a", vector({1, 2})}, {"b", vector({0.5f})}}, {{"made", "here"}});
 

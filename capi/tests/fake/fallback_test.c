@@ -1,5 +1,6 @@
-/* What a device cannot run, the CPU does: on a device of the plugin `fake` that refuses one op, and
- * on one of the same plugin under another name that has no lines for its last ops. */
+/* Fallback to the CPU for ops that a device cannot run. Tested with a device of the plugin `fake`
+ * that refuses one op, and with the same plugin under another name without kernels for the last
+ * ops. */
 
 #define _POSIX_C_SOURCE 200112L
 #include <dlfcn.h>
@@ -13,7 +14,7 @@ static tenon_context* own;
 
 static tenon_scope* there(void) { return tenon_context_default_scope(own); }
 
-/* The lines that the context under test wrote. */
+/* The log lines of the context under test. */
 static struct {
   int lines;
   int32_t level;
@@ -27,7 +28,7 @@ static void on_log(void* payload, int32_t level, tenon_string message) {
   snprintf(said.last, sizeof said.last, "%.*s", (int)message.size, message.data);
 }
 
-/* Options of the fake device that refuses `op`. */
+/* Context options with which the fake device refuses `op`. */
 static tenon_context_options refusing(uint32_t op, const char* more) {
   char text[80];
   tenon_context_options options;
@@ -80,7 +81,7 @@ static tenon_tensor* matrix(float a, float b, float c, float d) {
   return x;
 }
 
-/* The elements are these, and they lie on the device that was asked for them. */
+/* Checks the elements, and that the tensor is on the fake device. */
 static int holds(tenon_tensor* x, const float* expected, size_t n) {
   float values[4] = {0, 0, 0, 0};
   CHECK_OK(tenon_tensor_read(there(), x, values, n * sizeof *values));
@@ -122,9 +123,9 @@ static void the_cpu_runs_what_the_device_refuses(void) {
   CHECK(holds_2(t[1], -1, 2));
   CHECK(holds_2(t[0], 1, -2));
   cpu = memory_of("cpu");
-  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* A copy of the input, and the output. */
+  CHECK(cpu.peak_bytes >= 2 * sizeof read); /* The copy of the input and the output. */
   CHECK(cpu.live_bytes == 0);
-  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* The device's own first launch. */
+  CHECK_OK(tenon_abs(there(), t[0], &t[2])); /* The first launch on the fake device itself. */
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
               "launch 1 failed");
   close_all(t, 3);
@@ -139,7 +140,7 @@ static void so_on_every_kind_of_device(void) {
     tenon_tensor* t[4] = {0};
     open_with(&options);
     t[0] = vector(1, -2);
-    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* Under way, while its copy is asked for. */
+    CHECK_OK(tenon_add(there(), t[0], t[0], &t[1])); /* Still running when its copy is requested. */
     CHECK_OK(tenon_neg(there(), t[1], &t[2]));
     CHECK_OK(tenon_add(there(), t[2], t[0], &t[3]));
     CHECK(holds_2(t[3], -1, 2));
@@ -221,7 +222,7 @@ static void gives_several_outputs(void) {
   close_all(t, 3);
 }
 
-/* Without a tensor among the operands the call is the scope's device's, which is not the CPU. */
+/* A call without input tensors belongs to the scope's device, which is not the CPU. */
 static void runs_ops_without_tensors(void) {
   const int64_t shape[1] = {2};
   tenon_iota_attrs attrs = TENON_IOTA_ATTRS_DEFAULT;
@@ -259,7 +260,7 @@ static void is_differentiated(void) {
   CHECK_OK(tenon_tape_gradient(there(), tape, &t[1], 1, NULL, &source, 1, NULL, &t[2]));
 
   CHECK(holds_2(t[2], -1, -1));
-  CHECK(said.lines == 1); /* The derivative is made of the same op. */
+  CHECK(said.lines == 1); /* The derivative uses the same op, so there is only one warning. */
   tenon_tape_release(tape);
   close_all(t, 3);
 }
@@ -285,10 +286,10 @@ static void one_line_says_so(void) {
 
 static tenon_plugin_query fake_query;
 
-/* `fake` by another name, without the lines of the ops from cholesky on. */
+/* The plugin `fake` under another name, without the kernels from cholesky on. */
 static tenon_error* with_fewer_lines(const tenon_host* host, const tenon_plugin** out_plugin) {
   static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-  static tenon_plugin plugin; /* Made once: a host may ask again, from another thread. */
+  static tenon_plugin plugin; /* Initialised once: the host may query again, from another thread. */
   static int is_made;
   const tenon_plugin* found = NULL;
   tenon_error* error = fake_query(host, &found);
@@ -345,7 +346,7 @@ static void one_for_each_op_and_device(void) {
   close_all(t, 8);
 }
 
-/* An op that falls back under these options says nothing. */
+/* Checks that an op falls back without a warning under these options. */
 static void falls_back_in_silence(const tenon_context_options* options) {
   tenon_tensor* t[2] = {0};
   open_with(options);
@@ -452,7 +453,7 @@ static void without_a_cpu_it_is_an_error(void) {
   tenon_tensor* none = GARBAGE(tenon_tensor);
   list[0] = options.plugin_options[0];
   list[1].plugin = tenon_str("cpu");
-  list[1].key = tenon_str("hands"); /* It refuses what it does not know. */
+  list[1].key = tenon_str("hands"); /* The plugin refuses unknown keys. */
   list[1].value = tenon_str("off");
   options.plugin_options = list;
   options.n_plugin_options = 2;

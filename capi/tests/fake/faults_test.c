@@ -1,5 +1,5 @@
-/* What becomes of work that fails after the call which asked for it: on devices of the plugin
- * `fake`, each test with faults of its own. */
+/* Asynchronous work that fails after its call has returned. Each test injects faults into a device
+ * of the plugin `fake`. */
 
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
@@ -10,7 +10,7 @@ static tenon_context* own;
 
 static tenon_scope* there(void) { return tenon_context_default_scope(own); }
 
-/* A context whose fake device has these options: "fail_launch=2,visible=1". */
+/* Creates a context whose fake device has these options: "fail_launch=2,visible=1". */
 static void open_with(const char* faults) {
   tenon_context_options options;
   setenv("TENON_TEST_OPTIONS", faults, 1);
@@ -47,8 +47,8 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   open_with("fail_launch=2,delay_us=2000");
   t[0] = ones(there());
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
-  CHECK_OK(tenon_exp(there(), t[1], &t[2])); /* This one. */
-  CHECK_OK(tenon_neg(there(), t[2], &t[3])); /* Nobody knows yet. */
+  CHECK_OK(tenon_exp(there(), t[1], &t[2])); /* This launch fails. */
+  CHECK_OK(tenon_neg(there(), t[2], &t[3])); /* The failure is not known yet. */
   CHECK_OK(tenon_add(there(), t[1], t[0], &t[4]));
 
   CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL,
@@ -56,7 +56,7 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL,
               "exp: launch 2 failed");
   CHECK(first_is(t[1], -1) && first_is(t[4], 0));
-  CHECK_OK(tenon_scope_wait(there())); /* It was told. */
+  CHECK_OK(tenon_scope_wait(there())); /* The error is already reported. */
 
   close_all(t, 5);
 }
@@ -71,7 +71,7 @@ static void a_wait_tells_of_a_failure_once(void) {
   CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "neg: launch 1 failed");
   CHECK_OK(tenon_scope_wait(there()));
 
-  /* Who uses it is told what failed, and not who uses it. */
+  /* The error names the launch that failed, not the op that uses its output. */
   CHECK_ERROR(tenon_exp(there(), t[1], &used), TENON_INTERNAL, "neg: launch 1 failed");
   CHECK(used == NULL);
   CHECK_OK(tenon_neg(there(), t[0], &t[2]));
@@ -101,8 +101,8 @@ static void a_failed_copy_is_not_taken_for_a_launch_that_failed_too(void) {
   float read[2];
   open_with("fail_launch=1,fail_copy=2,delay_us=2000");
   t[0] = ones(there());
-  CHECK_OK(tenon_neg(there(), t[0], &t[1])); /* It fails, */
-  t[2] = ones(there());                      /* and so does what writes this. */
+  CHECK_OK(tenon_neg(there(), t[0], &t[1])); /* This launch fails, */
+  t[2] = ones(there());                      /* and so does the copy that writes this. */
   CHECK_OK(tenon_neg(there(), t[2], &t[3]));
 
   CHECK_ERROR(tenon_tensor_read(there(), t[3], read, sizeof read), TENON_INTERNAL, "copy 2 failed");
@@ -150,7 +150,8 @@ static void check_lost(const char* options) {
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
   CHECK(first_is(t[1], -1));
 
-  tenon_error_release(tenon_neg(there(), t[1], &lost)); /* Here; it may be known only later. */
+  tenon_error_release(tenon_neg(
+      there(), t[1], &lost)); /* The device is lost here; the error may be reported later. */
   tenon_tensor_release(lost);
   tenon_error_release(tenon_scope_wait(there()));
 
@@ -196,7 +197,8 @@ static void one_failed_allocation_is_tried_again(void) {
   close_all(t, 1);
 }
 
-/* Whichever call of the plugin fails, some call of the program fails or its results are right. */
+/* If any one call of the plugin fails, either a call of the program fails or its results are
+ * correct. */
 static void any_call_may_fail(void) {
   const char* kinds[] = {"", ",asynchronous=0", ",blocking=0,delay_us=20"};
   char text[80];
@@ -273,13 +275,13 @@ static void callbacks_get_the_error(void) {
   CHECK_OK(tenon_tensor_read_async(there(), t[1], read, sizeof read, done));
   done.payload = &second;
   CHECK_OK(tenon_tensor_read_async(there(), t[0], read, sizeof read, done));
-  close_all(t, 2); /* The context's end waits for the callbacks. */
+  close_all(t, 2); /* Releasing the context waits for the callbacks. */
 
   CHECK(first.finished && first.code == TENON_INTERNAL);
   CHECK(second.finished && second.code == TENON_OK && read[0] == 1);
 }
 
-/* A chain of additions in a scope of its own, on a device that others use. */
+/* Runs a chain of additions in a separate scope, on a shared device. */
 static void* add_up(void* payload) {
   tenon_scope* scope = NULL;
   tenon_tensor *x, *sum;
@@ -312,8 +314,8 @@ static void threads_share_the_device(void) {
   close_all(NULL, 0);
 }
 
-/* The host tells what has finished from answers that it asks for now and then; what a copy reads is
- * kept until then, though its tensor's owner has long gone on. */
+/* The host requests completion notifications only from time to time. Until then it keeps the source
+ * of a copy alive, even if its tensor is already released. */
 static void what_a_copy_reads_is_kept(void) {
   int32_t i;
   int wrong = 0;

@@ -1,6 +1,6 @@
-// Calls that a program makes late: in the destructors of its static and thread-local objects, in
-// handlers of atexit() and of thread-specific data. All of Tenon works there, however much of the
-// process has ended. Each case runs in a process of its own.
+// Calls during program termination: in destructors of static and thread-local objects, and in
+// handlers of atexit() and of thread-specific data. All of Tenon works there, no matter how much of
+// the process has already ended. Each case runs in a separate process.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -18,9 +18,9 @@
 
 namespace {
 
-// What happened, where the parent process sees it.
+// Results in memory that is shared with the parent process.
 struct Report {
-  int n_late_calls;  // Rounds of calls that gave the right results.
+  int n_late_calls;  // Rounds of calls with correct results.
   int n_failures;
 };
 Report* report;
@@ -41,7 +41,7 @@ tenon_error* doubled(void*, tenon_scope* scope, tenon_tensor* const* inputs, siz
   return tenon_add(scope, inputs[0], inputs[0], &outputs[0]);
 }
 
-// Ops, a tape, a function and files, from a scope of its own. Returns whether all was right.
+// Uses ops, a tape, a function and files in a new scope. Returns whether all results are correct.
 bool call_everything() {
   const std::string path = "late_calls_" + std::to_string(getpid());
   const tenon_string name = TENON_STR("x");
@@ -93,7 +93,7 @@ void call_late() {
   }
 }
 
-// Handles that a program holds to its end.
+// Handles that a program holds until its end.
 struct Held {
   tenon_scope* scope = nullptr;
   tenon_tensor* x = nullptr;
@@ -114,7 +114,8 @@ struct Held {
   }
 };
 
-// Constructed before the first call of Tenon, so destroyed after everything that calls construct.
+// Constructed before the first call of Tenon, so it is destroyed after all objects that calls
+// construct.
 struct AtEnd {
   bool is_active = false;
   Held held;
@@ -148,7 +149,8 @@ void in_atexit_handler() {
   call_everything();
 }
 
-// Threads that end one after the other, with the object made before or after their first call.
+// Threads that run one after the other. Each creates its thread-local object before or after its
+// first call.
 void in_thread_local_destructors() {
   for (int i = 0; i < 10; ++i) {
     std::thread([i] {
@@ -175,7 +177,7 @@ void in_thread_specific_data() {
   }
 }
 
-// A thread that still calls when main returns.
+// A thread that is still making calls when main returns.
 void on_a_thread_that_outlives_main() {
   std::thread([] {
     for (;;) call_everything();

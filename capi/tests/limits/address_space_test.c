@@ -1,6 +1,6 @@
-/* Calls of a process whose address space is used up, as under `ulimit -v` or in a container without
- * overcommit. They return OUT_OF_MEMORY, in a short time, and work again when there is room. Each
- * case runs in a process of its own. */
+/* Calls in a process whose address space is exhausted, as under `ulimit -v` or in a container
+ * without overcommit. They return OUT_OF_MEMORY quickly, and work again when memory is available.
+ * Each case runs in a separate process. */
 
 #define _GNU_SOURCE
 #include <math.h>
@@ -89,14 +89,15 @@ static tenon_error* qr(tenon_tensor* x, tenon_tensor** out_y) {
   return tenon_qr(scope, x, out_y, NULL);
 }
 
-/* The element at the front of the n of y. */
+/* Reads the n elements of y and returns the first. */
 static double first_of(tenon_tensor* y, int64_t n) {
   static float values[kSize * kSize];
   MUST(tenon_tensor_read(scope, y, values, (size_t)n * sizeof *values));
   return values[0];
 }
 
-/* The op of 4 times the identity, with room for everything, for little, and for everything. */
+/* Calls the op on 4 times the identity with different amounts of available memory, and finally
+ * without a limit. */
 static void test_op(op call, int64_t size, double expected) {
   static const size_t kRoom[] = {0, 1 << 16, 1 << 20, 8 << 20, 64 << 20};
   tenon_tensor *x, *y = NULL;
@@ -122,7 +123,7 @@ static void test_op(op call, int64_t size, double expected) {
   tenon_context_release(context);
 }
 
-/* OpenBLAS serves large products on `cpu`; elsewhere they only take long. */
+/* OpenBLAS computes large products on `cpu`; other devices would only take long. */
 static void products(void) {
   const char* device = getenv("TENON_TEST_DEVICE");
   test_op(matmul, device && strcmp(device, "cpu") == 0 ? kSize : 128, 16);

@@ -1,10 +1,10 @@
-/* Fails each allocation of the scenarios in turn, alone and together with all that follow until the
- * call returns. Each time, the call reports OUT_OF_MEMORY, succeeds when it is repeated, and gives
- * the result that it gives otherwise; the next run does too, and no block stays behind.
+/* Fails each allocation of the scenarios in turn, alone and together with all later ones until the
+ * call returns. Each time, the call reports OUT_OF_MEMORY, succeeds when it is repeated, and
+ * returns the same result as without a failure. So does the next run, and no block leaks.
  *
- * allocation_test STRIDE tests every STRIDE-th allocation. Each scenario runs in a process of its
- * own: if that crashes or hangs, the next one goes on after the allocation at fault.
- * allocation_test SCENARIO ALLOCATION alone|all tests one of them, without a process of its own. */
+ * allocation_test STRIDE tests every STRIDE-th allocation. Each scenario runs in a separate
+ * process: if it crashes or hangs, a new process continues after the allocation that caused it.
+ * allocation_test SCENARIO ALLOCATION alone|all tests one allocation in the main process. */
 
 #define _GNU_SOURCE
 #include <signal.h>
@@ -21,18 +21,18 @@
 enum {
   kSecondsForPoint = 20,
   kMaxFaults = 20,
-  /* Builds with assertions hold back the last 256 freed objects of each type. */
+  /* Builds with assertions delay the reuse of the last 256 freed objects of each type. */
   kHeldBack = 256
 };
 
-/* What the processes of a scenario share. */
+/* Memory shared by the processes of a scenario. */
 struct progress {
-  uint64_t result;    /* Of a run in which nothing fails. */
-  long n_allocations; /* In such a run of a process that has run the scenario before, */
+  uint64_t result;    /* The result of a run without failures. */
+  long n_allocations; /* In such a run of a process that has already run the scenario, */
   long n_cold;        /* and of one that has not. */
   long point;         /* The allocation that fails. */
-  int is_alone;       /* Whether those after it succeed. */
-  long n_points;      /* Tested so far. */
+  int is_alone;       /* Whether later allocations succeed. */
+  long n_points;      /* Number of allocations tested so far. */
   int n_problems;
 };
 
@@ -68,7 +68,8 @@ static void run_whole(const struct scenario* scenario) {
   }
 }
 
-/* Both, and whether blocks stay behind. Pools and caches may grow at first, but not each time. */
+/* Tests one allocation, and whether blocks leak. Pools and caches may grow at first, but not every
+ * time. */
 static void test_point(const struct scenario* scenario) {
   static long most_live = 0;
   int n = 0;
@@ -100,7 +101,7 @@ static void warm_up(const struct scenario* scenario) {
 
 static int n_faults;
 
-/* Whether the process was right; says what went wrong. */
+/* Waits for a child process. Returns whether it succeeded; reports the failure otherwise. */
 static int end_of(pid_t child, const struct scenario* scenario) {
   int status = 0;
   waitpid(child, &status, 0);
@@ -114,7 +115,7 @@ static int end_of(pid_t child, const struct scenario* scenario) {
   return 0;
 }
 
-/* Tests a scenario in a process that has run it before. */
+/* Tests a scenario in a process that has already run it. */
 static void test_warm(const struct scenario* scenario, long stride) {
   long first = 0;
   do {
@@ -131,7 +132,7 @@ static void test_warm(const struct scenario* scenario, long stride) {
   } while (first < shared->n_allocations && ++n_faults < kMaxFaults);
 }
 
-/* Tests the allocations of processes that have not called Tenon before. */
+/* Tests the allocations of processes that have not yet called Tenon. */
 static void test_cold(const struct scenario* scenario, long stride) {
   for (shared->point = 0; shared->point < shared->n_cold && n_faults < kMaxFaults;
        shared->point += stride) {
@@ -149,7 +150,7 @@ static void test_cold(const struct scenario* scenario, long stride) {
   }
 }
 
-/* One allocation in this process, for a debugger. */
+/* Tests one allocation in this process, for use in a debugger. */
 static int test_one(const char* name, long point, int is_alone) {
   int i;
   for (i = 0; i < kScenarioCount; ++i) {
@@ -162,7 +163,7 @@ static int test_one(const char* name, long point, int is_alone) {
   return shared->n_problems == 0 && shared->n_points == 1 ? 0 : 1;
 }
 
-/* Saving waits for the disk, so files go to memory where the system has a folder there. */
+/* Saving waits for the disk, so files are written to a folder in memory if the system has one. */
 static char folder[] = "/dev/shm/tenon_allocation_XXXXXX";
 
 static int enter_folder(void) { return mkdtemp(folder) && chdir(folder) == 0; }

@@ -1,4 +1,4 @@
-/* What the scenarios share: what one owns, its result, and calls that may fail once. */
+/* Shared by the scenarios: owned objects, the result, and calls that may fail once. */
 
 #ifndef TENON_CAPI_TESTS_MEMORY_ARENA_H_
 #define TENON_CAPI_TESTS_MEMORY_ARENA_H_
@@ -8,10 +8,10 @@
 
 /* ---- calls that may fail once ------------------------------------------- */
 
-/* Whether a call failed, and is to be repeated. Allocations fail no more then. An error other than
- * OUT_OF_MEMORY is a problem. */
+/* Returns whether a call failed and must be repeated. If so, later allocations succeed. An error
+ * other than OUT_OF_MEMORY is a problem. */
 int must_repeat(tenon_error* error, const char* call, const char* file, int line);
-/* Whether it failed again, which is a problem. */
+/* Returns whether the repeated call failed, which is a problem. */
 int failed_again(tenon_error* error, const char* call, const char* file, int line);
 
 /* Makes a call, and repeats it if it fails. Goes to `end` if it fails again. */
@@ -23,7 +23,7 @@ int failed_again(tenon_error* error, const char* call, const char* file, int lin
     }                                                    \
   } while (0)
 
-/* The same in functions that return `error`, whose callers repeat them. */
+/* As DO(), for functions that return `error` and whose callers repeat them. */
 #define TRY(call)        \
   do {                   \
     error = call;        \
@@ -43,19 +43,20 @@ struct arena {
   int n;
 };
 
-/* False if it failed. */
+/* Returns false on failure. */
 int begin(struct arena* own, const char* device);
 /* Releases everything and returns the hash of what was added. */
 uint64_t finish(struct arena* own);
 
-/* Where the next tensor goes, which finish() releases; the last one. */
+/* next() returns the slot for the next tensor, which finish() releases. last() returns the latest
+ * tensor. */
 tenon_tensor** next(struct arena* own);
 tenon_tensor* last(const struct arena* own);
 
-/* f32[rows,columns] of small numbers; NULL if it failed. */
+/* Creates an f32[rows,columns] tensor of small numbers; NULL on failure. */
 tenon_tensor* matrix(struct arena* own, int64_t rows, int64_t columns);
 
-/* Add to the scenario's result: bytes, a text, the elements of a tensor. */
+/* Add bytes, a text, or the elements of a tensor to the scenario's result. */
 void add_bytes(const void* data, size_t size);
 void add_text(tenon_string text);
 void add(struct arena* own, tenon_tensor* x);

@@ -1,6 +1,6 @@
-/* An allocator for tests that fails when a test asks for it. The program's own malloc() takes the
- * place of the C library's in every library that the program loads. It needs glibc, which gives its
- * allocator under second names. */
+/* An allocator that fails on request, for tests. The program's malloc() replaces the C library's in
+ * every library that the program loads. It needs glibc, which also exports its allocator under
+ * other names. */
 
 #ifndef TENON_CAPI_TESTS_MEMORY_FAILING_MALLOC_H_
 #define TENON_CAPI_TESTS_MEMORY_FAILING_MALLOC_H_
@@ -10,11 +10,11 @@
  * form of them, or mmap(). */
 void fail_allocations(long first, long n);
 
-/* Since the last call of fail_allocations(). */
+/* Number of allocations since the last call of fail_allocations(). */
 long count_allocations(void);
 long count_failed_allocations(void);
 
-/* Blocks that are allocated and not freed. */
+/* Number of blocks that are allocated and not freed. */
 long count_live_blocks(void);
 
 #endif /* TENON_CAPI_TESTS_MEMORY_FAILING_MALLOC_H_ */

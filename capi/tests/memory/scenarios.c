@@ -75,7 +75,8 @@ static tenon_error* loss_of_inputs(void* payload, tenon_scope* scope, tenon_tens
   return loss(scope, inputs[0], inputs[1], &out_outputs[0]);
 }
 
-/* The gradient of the loss with respect to `w`, and that of its sum, under two tapes. */
+/* Computes the gradient of the loss with respect to `w`, and the gradient of its sum, under two
+ * tapes. */
 static tenon_error* second_gradient(struct arena* own, tenon_tensor* x, tenon_tensor* w,
                                     tenon_tensor** out_gradient) {
   tenon_tape *outer = NULL, *inner = NULL;
@@ -161,7 +162,7 @@ static uint64_t run_function(const char* device) {
   add_text(text);
   tenon_string_release(text);
   text.data = NULL;
-  DO(tenon_function_explain(made.function, &text)); /* Counts calls, those that failed too. */
+  DO(tenon_function_explain(made.function, &text)); /* Counts calls, including failed ones. */
 end:
   tenon_string_release(text);
   tenon_trace_release(trace);

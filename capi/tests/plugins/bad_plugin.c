@@ -1,4 +1,4 @@
-/* A plugin that is wrong in one way, which BAD_<fault> says. It never gets as far as computing. */
+/* A plugin with one fault, selected by BAD_<fault>. It is refused before it computes anything. */
 
 #include <tenon/plugin.h>
 
@@ -56,7 +56,7 @@ static tenon_error* describe_device(tenon_device_p* device, tenon_device_propert
 }
 static void close_device(tenon_device_p* device) { (void)device; }
 
-/* Calls that nobody reaches. */
+/* Functions that are never called. */
 static void unused_void(void) {}
 static tenon_error* unused_call(void) { return fail("called"); }
 

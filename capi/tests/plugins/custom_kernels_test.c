@@ -1,11 +1,11 @@
 /* Custom ops on a device whose plugin has kernels for them by name: custom_plugin.c. Its results
- * are a thousand more than those of the program's own loops, so that one sees who computed. */
+ * are greater by 1000 than those of the program's own loops, which shows who computed them. */
 
 #include <tenon/introspect.h>
 
 #include "capi/tests/check.h"
 
-static int computed; /* How often the program's own loop ran. */
+static int computed; /* Number of runs of the program's own loop. */
 
 static tenon_error* compute_scale(void* payload, const void* attrs, const tenon_host_array* inputs,
                                   size_t n_inputs, const tenon_host_array* outputs,
@@ -71,7 +71,7 @@ static tenon_tensor* called(uint32_t id, const void* attrs, tenon_tensor* x) {
   return y;
 }
 
-/* Reads as they are what the device, which knows no float64, could not cast for CHECK_VALUES. */
+/* Checks elements without a cast: the device does not support float64, which CHECK_VALUES needs. */
 static void check_elements(tenon_tensor* x, const double* expected, size_t n) {
   float values[4] = {0};
   double wide[4] = {0};
@@ -261,7 +261,8 @@ struct counts {
   int live;
 };
 
-/* What the plugin counted of its SHAPED lines' kernels: test.counts. */
+/* Returns the plugin's counters for kernels of its SHAPED lines, which the op test.counts
+ * reports. */
 static struct counts counted(uint32_t counts_op, tenon_tensor* pair) {
   struct counts counts;
   float values[2] = {-1, -1};
@@ -273,7 +274,7 @@ static struct counts counted(uint32_t counts_op, tenon_tensor* pair) {
   return counts;
 }
 
-/* Calls the op in `where` with n zeros. Returns whether the kernel was one for these sizes. */
+/* Calls the op in `where` with n zeros. Returns whether the kernel was prepared for this size. */
 static int is_right_for(tenon_scope* where, uint32_t op, int64_t n, float* values) {
   const size_t bytes = (size_t)n * sizeof *values;
   tenon_tensor *x = NULL, *y = NULL;
@@ -286,10 +287,11 @@ static int is_right_for(tenon_scope* where, uint32_t op, int64_t n, float* value
   return values[0] == 1000 && values[n - 1] == 1000;
 }
 
-/* The host keeps a bounded number of them, and has forgotten the first ones when they come again.
+/* The host caches a bounded number of kernels. It has evicted the first ones when their sizes occur
+ * again.
  */
 static void more_sizes_than_are_kept(void) {
-  /* A device keeps 1024 of them, and a scope holds some of those that it used last. */
+  /* A device caches 1024 kernels, and a scope holds some of those that it used most recently. */
   enum { kSizes = 1100, kKept = 1024, kHeldByScope = 512 };
   const tenon_custom_op op = op_called("test.sizes", 0), counts = op_called("test.counts", 0);
   const uint32_t ids[2] = {TENON_OP_abs, registered(&op)}, counts_op = registered(&counts);
@@ -299,7 +301,8 @@ static void more_sizes_than_are_kept(void) {
   int64_t n;
   for (round = 0; round < 2; ++round) {
     const int before = counted(counts_op, pair).prepared;
-    tenon_scope* fresh = NULL; /* It used none yet, so that what it finds the device has kept. */
+    tenon_scope* fresh =
+        NULL; /* A new scope holds no kernels, so every hit comes from the device's cache. */
     CHECK_OK(tenon_scope_create(context(), tenon_str(device_name()), &fresh));
     for (n = 1; n <= kSizes; ++n) {
       for (which = 0; which < 2; ++which) {

@@ -92,8 +92,8 @@ class Error : public std::exception {
     return Error(Shared::share(const_cast<tenon_error*>(error)), at);
   }
 
-  // The message and, if known, the line of the call: "gather: C2: index 7 is outside [-3, 3)
-  // (called at train.cc:12)".
+  // The message and, if known, the line of the call:
+  // "gather: C2: index 7 is outside [-3, 3) (called at train.cc:12)".
   const char* what() const noexcept override {
     return texts_ ? texts_->what.c_str() : message().data();
   }

@@ -195,8 +195,8 @@ class Function {
     return detail::adopt_all(outputs);
   }
 
-  // As above, for individual tensors, optionally followed by static arguments: f(x, w,
-  // Statics{{"rate", 2.0}}).
+  // As above, for individual tensors, optionally followed by static arguments:
+  // f(x, w, Statics{{"rate", 2.0}}).
   template <class... Rest>
   requires(detail::IsArgument<Rest>&&...) std::vector<Tensor>
   operator()(const Input& first, const Rest&... rest) const {
