@@ -37,8 +37,7 @@ class CallAttrs {
  private:
   void read(const OpDef& op, const void* given);
 
-  const AttrsType* type_ =
-      nullptr;  // NULL if the op has no attributes, or until they are constructed.
+  const AttrsType* type_ = nullptr;  // NULL without attributes, or before their construction.
   alignas(std::max_align_t) std::byte bytes_[1024];
 };
 

@@ -22,8 +22,7 @@ struct CustomOp {
   tenon_custom_op op;
   Payload payload;
   AttrsType attrs = {};
-  std::unique_ptr<OpDef>
-      in_order;  // The ordered variant that traces record if the op has `compute`.
+  std::unique_ptr<OpDef> in_order;  // The ordered variant that traces record for `compute`.
 };
 
 const CustomOp& custom_of(const OpDef& op) {

@@ -151,8 +151,7 @@ class Arguments {
 
  private:
   std::vector<Tensor> tensors_;
-  std::vector<Tensor>
-      renamed_;  // Donated tensors with other owners; the call uses aliases of them.
+  std::vector<Tensor> renamed_;  // Donated, but with other owners: the call uses aliases.
 };
 std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles, size_t n,
                                 const char* name);

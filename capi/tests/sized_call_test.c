@@ -48,8 +48,7 @@ static void one_trace_serves_computed_sizes(void) {
     tenon_tensor_release(x);
     tenon_tensor_release(y);
   }
-  CHECK(code.runs <=
-        3); /* One trace for each of the first two lengths, then one for all lengths. */
+  CHECK(code.runs <= 3); /* One trace for each of the first two lengths, then one for all. */
   tenon_function_release(f);
 }
 

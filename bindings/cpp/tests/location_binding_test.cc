@@ -175,8 +175,7 @@ TEST(ErrorLocation, OfTracedCodeIsClearedWhenTracingEnds) {
   EXPECT_NAMES_THIS_LINE(gather(vector({1}), 5));
   EXPECT_EQ(location_of([&] {
               const Tensor x(1.f);
-              if (vector({1, 2}))
-                x.rank();  // A conversion, which cannot receive the line of its call.
+              if (vector({1, 2})) x.rank();  // A conversion cannot receive its line.
             }),
             "");
 }

@@ -63,19 +63,19 @@ typedef struct tenon_plugin_option {
 } tenon_plugin_option;
 
 enum {
-  TENON_NUMERIC_STRICT =
-      0, /* Results are bitwise determined by values, shapes, dtypes and attributes. */
+  /* Results are bitwise determined by values, shapes, dtypes and attributes. */
+  TENON_NUMERIC_STRICT = 0,
   TENON_NUMERIC_FAST = 1 /* A device may trade bitwise equality for speed. */
 };
 
 enum {
-  TENON_FALLBACK_WARN =
-      0, /* Ops that a device cannot run fall back to the CPU, with one warning for each op. */
+  /* Ops that a device cannot run fall back to the CPU, with one warning for each op. */
+  TENON_FALLBACK_WARN = 0,
   TENON_FALLBACK_STRICT = 1, /* An op that the device cannot run is an error. */
   TENON_FALLBACK_AUTO = 2    /* Falls back to the CPU silently. */
 };
 
-/* How a context is made. Start from TENON_CONTEXT_OPTIONS_DEFAULT. */
+/* Options of a context. Start from TENON_CONTEXT_OPTIONS_DEFAULT. */
 typedef struct tenon_context_options {
   uint32_t struct_size;
   int32_t log_level;      /* Minimum TENON_LOG_* level that is logged. */

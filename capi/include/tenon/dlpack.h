@@ -88,7 +88,7 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_to_dlpack(
 
 /**
  * Imports a tensor from another library, without a copy if the scope's device can use the memory in
- * place. Imported memory must not be written until its deleter runs. A copied tensor lifts that
+ * place. Imported memory must not be written until its deleter runs. A copy removes that
  * restriction.
  *
  * @param scope       The scope in which the call runs.

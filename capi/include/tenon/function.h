@@ -1,4 +1,4 @@
-/* tenon/function.h - functions: user code that is traced once and runs as its traces.
+/* tenon/function.h - functions: callbacks that are traced once and then run as graphs.
  *
  * A function wraps a callback that makes ordinary calls. The first call traces the callback: its
  * calls are recorded and compute nothing. The resulting trace runs now and in every later call with
@@ -83,8 +83,8 @@ typedef struct tenon_input_spec {
   tenon_string name; /* Used in messages and files; if empty, x0, x1 and so on. */
   tenon_dtype dtype; /* For an inline scalar: TENON_FLOAT32, TENON_INT64 or TENON_BOOL. */
   uint32_t rank;
-  const int64_t* shape TENON_BORROWED TENON_NULLABLE
-      TENON_COUNT(rank); /* Sizes, or TENON_SIZE_UNKNOWN. */
+  /* Sizes, or TENON_SIZE_UNKNOWN. */
+  const int64_t* shape TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);
   /* A name for each unknown size, empty for none; NULL if no size has a name. Sizes with the same
    * name are equal. */
   const tenon_string* size_names TENON_BORROWED TENON_NULLABLE TENON_COUNT(rank);

@@ -144,14 +144,13 @@ typedef struct tenon_fill_region {
 /* The memory layout of an operand, as far as kernels distinguish it. */
 typedef uint16_t tenon_stride_class;
 enum {
-  TENON_STRIDES_DENSE = 0, /* Row-major without gaps. */
-  TENON_STRIDES_UNIFORM =
-      1, /* One element is broadcast: all strides are zero, or it is by value. */
+  TENON_STRIDES_DENSE = 0,   /* Row-major without gaps. */
+  TENON_STRIDES_UNIFORM = 1, /* One broadcast element: strides are zero, or it is by value. */
   TENON_STRIDES_STRIDED = 2, /* Any strides, including zero and negative ones. */
   TENON_STRIDES_ABSENT = 3   /* An optional operand that is absent. */
 };
 
-/* What is known of an operand in `prepare`. Frozen. */
+/* Describes an operand in `prepare`. Frozen. */
 typedef struct tenon_operand {
   tenon_dtype dtype; /* TENON_DTYPE_NONE if absent. */
   uint16_t rank;
@@ -164,8 +163,8 @@ typedef struct tenon_operand {
 struct tenon_kernel;
 
 enum {
-  TENON_REQUEST_STRICT =
-      1 << 0, /* Results are bitwise determined by values, shapes, dtypes, attributes. */
+  /* Results are bitwise determined by values, shapes, dtypes and attributes. */
+  TENON_REQUEST_STRICT = 1 << 0,
   TENON_REQUEST_DETERMINISTIC = 1 << 1 /* Two runs give bitwise equal results. STRICT implies it. */
 };
 
@@ -174,8 +173,8 @@ typedef struct tenon_kernel_request {
   uint32_t struct_size;
   uint32_t flags;
   const struct tenon_kernel* line TENON_COUNT(1); /* The plugin's own line. */
-  const void* attrs TENON_BORROWED
-      TENON_NULLABLE; /* `tenon_<op>_attrs`, or a custom op's attribute struct. */
+  /* `tenon_<op>_attrs`, or a custom op's attribute struct. */
+  const void* attrs TENON_BORROWED TENON_NULLABLE;
   size_t n_inputs;
   size_t n_outputs;
   const tenon_operand* inputs TENON_BORROWED TENON_COUNT(n_inputs);
@@ -380,7 +379,7 @@ typedef struct tenon_recorded_operand {
 
 /* One launch. Valid during the call. Frozen. */
 typedef struct tenon_recorded_launch {
-  tenon_kernel_p* kernel; /* Must outlive the recording. */
+  tenon_kernel_p* kernel; /* Outlives the recording. */
   /* The launch with its current memory and values, for plugins that record a launch by capturing
    * it. `work` and `ticket` are specified by each replay. */
   const tenon_launch* launch TENON_COUNT(1);

@@ -10,9 +10,9 @@
  * dtypes, ranks, sizes or static arguments. A call uses the signature that it matches. If several
  * match, it uses the one with the fewest unknown sizes; ties go to the first.
  *
- * An open program behaves like code: its functions (tenon/function.h) can be called, traced and
- * differentiated, and its variables (tenon/variable.h) can be read, assigned and trained. Functions
- * of one folder share variables. Files are untrusted and validated.
+ * The functions of an open program (tenon/function.h) can be called, traced and differentiated. Its
+ * variables (tenon/variable.h) can be read, assigned and trained. Functions of one folder share
+ * variables. Files are untrusted and validated.
  *
  * Threads: any thread, also concurrently, but only one thread at a time may use a scope. An open
  * program is immutable; its variables are not.

@@ -72,9 +72,9 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_donate(
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
- *     size negative, the number of bytes exceeds an int64, `size` does not match, or a pointer is
- *     NULL.
+ *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank is too high,
+ *     a size is negative, the number of bytes exceeds an int64, `size` does not match, or a pointer
+ *     is NULL.
  *   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable
@@ -105,8 +105,8 @@ TENON_API TENON_OWNED tenon_error* tenon_tensor_from_data(
  * @param out_tensor  Receives the tensor.
  *
  * @return NULL, or an error for the caller to free:
- *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
- *     size is negative, an element is outside `data`, or a pointer is NULL.
+ *   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank is too high,
+ *     a size is negative, an element is outside `data`, or a pointer is NULL.
  *   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or the memory limit is exhausted.
  *
  * @since 0.1, unstable

@@ -144,7 +144,7 @@ enum {
   TENON_NOT_FOUND = 3,           /* No such device, op, file or name. */
   TENON_UNIMPLEMENTED = 4,       /* Valid, but not supported for this op, dtype or device. */
   TENON_UNAVAILABLE = 5,         /* Not available on this machine, or not now. */
-  TENON_OUT_OF_MEMORY = 6,       /* The device's memory or its limit is used up. */
+  TENON_OUT_OF_MEMORY = 6,       /* The device's memory or the memory limit is exhausted. */
   TENON_CANCELLED = 7,           /* The context or the scope was cancelled. */
   TENON_FAILED_PRECONDITION = 8, /* The object's state does not allow the call: a consumed tape. */
   TENON_DATA_LOSS = 9,           /* A file is truncated or inconsistent. */

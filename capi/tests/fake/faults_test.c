@@ -150,8 +150,8 @@ static void check_lost(const char* options) {
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
   CHECK(first_is(t[1], -1));
 
-  tenon_error_release(tenon_neg(
-      there(), t[1], &lost)); /* The device is lost here; the error may be reported later. */
+  /* The device is lost here; the error may be reported later. */
+  tenon_error_release(tenon_neg(there(), t[1], &lost));
   tenon_tensor_release(lost);
   tenon_error_release(tenon_scope_wait(there()));
 

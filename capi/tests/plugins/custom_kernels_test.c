@@ -301,8 +301,8 @@ static void more_sizes_than_are_kept(void) {
   int64_t n;
   for (round = 0; round < 2; ++round) {
     const int before = counted(counts_op, pair).prepared;
-    tenon_scope* fresh =
-        NULL; /* A new scope holds no kernels, so every hit comes from the device's cache. */
+    /* A new scope holds no kernels, so every hit comes from the device's cache. */
+    tenon_scope* fresh = NULL;
     CHECK_OK(tenon_scope_create(context(), tenon_str(device_name()), &fresh));
     for (n = 1; n <= kSizes; ++n) {
       for (which = 0; which < 2; ++which) {

@@ -26,10 +26,9 @@ namespace tenon {
 struct InputSpec {
   std::string name = {};
   DType dtype = kFloat32;
-  std::vector<int64_t> shape = {};  // TENON_SIZE_UNKNOWN for dynamic sizes.
-  std::vector<std::string> size_names =
-      {};                  // Of unknown sizes; sizes with the same name are equal.
-  bool is_scalar = false;  // Whether the input is an inline scalar.
+  std::vector<int64_t> shape = {};           // TENON_SIZE_UNKNOWN for dynamic sizes.
+  std::vector<std::string> size_names = {};  // Of unknown sizes; equal names mean equal sizes.
+  bool is_scalar = false;                    // Whether the input is an inline scalar.
 };
 
 // The inputs that calls may pass: {{.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}}}. Empty for any
@@ -299,8 +298,8 @@ class Function {
 
 // ---- lambdas as functions
 
-// A Function that is called with tensors one by one, and static arguments after them, and returns
-// what its lambda returns.
+// A Function that takes individual tensors, optionally followed by static arguments, and returns
+// the type that its lambda returns.
 template <class F>
 class TypedFunction : public Function {
  public:

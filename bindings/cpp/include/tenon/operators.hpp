@@ -133,7 +133,7 @@ requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Tensor
 
 // ---- parts of a tensor
 
-// Splits an axis into n equal parts, of which the last may be smaller: split(x, 3, {.axis = 1}).
+// Splits an axis into n equal chunks; the last may be smaller: split(x, 3, {.axis = 1}).
 inline std::vector<Tensor> split(const Input& x, size_t n, const SplitAttrs& attrs = {}) {
   const bool differs = attrs.num_outputs != 0 && static_cast<size_t>(attrs.num_outputs) != n;
   if (differs || (!attrs.split.empty() && attrs.split.size() != n)) {
