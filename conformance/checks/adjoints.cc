@@ -1,6 +1,6 @@
-// Where an op is linear in an input, its derivative there is exact, and needs no small steps:
-// <v, f(u) - f(0)> = <J^T v, u> for any u and v. Which inputs those are is tried, since it depends
-// on attributes too.
+// For an input in which an op is linear, the derivative is checked exactly, without finite
+// differences: <v, f(u) - f(0)> = <J^T v, u> for any u and v. Linearity is determined numerically,
+// because it also depends on attributes.
 
 #include <algorithm>
 #include <map>
@@ -10,8 +10,8 @@
 namespace tenon_kit {
 namespace {
 
-// Far above what binary128 rounds to, and far below what is not linear. Without it no looser than
-// what linear ops are held to.
+// Far above the rounding error of binary128 and far below any nonlinearity. Without binary128,
+// equal to the tolerance for linear ops.
 constexpr double kRounding = kRealIsQuad ? 1e-24 : 1e-12;
 constexpr double kTolerance = 1e-12;
 
@@ -23,8 +23,8 @@ Reals point(const Problem& problem, size_t i, uint64_t seed) {
   return drawn(size_of(problem, i), 70 + 2 * i + seed);
 }
 
-// Whether the outputs follow input `i` as straight lines do. One that they do not depend on does
-// not count: it would show nothing.
+// Whether the outputs are linear in input `i`. An input that does not affect the outputs does not
+// count, because it would prove nothing.
 bool is_linear_in(const Session& oracle, const Problem& wide, size_t i) {
   if (size_of(wide, i) == 0) return false;
   const Reals u = point(wide, i, 0), w = point(wide, i, 1);
@@ -40,7 +40,7 @@ bool is_linear_in(const Session& oracle, const Problem& wide, size_t i) {
     const Real a = way.first, b = way.second;
     const Real want = a * at_u + b * at_w;
     const Real size = real_abs(zero) + real_abs(a * at_u) + real_abs(b * at_w);
-    return real_abs(at(a, b) - zero - want) <= Real(kRounding) * size;  // No NaN is.
+    return real_abs(at(a, b) - zero - want) <= Real(kRounding) * size;  // False for NaN.
   });
 }
 
@@ -57,7 +57,8 @@ std::vector<size_t> linear_inputs(const Environment& env, const Problem& problem
     try {
       if (is_linear_in(env.oracle, wide, i)) found.push_back(i);
     } catch (const tenon::Error&) {
-      // What cannot be moved is not linear; `differences` tells if that is a fault.
+      // An input that cannot be perturbed is not linear; `differences` reports it if that is a
+      // fault.
     }
   }
   return found;
@@ -69,7 +70,7 @@ std::vector<Problem> linear_problems(const Environment& env, const Claim& claim)
   return problems;
 }
 
-// Asked when a run is planned, so known from then on.
+// Called while a run is planned, so the result is cached.
 bool has_linear_input(const Environment& env, const Claim& claim) {
   if (!env.thorough || !has_wide_gradient(env, claim)) return false;
   static std::map<std::pair<uint32_t, std::string>, bool> known;

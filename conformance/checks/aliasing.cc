@@ -1,5 +1,5 @@
-// Aliasing: one tensor given twice, and two views that share elements, give the bits of tensors of
-// their own.
+// Aliasing: passing one tensor twice, or two overlapping views, gives the same bits as separate
+// tensors.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace tenon_kit {
 namespace {
 
-// Operands that could be one tensor: of one type, and no place in another of them.
+// Whether the operands could be one tensor: they have the same dtype, and neither holds indices.
 bool may_share(const Problem& problem, size_t i, size_t j) {
   const Operand &x = problem.inputs[i], &y = problem.inputs[j];
   return is_tensor(x) && is_tensor(y) && x.dtype == y.dtype && !is_index(*problem.op, i) &&
@@ -25,13 +25,13 @@ void for_each_pair(const Problem& problem, Each&& each) {
   }
 }
 
-// Problems of which two operands are alike, where that makes sense.
+// Problems in which two operands have the same values, where that is valid.
 std::vector<Problem> alike_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
   for (const Problem& own : valid_problems(claim, 24, env.seed, env.oracle)) {
     for_each_pair(own, [&](size_t i, size_t j) {
       for (const auto& [from, to] : {std::pair(i, j), std::pair(j, i)}) {
-        if (to == 0 && !own.op->index_rule.empty()) break;  // The places are in that shape.
+        if (to == 0 && !own.op->index_rule.empty()) break;  // Indices fit only that shape.
         Problem problem = own;
         problem.expected.clear();
         problem.inputs[to] = problem.inputs[from];
@@ -57,7 +57,7 @@ bool are_alike(const Operand& x, const Operand& y) {
   return x.shape == y.shape && encode(x.values(), x.dtype) == encode(y.values(), y.dtype);
 }
 
-// ---- one tensor twice
+// ---- one tensor passed twice
 
 std::string with_one_tensor(const Environment& env, const Problem& problem, size_t i, size_t j) {
   const std::vector<Result> want = env.device.run(problem);
@@ -67,7 +67,7 @@ std::string with_one_tensor(const Environment& env, const Problem& problem, size
   return fault.empty() ? "" : "are one tensor, " + fault;
 }
 
-// ---- views of one buffer, of which the second begins a step of the first axis later
+// ---- overlapping views of one buffer; the second starts one step of axis 0 later
 
 std::string with_overlap(const Environment& env, const Problem& problem, size_t i, size_t j) {
   const Operand& x = problem.inputs[i];
@@ -76,7 +76,7 @@ std::string with_overlap(const Environment& env, const Problem& problem, size_t 
   Operand base = listed(x);
   base.shape[0] = n + 1;
   Reals& values = base.fill.values;
-  values.insert(values.end(), values.begin(), values.begin() + step);  // The first step once more.
+  values.insert(values.end(), values.begin(), values.begin() + step);  // Repeats the first step.
   Problem apart = problem;
   for (const auto& [k, from] : {std::pair(i, int64_t{0}), std::pair(j, step)}) {
     apart.inputs[k] =

@@ -1,5 +1,5 @@
-// Casts, and integers at the ends of their range. What is right is computed here: `ref`'s loops
-// would be judged by themselves.
+// Casts, and integers at the ends of their range. Expected values are computed here, because the
+// oracle cannot validate its own loops.
 
 #include <algorithm>
 #include <utility>
@@ -27,14 +27,15 @@ Operand operand_of(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t see
 
 bool is_cast(const Environment&, const Claim& claim) { return claim.op->name == "cast"; }
 
-// What lies beside the middle of two neighbours in a narrower float: where rounding changes its
-// mind. Over all its exponents, the subnormal ones and those beyond too.
+// Values on and beside the midpoints of neighbours in a narrower float, where rounding changes
+// direction. Covers all its exponents, including subnormals and values out of range.
 Reals ties(tenon_dtype from, tenon_dtype to) {
   const DTypeFacts& f = facts(to);
   Reals values;
   for (int e = f.least_exponent - f.precision - 1; e <= f.greatest_exponent + 1; ++e) {
     const Real power = real_scale(1, e), unit = ulp(power, to);
-    // The last bit of what is below the middle is 0, then 1; at the top a carry.
+    // The value below the midpoint ends in bit 0, then in bit 1; the last one carries into the next
+    // power.
     for (const Real below : {power, power + unit, 2 * power - unit}) {
       const Real middle = below + unit / 2;
       const Real step = is_float(from) ? ulp(middle, from) : Real(1);
@@ -75,7 +76,7 @@ std::vector<Problem> cast_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// Two's complement of as many bits as the dtype has.
+// Wraps to two's complement with the width of the dtype.
 Real wrapped(Real whole, tenon_dtype dtype) {
   const int bits = static_cast<int>(8 * facts(dtype).size);
   const Real modulus = real_scale(1, bits);
@@ -86,17 +87,17 @@ Real wrapped(Real whole, tenon_dtype dtype) {
 }
 
 Real cast_of(Real x, tenon_dtype from, tenon_dtype to) {
-  if (!is_float(from)) x += 0;             // Integers have one zero.
+  if (!is_float(from)) x += 0;             // Integers have no negative zero.
   if (is_bool(to)) return x != 0 ? 1 : 0;  // NaN is not zero.
   if (is_float(to)) return rounded(x, to);
   if (!is_float(from)) return wrapped(x, to);
-  if (!real_is_finite(x)) return rounded(x, to);  // 0 for NaN, or the nearer end.
+  if (!real_is_finite(x)) return rounded(x, to);  // NaN becomes 0; infinities saturate.
   const Real nearest = real_rint(x);
   return rounded(real_abs(nearest) > real_abs(x) ? nearest - (x < 0 ? -1 : 1) : nearest, to);
 }
 
-// What the device gives has to be `want`. Beside the finding, the first element that is not; their
-// number if there is none, or if the type is another.
+// Compares the device's result with `want`. Also returns the index of the first element that
+// differs, or the number of elements if none does or the shape differs.
 std::pair<Finding, size_t> expect(const Environment& env, const Problem& problem,
                                   const Reals& want) {
   const std::vector<Result> got = env.device.run(problem);
@@ -117,7 +118,7 @@ Finding test_cast(const Environment& env, const Problem& problem) {
   Reals want = values;
   for (Real& value : want) value = cast_of(value, x.dtype, to);
   auto [finding, at] = expect(env, problem, want);
-  // The value that went wrong says more than its place.
+  // Reports the input value, which is more useful than its index.
   if (at < values.size()) {
     finding.message.insert(finding.message.find(" is "), " of " + text(values[at]));
   }
@@ -126,7 +127,7 @@ Finding test_cast(const Environment& env, const Problem& problem) {
 
 // ---- integers wrap
 
-using Words = std::vector<uint64_t>;  // Integers by their bits, extended by their sign.
+using Words = std::vector<uint64_t>;  // The bits of integers, sign-extended.
 
 Words words_of(const Operand& x) {
   Words words;
@@ -137,7 +138,7 @@ Words words_of(const Operand& x) {
   return words;
 }
 
-// A problem whose operands have one or two axes, which `axis` or the product goes along.
+// Shape of an operand with one or two axes, for ops along `axis` and matrix products.
 struct Lines {
   int64_t rows = 1, length = 0;
   explicit Lines(const Sizes& shape) : length(shape.back()) {

@@ -1,4 +1,4 @@
-// The list of all checks, and what they share.
+// The list of all checks, and their shared functions.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ std::vector<Check> join() {
   return all;
 }
 
-// About how many elements of its inputs an element of a composite's result depends on.
+// Estimates how many input elements each element of a composite's result depends on.
 double depth_of(const Problem& problem) {
   if (problem.op->elementwise) return 1;
   int64_t longest = 1;
@@ -30,8 +30,8 @@ double depth_of(const Problem& problem) {
   return static_cast<double>(longest);
 }
 
-// The problem with each float input replaced by something of its values. What an attribute scales
-// by stays as large, and is positive.
+// Applies `f` to the values of each float input. Float attributes, which scale terms, are replaced
+// by their absolute values.
 template <class F>
 Problem mapped(const Problem& problem, const F& f) {
   Problem result = widened(problem);
@@ -46,7 +46,7 @@ Problem mapped(const Problem& problem, const F& f) {
   return result;
 }
 
-// How many elements of the first input become one of `n_results`, at most.
+// Maximum number of elements of the first input that are reduced to one of `n_results`.
 double factors_of(const Problem& problem, size_t n_results) {
   if (problem.inputs.empty() || n_results == 0) return 1;
   const Sizes& shape = problem.inputs[0].shape;
@@ -56,8 +56,8 @@ double factors_of(const Problem& problem, size_t n_results) {
   return static_cast<double>(count_of(shape)) / static_cast<double>(n_results);
 }
 
-// What a sum of many terms may lose, for each element: it follows from how many terms there are and
-// how large they are, which the oracle tells for the absolute values, and for ones.
+// The error that a sum of many terms may have, per element. It follows from the number and size of
+// the terms, which the oracle computes from inputs of ones and from absolute values.
 struct Accumulation {
   Reals slack;
   double terms = 1;
@@ -74,7 +74,7 @@ Accumulation accumulation(const Environment& env, const Problem& problem, size_t
   const double factors = factors_of(problem, oracle.size());
   Real total = 0, size = 0;
   for (size_t i = 0; i < oracle.size(); ++i) {
-    // Of products and means ones tell nothing: as many as inputs become one.
+    // Products and means of ones do not count the terms, so use the number of inputs per result.
     const double k = std::max({1.0, factors, product ? 1.0 : static_cast<double>(terms[i])});
     const Real scale = product ? real_abs(oracle[i]) : sizes[i];
     result.slack.push_back(accumulation_bound(product ? k : roundings_of_sum(k), scale, dtype));
@@ -88,7 +88,7 @@ Accumulation accumulation(const Environment& env, const Problem& problem, size_t
   return result;
 }
 
-// Over many outputs the errors of an honest accumulator partly cancel.
+// Over many outputs the errors of a correct accumulator partly cancel.
 std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype dtype,
                              const Accumulation& sums) {
   if (got.size() < 1000 || sums.size == 0) return "";

@@ -1,4 +1,4 @@
-// How far a function of one variable is from the truth over its inputs: what the report draws.
+// The error of functions of one variable over their range of inputs, for the report's plots.
 
 #include <algorithm>
 #include <random>
@@ -8,8 +8,8 @@
 namespace tenon_kit {
 namespace {
 
-// The inputs, by their exponents, of one sign: two bins for each of the dtype's exponents that are
-// at most this far from 0, the outermost ones with all that lies beyond.
+// Inputs of one sign are binned by exponent: two bins for each exponent of the dtype up to this
+// magnitude. The outermost bins also hold everything beyond.
 constexpr int kFarthest = 32;
 
 struct Bins {
@@ -28,7 +28,7 @@ bool is_function(const Environment&, const Claim& claim) {
 
 int64_t samples(const Environment& env) { return env.thorough ? 24 : 4; }
 
-// From the least bin of the negative inputs to the greatest one of the others.
+// Samples all bins in increasing order, from the most negative inputs to the largest.
 std::vector<Problem> grid(const Environment& env, const Claim& claim) {
   const tenon_dtype dtype = claim.inputs[0];
   const DTypeFacts& f = facts(dtype);
@@ -55,7 +55,7 @@ std::vector<Problem> grid(const Environment& env, const Claim& claim) {
   return {problem};
 }
 
-// The largest error of each bin, where a result is finite.
+// The largest error in each bin, over finite results.
 std::vector<CurvePoint> curve_of(const Environment& env, const Problem& problem,
                                  const Result& result) {
   const tenon_dtype dtype = result.dtype;
@@ -87,8 +87,8 @@ std::vector<CurvePoint> curve_of(const Environment& env, const Problem& problem,
 Finding test_curve(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
   Finding finding = judge_values(env, problem, got);
-  finding.trusted = true;  // Far out many functions are 0 or infinite.
-  // What shrinking left of the grid is no grid.
+  finding.trusted = true;  // Many functions are 0 or infinite for large inputs.
+  // A shrunk problem no longer covers the grid.
   const auto n = static_cast<int64_t>(got.at(0).bytes.size() / facts(got[0].dtype).size);
   if (is_float(got[0].dtype) && n == 2 * Bins(got[0].dtype).count() * samples(env)) {
     finding.curve = curve_of(env, problem, got[0]);

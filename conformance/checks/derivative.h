@@ -1,5 +1,5 @@
-// Derivatives of a problem, as the checks of them take them: by a tape in a session, of outputs
-// that are weighed by numbers which depend on nothing but their places.
+// Derivatives of a problem for the gradient checks: taken by a tape in a session, with outputs
+// weighted by numbers that depend only on the element's index.
 
 #pragma once
 
@@ -7,43 +7,46 @@
 
 namespace tenon_kit {
 
-// The gradients of <outputs, weights> by each floating input, or those of <gradients, weights>.
+// kFirst: gradients of <outputs, weights> by each floating-point input. kSecond: gradients of
+// <those gradients, weights>.
 enum class Order { kFirst, kSecond };
 
-// What the elements of `y`, the i-th of several tensors, are weighed by.
+// The weights of the elements of `y`, the i-th of several tensors.
 using Weights = Reals (*)(const Result& y, size_t i);
 
-// Short numbers, which every dtype holds, so that devices and oracle are given the same.
+// Numbers with few bits, which every dtype represents exactly, so that devices and oracle get the
+// same weights.
 Reals drawn_weights(const Result& y, size_t i);
 
 struct Gradients {
-  std::vector<size_t> inputs;  // By which they are, and as many values.
+  std::vector<size_t> inputs;  // The inputs differentiated by; one entry in `values` each.
   std::vector<Result> values;
 };
 
 Gradients gradients(const Session& session, const Problem& problem, Order order,
                     Weights weights = drawn_weights);
 
-// <results, drawn weights>, over those that are floating.
+// <results, drawn weights>, over the floating-point results.
 Real weighed(const std::vector<Result>& results);
 
-// Whether derivatives are taken by it.
+// Whether the operand is differentiated by.
 bool is_source(const Operand& x);
 
-// Numbers between -1 and 1 that float64 holds.
+// Numbers between -1 and 1 that are exact in float64.
 Reals drawn(size_t n, uint64_t seed);
 
-// The problem with other values in input `i`.
+// The problem with the values of input `i` replaced.
 Problem with_values(const Problem& problem, size_t i, Reals values);
 
-// ---- for which claims, and of what
+// ---- which claims, and which problems
 
 bool has_gradient(const Environment& env, const Claim& claim);
-// The same in float64. Kinks stay where they are in any width, and so do definitions.
+// Whether the claim has a gradient and computes in float64. Kinks and domains are the same in every
+// width.
 bool has_wide_gradient(const Environment& env, const Claim& claim);
 
-// Those of the claim's problems that have slopes: finite, and no case of a kink. The first input
-// has so many elements at most.
+// The claim's problems that are differentiable: with finite values, and without cases of kinks. The
+// first input has at most `most_of_first` elements.
 std::vector<Problem> smooth_problems(const Environment& env, const Claim& claim,
                                      int64_t most_of_first = 2000);
 

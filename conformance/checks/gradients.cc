@@ -1,6 +1,6 @@
-// Derivatives, and those of derivatives: the oracle's against differences of what they are taken
-// of, in binary128, and the device's against the oracle's. Where an op is linear, adjoints.cc holds
-// them to more digits; where it has no slope, kinks.cc holds them to what is declared.
+// First and second derivatives: the oracle's are compared with finite differences in binary128, and
+// the device's with the oracle's. Ops that are linear are checked more precisely in adjoints.cc;
+// derivatives at kinks are compared with declared values in kinks.cc.
 
 #include <algorithm>
 #include <optional>
@@ -10,10 +10,10 @@
 namespace tenon_kit {
 namespace {
 
-// ---- the oracle's derivative against differences
+// ---- the oracle's derivative against finite differences
 
-// What the derivative of that order is one of, where input `i` is moved by `step` times a
-// direction.
+// The scalar whose derivative is tested (weighted outputs, or weighted gradients for the second
+// order), with input `i` moved by `step` along `direction`.
 Real moved_loss(const Environment& env, const Problem& problem, Order order, size_t i,
                 const Reals& direction, Real step) {
   Reals values = problem.inputs[i].values();
@@ -23,8 +23,8 @@ Real moved_loss(const Environment& env, const Problem& problem, Order order, siz
                                         : gradients(env.oracle, moved, Order::kFirst).values);
 }
 
-// Central differences, with the errors of second and fourth order taken out. There are none where
-// the value itself is not finite.
+// Central differences, extrapolated to cancel the errors of second and fourth order. Not finite if
+// the function value is not.
 template <class F>
 Real slope(const F& f) {
   if (const Real value = f(0); !real_is_finite(value)) return value;
@@ -35,8 +35,8 @@ Real slope(const F& f) {
   return (16 * bc - ab) / 15;
 }
 
-// Of the places of an input, so many alone: what a fault along all of them at once does not reach
-// where one lies at the edge of a domain.
+// Maximum number of elements of an input that are perturbed one at a time, if perturbing all at
+// once leaves the domain.
 constexpr size_t kMostAlone = 64;
 
 template <Order kOrder>
@@ -49,7 +49,7 @@ Finding test_differences(const Environment& env, const Problem& problem) {
     const Operand& x = wide.inputs[i];
     if (found.values[g].shape != x.shape) return Finding::fault("a gradient has another shape");
     const Reals gradient = found.values[g].values();
-    // Nothing where there is no slope on both sides, as at the edge of a domain.
+    // No result if the function is not differentiable here, for example at the edge of its domain.
     const auto is_right = [&](const Reals& direction, Finding& finding) -> std::optional<bool> {
       const Real numeric =
           slope([&](Real h) { return moved_loss(env, wide, kOrder, i, direction, h); });
@@ -115,7 +115,7 @@ Finding test_gradient(const Environment& env, const Problem& problem) {
   return finding;
 }
 
-// Of what is not claimed float32 is enough: it is a decomposition, the same in every dtype.
+// For unclaimed signatures float32 suffices: the decomposition is the same in every dtype.
 bool has_own_gradient(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && (claim.claimed || claim.outputs[0] == TENON_FLOAT32);
 }

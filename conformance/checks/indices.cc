@@ -1,5 +1,6 @@
-// Indices: one out of range is an error that names the rule, wherever it is; one below zero counts
-// from the end. What is left in outputs is seen by launching kernels: device/index_checks.cc.
+// Indices: an index out of range is an error that names the rule, wherever it occurs; a negative
+// index counts from the end. device/index_checks.cc launches kernels directly and checks what they
+// leave in outputs.
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 bool takes_indices(const Environment&, const Claim& claim) { return !claim.op->index_rule.empty(); }
 
-// A valid problem that has indices, all of which can be replaced.
+// A valid problem with indices that can all be replaced.
 bool has_indices(const Problem& problem, const IndexRule& rule) {
   if (problem.inputs.size() <= rule.input) return false;
   const Operand& x = problem.inputs[rule.input];
@@ -29,8 +30,9 @@ Problem with_index(const Problem& problem, const IndexRule& rule, int64_t at, Re
   return result;
 }
 
-// The problem with an index beyond either end, by one or by as much as there is, at the first place
-// and the last; and with each index counted from the end, where that means the same.
+// Adds the problem with an index out of range at either end, by one and as far as the dtype allows,
+// at the first and the last position. Also adds it with each index counted from the end, if the op
+// permits that.
 void add_variants(const Problem& own, const IndexRule& rule, bool few,
                   std::vector<Problem>& problems) {
   const tenon_dtype dtype = own.inputs[rule.input].dtype;
@@ -57,8 +59,8 @@ void add_variants(const Problem& own, const IndexRule& rule, bool few,
   problems.push_back(std::move(from_end));
 }
 
-// The composites that take indices, in this dtype: who has no kernel of theirs runs them by what
-// they are made of.
+// Adds the composites that take indices, with this index dtype. A device without a kernel for one
+// runs its decomposition.
 void add_composites(const Environment& env, tenon_dtype index, std::vector<Problem>& problems) {
   for (const OpFacts& op : all_ops()) {
     const IndexRule* const rule = index_rule_of(op);
@@ -80,7 +82,7 @@ void add_composites(const Environment& env, tenon_dtype index, std::vector<Probl
   }
 }
 
-// So many updates of few places that a device may go about them in another way.
+// So many updates of so few elements that a device may use another algorithm.
 Problem with_many_updates(const Claim& claim, uint64_t seed) {
   constexpr int64_t kMany = 300, kPlaces = 7;
   const bool has_tuples = claim.op->name == "scatter_nd";
@@ -129,8 +131,8 @@ std::optional<Bad> bad_index(const Problem& problem, const IndexRule& rule) {
   return std::nullopt;
 }
 
-// The call fails with the error's words; where that is known before the call returns, so does the
-// call itself, and gives no outputs.
+// The call must fail with the expected message. A synchronous device must fail in the call itself,
+// without returning outputs.
 Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad) {
   std::string words = "is outside [";
   if (!problem.op->composite) {
@@ -160,7 +162,8 @@ Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad)
 
 Finding test_index(const Environment& env, const Problem& problem) {
   const IndexRule& rule = *index_rule_of(*problem.op);
-  // Both ways to count give the same, which is also what the call after a failed one gives.
+  // The same problem with valid, non-negative indices. It must give the same result, also right
+  // after a failed call.
   Problem sane = problem;
   Operand& indices = sane.inputs.at(rule.input);
   indices = with_values(indices, indices.values());

@@ -1,6 +1,6 @@
-// Derivatives where there is no slope: at kinks, ties and steps they are what the reference pages
-// of the ops declare (docs/ops), by literal values. The k-th element of an output is weighed by k,
-// counted from 1, so that none can stand for another.
+// Derivatives where an op is not differentiable: at kinks, ties and steps they are the values that
+// the reference pages declare (docs/ops), given here literally. The k-th element of an output is
+// weighted by k, counted from 1, so that no element can be mistaken for another.
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ struct Kink {
   const char* op;
   AttrValues attrs;
   std::vector<Operand> inputs;
-  std::vector<Reals> slopes;  // By each floating input.
+  std::vector<Reals> slopes;  // One for each floating-point input.
 };
 
 Operand numbers(const Sizes& shape, Reals values) {
@@ -29,7 +29,7 @@ Operand places(const Sizes& shape, Reals values) {
   return listed(TENON_INT64, shape, std::move(values));
 }
 
-// Of one tensor, element by element.
+// Elementwise ops with one input.
 void add_bends(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, Reals x, Reals slopes) {
     kinks.push_back({op, attrs, {numbers(std::move(x))}, {std::move(slopes)}});
@@ -53,7 +53,7 @@ void add_bends(std::vector<Kink>& kinks) {
   add("hardmax", {}, {1, 3, 3}, {0, 0, 0});
 }
 
-// Of several tensors, element by element.
+// Elementwise ops with several inputs.
 void add_meetings(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const std::vector<Reals>& inputs,
                        std::vector<Reals> slopes) {
@@ -82,7 +82,7 @@ void add_meetings(std::vector<Kink>& kinks) {
                    {{0, 2, 3, 4, 0}, {0}}});
 }
 
-// Where elements along an axis tie, or are zero together.
+// Ties or zeros along an axis.
 void add_ties(std::vector<Kink>& kinks) {
   const auto add = [&](const char* op, const AttrValues& attrs, const Sizes& shape, Reals x,
                        Reals slopes) {
@@ -112,7 +112,7 @@ void add_ties(std::vector<Kink>& kinks) {
   add("slogdet", {}, {2, 2}, {1, 2, 2, 4}, Reals(4, NAN));
 }
 
-// Where several updates meet in one place.
+// Several updates of one element.
 void add_scattered(std::vector<Kink>& kinks) {
   const auto both = [&](const char* reduction, const Reals& x, const Reals& at, const Reals& u,
                         const std::vector<Reals>& slopes) {
@@ -145,7 +145,7 @@ const std::vector<Kink>& all_kinks() {
   return kinks;
 }
 
-// The problem expects its gradients, not its outputs.
+// `expected` holds the expected gradients, not outputs.
 std::vector<Problem> kink_problems(const Environment&, const Claim& claim) {
   std::vector<Problem> problems;
   for (const Kink& kink : all_kinks()) {
@@ -181,7 +181,7 @@ Reals counted(const Result& y, size_t) {
 
 Finding test_kinks(const Environment& env, const Problem& problem) {
   const Gradients found = gradients(env.device, problem, Order::kFirst, counted);
-  // What was shrunk expects nothing.
+  // A shrunk problem has no expected gradients.
   if (!problem.expected.empty() && found.values.size() != problem.expected.size()) {
     return Finding::fault("the number of gradients is another");
   }

@@ -1,7 +1,7 @@
-// Lines that are longer than what a device may go along at once: counters of 16 bits, the 65,535
-// iterations after which a driver ends loops, the parts that long lines are cut into. And sums of a
-// million equal terms, whose roundings all go the same way for a while: a serial sum in float32 is
-// off by a hundredth, 26 times as much as the bound of a sum in blocks allows.
+// Rows longer than some limit of a device: 16-bit counters, the 65,535 iterations after which a
+// driver ends loops, and the chunks into which long rows are split. Also sums of a million equal
+// terms, whose rounding errors all have the same sign for a while: a serial sum in float32 is off
+// by 1 %, 26 times the bound of a blocked sum.
 
 #include <algorithm>
 
@@ -11,20 +11,20 @@ namespace tenon_kit {
 namespace {
 
 constexpr int64_t kLong = 100003;
-constexpr int64_t kSide = 317;  // Of a square of about as many elements.
+constexpr int64_t kSide = 317;  // Side of a square with about kLong elements.
 constexpr int64_t kMillion = 1 << 20;
-// Of scatters, which one invocation of a shader may add up.
+// Updates of a scatter, which a single shader invocation may add up.
 constexpr int64_t kUpdates = 1 << 18;
-constexpr int64_t kWide = 1024;  // Of a square of that many.
+constexpr int64_t kWide = 1024;  // Side of a square with kMillion elements.
 
 struct Line {
   const char* op;
   AttrValues attrs;
   std::vector<Sizes> shapes;  // Of the inputs.
-  int64_t bound = 0;          // Of the input that has indices, the second one.
+  int64_t bound = 0;          // Upper bound of the indices in the second input, if it has any.
 };
 
-// Sums of a million terms each, all of them kTerm.
+// Sums of a million terms, each equal to kTerm.
 constexpr double kTerm = 0.1;
 const std::vector<Line>& long_sums() {
   static const Sizes square = {1, 1, kWide, kWide};
@@ -61,7 +61,7 @@ const std::vector<Line>& lines() {
       {"argmin", {}, {{kLong}}},
       {"cumsum", {}, {{kLong}}},
       {"cumsum", {{"exclusive", true}, {"reverse", true}}, {{2, kLong}}},
-      // Of parts that are themselves cut into parts.
+      // Long enough that the chunks are themselves split.
       {"cumsum", {}, {{42 * kLong}}},
       {"cummax", {}, {{kLong}}},
       {"cummax", {}, {{2, 6 * kLong}}},
@@ -69,7 +69,7 @@ const std::vector<Line>& lines() {
       {"sort", {}, {{kLong}}},
       {"top_k", {{"k", 20011}, {"sorted", false}}, {{kLong}}},
       {"nonzero", {{"size", 1000}}, {{40 * kLong}}},
-      // Many updates of few places, and all of one.
+      // Many updates of few elements, and all updates of one element.
       {"scatter_elements", {{"reduction", "add"}}, {{1009}, {kLong}, {kLong}}, 1009},
       {"scatter_elements", {}, {{1009}, {kLong}, {kLong}}, 1009},
       {"scatter_elements", {{"reduction", "max"}}, {{2}, {kLong}, {kLong}}, 1},
@@ -86,7 +86,7 @@ const std::vector<Line>& lines() {
   return all;
 }
 
-// What lines do not depend on the dtype for, one of each kind shows.
+// Rows are independent of the dtype, so one dtype of each kind suffices.
 bool has_lines(const Environment&, const Claim& claim) {
   if (claim.inputs.empty()) return false;
   const tenon_dtype dtype = claim.inputs[0];
@@ -97,7 +97,7 @@ bool has_lines(const Environment&, const Claim& claim) {
                                 [&](const Line& line) { return claim.op->name == line.op; });
 }
 
-// Floats are at least `low` and below `high`.
+// Float inputs are drawn from [low, high).
 std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
                                  const std::vector<Line>& lines, double low, double high) {
   std::vector<Problem> problems;
@@ -118,8 +118,8 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
-// Floats are positive: among terms that cancel each other, those that are left out are hidden by
-// what the rounding of so many is allowed.
+// Floats are positive: if terms cancelled each other, missing terms could hide within the bound for
+// so many roundings.
 std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   return problems_of(env, claim, lines(), 0.5, 1);
 }

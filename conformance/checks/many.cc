@@ -1,4 +1,4 @@
-// More elements than 32 bits count.
+// Tensors with more elements than 32 bits can count.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace tenon_kit {
 namespace {
 
 constexpr int64_t kMany = (int64_t{1} << 31) + 5;
-// The input, the output, and one of them in host memory, are 6 GiB; as much for another worker's.
+// The input, the output and one copy in host memory take 6 GiB; another worker may need as much.
 constexpr int64_t kNeededBytes = 12 * (int64_t{1} << 30);
 
 const std::set<std::string> kOps = {"copy", "neg", "add", "max", "argmax", "gather"};
@@ -41,7 +41,7 @@ int64_t available_bytes() {
   return 0;
 }
 
-// What no power of two repeats. The last element is the largest, and the only one.
+// A sequence whose period is not a power of two. The last element is the largest and unique.
 int8_t element(int64_t i, int64_t n) {
   return i == n - 1 ? int8_t{127} : static_cast<int8_t>(i % 251 - 125);
 }
@@ -53,10 +53,11 @@ tenon::Tensor from(const Session& session, tenon_dtype dtype, int64_t n, const v
   return tenon::Tensor::adopt(tensor);
 }
 
-// What element i of the result must be.
+// The expected value of element i of the result.
 using Expected = int64_t (*)(int64_t i, int64_t n);
 
-// Elements repeat after so many, but for the last one: whole blocks are written and compared.
+// The elements repeat with this period, except the last one, so whole blocks are written and
+// compared.
 constexpr int64_t kBlock = 251 * 4096;
 
 std::vector<int8_t> elements(int64_t n) {
@@ -93,7 +94,7 @@ Finding compare_with(const Session& session, const tenon::Tensor& y, int64_t n, 
   return {};
 }
 
-// Places that lie on both sides of what 31 and 32 bits reach.
+// Indices on both sides of the limits of 31 and 32 bits.
 int64_t place(int64_t i, int64_t n) {
   const int64_t places[] = {0, n / 2, n - 2, n - 1};
   return places[i];

@@ -1,5 +1,5 @@
-// Memory: layouts of inputs, donated inputs, what lies around outputs and in them before, and that
-// nothing is kept.
+// Memory: layouts of inputs, donated inputs, writes outside outputs, reads of uninitialised
+// outputs, and leaks.
 
 #include <algorithm>
 
@@ -21,9 +21,9 @@ std::vector<Problem> few_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// ---- layouts: each input in each of them, and all inputs at once
+// ---- layouts: each input in each layout, and all inputs at once
 
-// Whether the operand lies in the layout otherwise than dense.
+// Whether the layout of the operand can differ from dense.
 bool takes(const Operand& x, Layout layout) {
   if (x.absent || x.scalar || x.shape.empty() || count_of(x.shape) == 0) return false;
   return layout != Layout::kTransposed || x.shape.size() > 1;
@@ -51,7 +51,8 @@ std::vector<Problem> layout_problems(const Environment& env, const Claim& claim)
   return problems;
 }
 
-// The values of a layout are the same as dense ones, so the bits of the result are too.
+// A layout does not change the values of inputs, so the result has the same bits as with dense
+// ones.
 Finding test_layout(const Environment& env, const Problem& problem) {
   Problem dense = problem;
   for (Operand& x : dense.inputs) {
@@ -78,7 +79,7 @@ std::vector<Problem> donation_problems(const Environment& env, const Claim& clai
 Finding test_donation(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
   const size_t n = problem.inputs.size();
-  // Each alone, and, for ops of several outputs, all at once.
+  // Donates each input alone, then all inputs at once.
   for (size_t i = 0; i <= n; ++i) {
     const std::vector<tenon::Tensor> inputs = env.device.make(problem.inputs);
     bool is_donated = false;
@@ -96,7 +97,7 @@ Finding test_donation(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- what the guard sees
+// ---- writes that the guard detects
 
 constexpr const char* kUnseen = "the host does not see the device's memory, so nothing is watched";
 constexpr const char* kUnlaunched = "nothing is launched, so nothing is watched";
@@ -126,7 +127,7 @@ Finding test_guards(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// What was in an output before shows nowhere.
+// The previous contents of an output must not affect the result.
 Finding test_poison(const Environment& env, const Problem& problem) {
   if (!guard::watches()) return {.impossible = kUnseen};
   std::vector<std::string> faults;
@@ -138,9 +139,9 @@ Finding test_poison(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- nothing is kept
+// ---- leaks
 
-// What the process holds of the C library's memory; 0 where that does not tell.
+// Bytes that the process has allocated from the C library; 0 if unknown.
 size_t heap_bytes() {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
   const struct mallinfo2 info = mallinfo2();
@@ -157,7 +158,7 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
     device.trim();
     return guard::balance().buffers;
   };
-  buffers_after();  // Kernels and what they keep are made once.
+  buffers_after();  // Kernels and their caches are created once.
   const int64_t before = buffers_after();
   for (int i = 0; i < 3; ++i) buffers_after();
   const int64_t after = buffers_after();
@@ -169,7 +170,7 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
   if (after > before) {
     return leak(std::to_string(after - before) + " buffers more are held after four calls");
   }
-  // Caches grow for a while, the C library's too; a leak grows with each call.
+  // Caches grow for a while, including those of the C library; a leak grows with each call.
   size_t least = SIZE_MAX;
   for (int i = 0; i < 200 && least > 0; ++i) {
     const size_t held = heap_bytes();

@@ -1,4 +1,4 @@
-// Relations between calls that hold whatever the values are.
+// Relations between calls that hold for all values.
 
 #include <algorithm>
 #include <set>
@@ -12,7 +12,7 @@ const std::set<std::string> kCommutes = {"add",         "mul",         "maximum"
                                          "equal",       "not_equal",   "logical_and", "logical_or",
                                          "logical_xor", "bitwise_and", "bitwise_or",  "bitwise_xor",
                                          "logaddexp"};
-// In their first input, so that twice the input gives exactly twice the output.
+// Linear in their first input: twice the input gives exactly twice the output.
 const std::set<std::string> kLinear = {"sum",
                                        "mean",
                                        "cumsum",
@@ -61,7 +61,8 @@ Finding test_linear(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- elementwise ops do not care where an element lies: the parts give the parts
+// ---- elementwise ops do not depend on an element's position: parts of inputs give parts of
+// outputs
 
 bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty() && !is_bool(claim.inputs[0]);
@@ -111,7 +112,7 @@ Finding test_parts(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- what works along other axes does not care which lines lie beside a line
+// ---- ops along other axes do not depend on neighbouring rows
 
 const std::set<std::string> kByLines = {
     "sum",    "mean",    "max",         "min",        "prod",     "any",       "all",
@@ -122,7 +123,7 @@ bool works_by_lines(const Environment& env, const Claim& claim) {
   return kByLines.contains(claim.op->name) && env.profile == Profile::kStrict;
 }
 
-// Those that leave axis 0 alone.
+// Problems whose op does not work along axis 0.
 std::vector<Problem> line_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = some_problems(env, claim);
   std::erase_if(problems, [](const Problem& p) {
@@ -140,7 +141,7 @@ std::vector<Problem> line_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// Lines [from, to) of a result or of an operand's values.
+// Rows [from, to) of a result or of an operand's values.
 Result lines(const Result& whole, int64_t from, int64_t to) {
   Result part = whole;
   const auto line = static_cast<int64_t>(whole.bytes.size()) / std::max<int64_t>(1, whole.shape[0]);
@@ -170,7 +171,7 @@ Finding test_split(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- softmax does not see a shift
+// ---- softmax is invariant to a shift
 
 bool is_softmax(const Environment&, const Claim& claim) {
   return (claim.op->name == "softmax" || claim.op->name == "log_softmax") &&
@@ -181,7 +182,7 @@ Finding test_shift(const Environment& env, const Problem& problem) {
   Problem shifted = problem;
   shifted.inputs[0] = listed(problem.inputs[0]);
   for (Real& x : shifted.inputs[0].fill.values) x = rounded(x + 16, problem.inputs[0].dtype) - 0;
-  Problem back = shifted;  // What was lost by the shift is lost in both.
+  Problem back = shifted;  // Both inputs have the rounding errors of the shift.
   for (Real& x : back.inputs[0].fill.values) x -= 16;
   const std::vector<Result> got = env.device.run(shifted), want = env.device.run(back);
   Bound bound = bound_of(*problem.op, got[0].dtype, env.profile, env.features,

@@ -5,7 +5,7 @@
 namespace tenon_kit {
 namespace {
 
-// The values of an operand that is broadcast to a shape.
+// The values of an operand, broadcast to a shape.
 Reals broadcast(const Operand& x, const Sizes& to) {
   const Reals values = x.values();
   const Sizes own = x.scalar ? Sizes() : x.shape;
@@ -27,7 +27,7 @@ Reals broadcast(const Operand& x, const Sizes& to) {
   return result;
 }
 
-// x y + z, rounded after the product too.
+// x y + z, with the product rounded as well.
 Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   const tenon_dtype dtype = oracle.infer(fma).at(0).first;
   std::vector<Operand> inputs = fma.inputs;
@@ -42,7 +42,7 @@ Reals product_and_sum(const Session& oracle, const Problem& fma, bool flushes) {
   return oracle.run(flushes ? flushed(sum) : sum).at(0).values();
 }
 
-// Whether results are the input's values by what the op means.
+// Whether the op may return input values unchanged.
 bool is_kept(const OpFacts& op, tenon_dtype from, tenon_dtype to) {
   const bool is_unsigned = is_integer(from) && !is_signed(from);
   const bool same = from == to || is_bool(from);
@@ -80,13 +80,13 @@ Right::Right(const Environment& env, const Problem& problem) : env_(env), proble
   const bool is_fma = op.name == "fma";
   const auto run = [&](const Problem& own) {
     if (op.numeric == "exact") return env.oracle.run(own);
-    // What breaks a tie of an fma may lie further below than a double reaches.
+    // The value that breaks a tie of an fma may be smaller than double precision can represent.
     return env.oracle.run(widened(own, is_fma && kRealIsQuad ? TENON_FLOAT128 : TENON_DTYPE_NONE));
   };
   want_ = run(problem);
   const bool apart = is_fma && (env.features & TENON_FEATURE_IEEE_FMA) == 0;
   if (apart) apart_ = product_and_sum(env.oracle, problem, false);
-  // The sum of a product that was flushed is one more.
+  // Flushing the product gives a further valid result.
   if (!may_flush(op, env.features) || !(apart || has_subnormals(problem))) return;
   const Problem without = flushed(problem);
   flushed_ = run(without);
@@ -112,7 +112,7 @@ bool Right::is_telling(size_t output, tenon_dtype dtype) const {
   if (!problem_.op->sparse_output && !is_bool(dtype) && !of_bools) {
     return tenon_kit::is_telling(want, dtype);
   }
-  std::vector<Reals> inputs;  // That the results should not be.
+  std::vector<Reals> inputs;  // Values that a telling result must not merely copy.
   for (const Operand& x : problem_.inputs) {
     if (!is_kept(*problem_.op, x.dtype, dtype)) inputs.push_back(x.values());
   }

@@ -1,5 +1,5 @@
-// What is right for a problem: what the oracle gives, and what devices may give instead that say
-// so.
+// Valid results of a problem: the oracle's, and alternatives that devices with certain features may
+// give.
 
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace tenon_kit {
 
-// What is allowed beside the bound for each element of an output that should be `want`; empty if
-// that is nothing.
+// Additional error allowed for each element of an output whose expected values are `want`; empty if
+// none is.
 Reals slacks_of(const Problem& problem, tenon_dtype dtype, Profile profile, const Sizes& shape,
                 const Reals& want);
 
-// Whether an input has one.
+// Whether an input has subnormal values.
 bool has_subnormals(const Problem& problem);
 
 class Right {
@@ -30,16 +30,16 @@ class Right {
   Verdict compare(size_t output, const Reals& got, tenon_dtype dtype, const Bound& bound,
                   const Reals& slack) const;
 
-  // Whether the oracle's values can show a fault.
+  // Whether the oracle's values could reveal a fault.
   bool is_telling(size_t output, tenon_dtype dtype) const;
 
  private:
   const Environment& env_;
   const Problem& problem_;
   std::vector<Result> want_;
-  std::vector<Result> flushed_;  // With subnormal inputs taken for zeros, where that may be.
-  Reals apart_;                  // fma as a product and a sum, where that may be,
-  Reals flushed_apart_;          // and with subnormals taken for zeros.
+  std::vector<Result> flushed_;  // With subnormal inputs flushed to zero, if permitted.
+  Reals apart_;                  // fma as a product and a sum, if permitted,
+  Reals flushed_apart_;          // and with subnormals flushed to zero.
 };
 
 }  // namespace tenon_kit

@@ -1,4 +1,5 @@
-// Shapes: what inference promises, broadcasting, no elements, every rank, the edges of vectors.
+// Shapes: inferred types, broadcasting, empty tensors, all ranks, and sizes at the edges of
+// vectors.
 
 #include <algorithm>
 
@@ -11,7 +12,7 @@ bool is_elementwise(const Environment&, const Claim& claim) {
   return claim.op->elementwise && !claim.inputs.empty();
 }
 
-// A problem of an elementwise op with all its inputs of one shape: of drawn values, if it has one.
+// Problems of an elementwise op with all inputs of one shape, with drawn values where possible.
 std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
                                  const std::vector<Sizes>& shapes) {
   std::vector<Problem> problems;
@@ -26,7 +27,7 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
       return !x.absent && !x.scalar && x.fill.kind == Fill::Kind::kUniform;
     });
   });
-  // Of a generator, which come last.
+  // Otherwise uses a generated problem; these are at the end.
   if (found == own.end() && all_inputs(own.back(), [](const Operand& x) {
         return !x.absent && !x.scalar && count_of(x.shape) > 0;
       })) {
@@ -51,7 +52,7 @@ bool are_alike(const Problem& a, const Problem& b) {
 
 // ---- inferred
 
-// Where the data say how large an output is, inference knows no more than the most that it can be.
+// For data-dependent sizes, inference gives only an upper bound.
 bool is_sized_by_data(const Problem& problem) {
   return problem.op->attr("size") != nullptr && problem.attr("size").whole() == -1;
 }
@@ -89,9 +90,9 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
   return problems;
 }
 
-// ---- of ops that are not elementwise, what their generators make for a rank or a size
+// ---- problems that the generators of other ops make for a rank or a size
 
-// For each turn of the wish, but for those that come out alike.
+// Adds a problem for each turn of the wish, without duplicates.
 void add_wished(const Environment& env, const Claim& claim, Wish wish,
                 std::vector<Problem>& problems) {
   const size_t first = problems.size();
@@ -134,7 +135,7 @@ bool has_ranks(const Environment& env, const Claim& claim) {
   return is_made(env, claim, {{.rank = 1}, {.rank = 2}, {.rank = 3}});
 }
 
-// Layouts are of some rank, too; a copy sees them all.
+// Adds each layout, since layouts have ranks too; `copy` handles all of them.
 void add_layouts(std::vector<Problem>& problems) {
   const std::vector<Problem> dense = problems;
   for (const Problem& own : dense) {
@@ -178,7 +179,7 @@ std::vector<Problem> size_problems(const Environment& env, const Claim& claim) {
   return with_shapes(env, claim, shapes);
 }
 
-// ---- arguments that are wrong
+// ---- invalid arguments
 
 bool has_errors(const Environment&, const Claim& claim) {
   const std::vector<Problem>& cases = registry_cases(*claim.op);
@@ -199,8 +200,9 @@ Finding test_error(const Environment& env, const Problem& problem) {
     if (message.find(problem.error) == std::string::npos) {
       return Finding::fault("the message lacks \"" + problem.error + "\": " + message);
     }
-    if (problem.op->composite) return {};  // Who has no kernel names one of its parts.
-    // The values in it are those that the oracle sees.
+    // Without a kernel, the error names an op of the decomposition.
+    if (problem.op->composite) return {};
+    // The values in the message are the oracle's.
     try {
       env.oracle.run(problem);
     } catch (const tenon::Error& own) {

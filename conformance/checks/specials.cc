@@ -1,5 +1,5 @@
-// Special values where an element is more than a function of one: in rows that are reduced, sorted
-// or scanned, in products, and in what is moved. What is elementwise meets each with each.
+// Special values in ops whose elements depend on several inputs: reductions, sorts, scans, matrix
+// products and moves. Elementwise ops get every combination of special values.
 
 #include <algorithm>
 #include <set>
@@ -13,25 +13,24 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// What compares or moves values, of any kind.
+// Ops that compare or move values of any kind.
 const Names kOrdering = {"max",      "min",     "argmax", "argmin",   "cummax", "cummin",
                          "sort",     "argsort", "top_k",  "max_pool", "copy",   "concat",
                          "pad",      "gather",  "fill",   "nonzero",  "unique", "gather_elements",
                          "gather_nd"};
-// Whose results two values that are not neutral tell, in whatever order they are met.
+// Ops for which two values that are not neutral determine the result, in any order.
 const Names kSums = {"sum", "mean", "cumsum"};
 const Names kProducts = {"prod", "cumprod"};
 const Names kSoftmaxes = {"softmax", "log_softmax"};
 
-// ---- elementwise: each special value of one input meets each of the others
+// ---- elementwise: each special value of one input is combined with each of the others
 
 bool is_function(const Claim& claim) {
-  // Functions have a decomposition, too, for devices without a kernel; only what is judged by it is
-  // left out.
+  // Functions with a decomposition are included; only ops that are judged as composites are not.
   return claim.op->elementwise && !claim.inputs.empty() && claim.op->numeric != "composite";
 }
 
-// Thresholds for one input; special values, fewer the more there are, for the others.
+// Thresholds for input `which`; special values for the others, fewer if there are many inputs.
 Problem at_thresholds(const Claim& claim, Problem problem, size_t which) {
   const size_t inputs = claim.inputs.size();
   for (size_t i = 0; i < inputs; ++i) {
@@ -98,8 +97,8 @@ std::vector<Problem> ordering_problems(const Environment& env, const Claim& clai
 
 // ---- sums and products
 
-// Rows with one or two values that are not neutral, at all kinds of places. With more of them a
-// result near the ends of the range would depend on the order.
+// Rows with one or two values that are not neutral, at varying positions. With more, a result near
+// the ends of the range would depend on the order.
 struct Rows {
   int64_t n = 0;
   Reals values;
@@ -113,7 +112,7 @@ Rows rows_with_pairs(tenon_dtype dtype, int64_t length, Real neutral, bool is_me
   for (const Real a : all) {
     for (const Real b : partners) {
       const bool finite = real_is_finite(a) && real_is_finite(b);
-      if (is_mean && finite && real_abs(a + b) > most) continue;  // Half of it is in the range.
+      if (is_mean && finite && real_abs(a + b) > most) continue;  // Half the sum is in range.
       Reals row(static_cast<size_t>(length), neutral);
       row[static_cast<size_t>(rows.n % length)] = a;
       row[static_cast<size_t>((rows.n + 1 + rows.n / length % (length - 1)) % length)] = b;
@@ -148,7 +147,8 @@ std::vector<Problem> sum_problems(const Environment&, const Claim& claim) {
   for (const int64_t length : {5, 37}) {
     const Rows rows =
         rows_with_pairs(claim.inputs[0], length, kProducts.contains(name) ? 1 : 0, name == "mean");
-    // Few results at a time: over a thousand their errors are averaged, and infinity has none.
+    // Few results at a time: for over 1,000 the root mean square is checked, which infinities would
+    // spoil.
     const int64_t most = is_scan ? 900 / length : 900;
     for (int64_t from = 0; from < rows.n; from += most) {
       const bool as_columns = from / most % 2 == 1 || length == 5;
@@ -169,10 +169,10 @@ std::vector<Problem> sum_problems(const Environment&, const Claim& claim) {
   return problems;
 }
 
-// ---- matrix products: inf * 0 is NaN in the element that it belongs to, and in no other
+// ---- matrix products: inf * 0 is NaN in the affected element only
 
-// Small numbers and zeros, none of which makes a large one larger, with special ones in some rows,
-// or columns, no two of them in one.
+// Small numbers and zeros that do not increase the magnitude of large ones, with at most one
+// special value in each row or column.
 Operand sprinkled(tenon_dtype dtype, int64_t lines, int64_t length, const Reals& special,
                   uint64_t seed, bool as_columns) {
   Draw draw(seed);
@@ -180,7 +180,7 @@ Operand sprinkled(tenon_dtype dtype, int64_t lines, int64_t length, const Reals&
   Reals values;
   for (int64_t i = 0; i < lines * length; ++i) values.push_back(draw.one_of(plain_values));
   for (int64_t line = 0; line < lines; ++line) {
-    if (draw.between(0, 2) == 0) continue;  // Some lines are plain.
+    if (draw.between(0, 2) == 0) continue;  // Some rows have no special value.
     const int64_t place = draw.between(0, length - 1);
     const int64_t at = as_columns ? place * lines + line : line * length + place;
     values[static_cast<size_t>(at)] = draw.one_of(special);
@@ -227,7 +227,7 @@ std::vector<Problem> softmax_problems(const Environment& env, const Claim& claim
       ++rows.n;
     };
     for (const Real a : specials(dtype)) {
-      add(Reals(static_cast<size_t>(length), a));  // All of one kind.
+      add(Reals(static_cast<size_t>(length), a));  // All elements equal.
       Reals row = plain(dtype, {length}, draw.seed()).values();
       draw.one_of(row) = a;
       add(row);
@@ -245,7 +245,7 @@ std::vector<Problem> softmax_problems(const Environment& env, const Claim& claim
   return problems;
 }
 
-// ---- which of these an op has
+// ---- which of these problems an op gets
 
 using Problems = std::vector<Problem> (*)(const Environment&, const Claim&);
 
@@ -254,7 +254,7 @@ Problems problems_of(const Environment& env, const Claim& claim) {
   const std::string& name = claim.op->name;
   if (!env.thorough || claim.inputs.empty()) return nullptr;
   if (kOrdering.contains(name)) return ordering_problems;
-  if (!is_float(claim.inputs[0])) return nullptr;  // Integers: see `wraps`.
+  if (!is_float(claim.inputs[0])) return nullptr;  // Integers are covered by `wraps`.
   if (kSums.contains(name) || kProducts.contains(name)) return sum_problems;
   if (name == "matmul") return matmul_problems;
   return kSoftmaxes.contains(name) ? softmax_problems : nullptr;
@@ -268,7 +268,7 @@ std::vector<Problem> special_problems(const Environment& env, const Claim& claim
   return problems_of(env, claim)(env, claim);
 }
 
-// ---- the sign of a zero, which IEEE 754 defines for these
+// ---- the sign of zeros, which IEEE 754 defines for these ops
 
 const Names kIeeeZeros = {"add", "sub", "mul", "div", "sqrt", "reciprocal", "fma", "sort"};
 
@@ -285,7 +285,7 @@ std::vector<Problem> zero_problems(const Environment& env, const Claim& claim) {
     problems.resize(1);
     return problems;
   }
-  // Zeros are equal, so they stay in the order in which they come.
+  // Zeros compare equal, so a stable sort keeps their order.
   std::vector<Problem> problems;
   for (const int64_t length : {9, 70, 600}) {
     for (const bool descending : {false, true}) {
@@ -312,7 +312,7 @@ Finding test_zeros(const Environment& env, const Problem& problem) {
   const Reals values = got[0].values(), oracle = want[0].values();
   if (values.size() != oracle.size()) return Finding::fault("the shape is another");
   for (size_t i = 0; i < values.size(); ++i) {
-    // What is no zero is the business of other checks.
+    // Other checks cover elements that are not zero.
     if (values[i] != 0 || rounded(oracle[i], got[0].dtype) != 0) continue;
     if (real_sign(values[i]) == real_sign(oracle[i])) continue;
     return Finding::fault("element " + std::to_string(i) + " is " + text(values[i]) + ", not " +
@@ -321,7 +321,7 @@ Finding test_zeros(const Environment& env, const Problem& problem) {
   return {};
 }
 
-// ---- what is moved keeps its bits: NaNs their payload, subnormals and zeros their sign
+// ---- moves keep all bits: payloads of NaNs, subnormals and signs of zeros
 
 const Names kMoves = {"copy",       "concat",          "pad",
                       "fill",       "where",           "gather",
@@ -336,7 +336,7 @@ bool moves_floats(const Environment&, const Claim& claim) {
 
 std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
-  if (!moves_floats(env, claim)) return problems;  // Integers are their bits.
+  if (!moves_floats(env, claim)) return problems;  // Integers have no such bits.
   for (Problem& problem : valid_problems(claim, env.thorough ? 8 : 1, env.seed, env.oracle)) {
     if (problems.size() == 2 && !env.thorough) break;
     for (size_t i = first_data(problem); i < problem.inputs.size(); ++i) {
@@ -358,8 +358,8 @@ tenon_dtype bits_dtype(tenon_dtype dtype) {
   return size == 2 ? TENON_UINT16 : size == 4 ? TENON_UINT32 : TENON_UINT64;
 }
 
-// The bits of an operand as integers. A third of those that were drawn become infinities and NaNs
-// of any payload, another third zeros and subnormals.
+// The bits of an operand as integers. One third of drawn values become infinities and NaNs with any
+// payload, another third zeros and subnormals.
 Operand as_bits(const Operand& x) {
   const tenon_dtype dtype = bits_dtype(x.dtype);
   const DTypeFacts& f = facts(x.dtype);

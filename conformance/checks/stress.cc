@@ -1,4 +1,4 @@
-// Many threads at once, and failures at every place where one can happen.
+// Several threads at once, and a failure at each point where one can occur.
 
 #include <chrono>
 #include <exception>
@@ -17,7 +17,7 @@ std::vector<Problem> two_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-// Each thread has a scope of its own in one context, and all get the same bits.
+// Each thread uses its own scope of one context, and all get the same bits.
 Finding test_threads(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
   std::mutex mutex;
@@ -25,7 +25,7 @@ Finding test_threads(const Environment& env, const Problem& problem) {
   const auto work = [&] {
     try {
       const Session own = env.device.with_own_scope();
-      // Short calls meet seldom, so there are many.
+      // Short calls rarely overlap, so repeat them.
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
       for (int i = 0; i < 8 || std::chrono::steady_clock::now() < end; ++i) {
         const std::string found = same_bits(own.run(problem), want);
@@ -44,13 +44,13 @@ Finding test_threads(const Environment& env, const Problem& problem) {
   return fault.empty() ? Finding() : Finding::fault(fault);
 }
 
-// A call that fails says so, keeps nothing, and the next one is right.
+// A failed call reports an error and leaks nothing, and the next call is right.
 Finding test_failures(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
   const tenon::Device device = env.device.scope().device();
   for (const guard::Call call : {guard::Call::kLaunch, guard::Call::kAllocate}) {
     for (uint64_t n = 1; n <= 3; ++n) {
-      device.trim();  // So that memory is asked for anew.
+      device.trim();  // Forces a new allocation.
       guard::fail_at(call, n);
       bool failed = false;
       try {
@@ -60,7 +60,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
       }
       const bool reached = guard::n_calls(call) >= n;
       guard::fail_at(call, 0);
-      // An allocation that failed is tried once more after a trim, and may succeed then.
+      // The core retries a failed allocation after a trim, which may succeed.
       if (call == guard::Call::kLaunch && reached && !failed) {
         return Finding::fault("launch " + std::to_string(n) + " failed, and nobody was told");
       }

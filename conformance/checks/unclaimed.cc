@@ -1,5 +1,4 @@
-// What a plugin does not claim: a composite op runs as its decomposition on the device all the
-// same, and has to be right.
+// Unclaimed signatures: a composite op runs as its decomposition on the device and must be right.
 
 #include "conformance/checks/check.h"
 
@@ -15,7 +14,7 @@ std::vector<Problem> unclaimed_problems(const Environment& env, const Claim& cla
   return problems;
 }
 
-// Whether the op takes wider floats than the problem's, which not all of linear algebra does.
+// Whether the op accepts wider floats than the problem's. Some of the linear algebra ops do not.
 bool can_widen(const Environment& env, const Problem& problem) {
   try {
     env.oracle.infer(widened(problem));
@@ -27,7 +26,7 @@ bool can_widen(const Environment& env, const Problem& problem) {
 
 Finding test_unclaimed(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
-  // What is drawn at random, or lies in memory that nobody wrote, has its own literal cases.
+  // Random and uninitialised results are covered by literal cases only.
   Finding finding;
   if (!problem.op->draws() && can_widen(env, problem))
     finding = judge_decomposition(env, problem, got);

@@ -1,5 +1,5 @@
-// Whether results are right: drawn values, the registry's literal ones, every float of 16 bits.
-// Special values have a file of their own.
+// Correctness of results: drawn values, literal cases of the registry, and all 16-bit floats.
+// Special values are in specials.cc.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ std::vector<Problem> value_problems(const Environment& env, const Claim& claim) 
   return valid_problems(claim, env.thorough ? 24 : 4, env.seed, env.oracle);
 }
 
-// ---- literal: what the registry's cases expect, which nobody computed with Tenon
+// ---- literal: expected values of the registry's cases, which were not computed with Tenon
 
 std::vector<Problem> literal_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = valid_problems(claim, 0, env.seed, env.oracle);
@@ -35,7 +35,7 @@ Finding test_literal(const Environment& env, const Problem& problem) {
     const Operand& want = problem.expected[i];
     std::string fault = compare_types(got[i], want.dtype, want.shape);
     if (fault.empty()) {
-      // What is written down in decimal is rounded to the dtype.
+      // Decimal literals are rounded to the dtype.
       Bound bound = bound_of(*problem.op, want.dtype, env.profile, env.features);
       if (bound.accumulates) bound.rtol = 1e-5, bound.atol = 1e-5;
       if (problem.op->numeric != "exact") bound.ulp = std::max(bound.ulp, 1.0);
@@ -44,7 +44,7 @@ Finding test_literal(const Environment& env, const Problem& problem) {
       const Reals values = want.values();
       const Reals slacks = slacks_of(problem, want.dtype, env.profile, want.shape, values);
       Verdict verdict = compare(got[i].values(), want.dtype, values, bound, slacks);
-      // What becomes of inputs that count as zeros nobody wrote down.
+      // The literal values do not account for subnormals that are flushed to zero.
       if (!verdict.passed && may_flush(*problem.op, env.features) && has_subnormals(problem)) {
         verdict = Right(env, problem).compare(i, got[i].values(), want.dtype, bound, slacks);
       }
@@ -56,7 +56,7 @@ Finding test_literal(const Environment& env, const Problem& problem) {
   return finding;
 }
 
-// ---- the same bits whenever it is asked
+// ---- determinism: the same bits in every run
 
 std::vector<Problem> determinism_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = some_problems(env, claim);
@@ -99,7 +99,7 @@ std::vector<Problem> all_halves(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
   problem.inputs = {std::move(x)};
-  // With each choice of attributes that a case has.
+  // Each variant of attributes that a case has.
   std::vector<Problem> problems;
   for (const Problem& own : retargeted_cases(claim)) {
     const bool known = std::any_of(problems.begin(), problems.end(),

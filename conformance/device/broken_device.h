@@ -1,5 +1,5 @@
-// Devices that are wrong in one way: `fake` with a fault to order, or a plugin in whose table one
-// call was replaced.
+// Devices with exactly one fault: `fake` with options that inject it, or a plugin with one call of
+// its table replaced.
 
 #pragma once
 
@@ -16,17 +16,17 @@ namespace tenon_kit::device {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// A plugin of which parts are replaced.
+// A plugin with parts replaced.
 struct Broken {
   explicit Broken(tenon_plugin_query sane_query);
 
   const tenon_plugin* sane = nullptr;
-  tenon_plugin_calls inner = {};  // Of the sane one.
+  tenon_plugin_calls inner = {};  // Calls of the sane plugin.
   tenon_plugin plugin = {};
   tenon_plugin_calls calls = {};
   std::vector<tenon_kernel> kernels;
 
-  // What those need that go wrong at times, or late.
+  // State of faults that occur occasionally or late.
   std::atomic<int> n{0};
   std::atomic<int> inside{0};
   std::vector<std::string> kept;
@@ -37,14 +37,14 @@ struct Broken {
   std::vector<const tenon_copy_region*> regions;
 };
 
-// The one of this time: calls know only their arguments.
+// The current broken plugin; plugin calls receive no context.
 extern Broken* broken;
 tenon_error* query_broken(const tenon_host* host, const tenon_plugin** out_plugin);
 
 struct DeviceFault {
-  const char* check;  // Which must find it.
+  const char* check;  // The check that must find the fault.
   const char* what;
-  Options options;  // Of `fake`; without any the plugin is `ref`.
+  Options options;  // Options of `fake`; if empty, the plugin is `ref`.
   void (*spoil)(Broken&);
   tenon_plugin_query query = query_broken;
 };

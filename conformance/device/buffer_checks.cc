@@ -1,4 +1,4 @@
-// Memory: that it is there, where it should be, apart from all other memory, and given back.
+// Memory: allocation, alignment, isolation between buffers, and release.
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "conformance/device/device_check.h"
 #include "conformance/device/failing_memory.h"
 
-// A sanitizer ends a process that asks for too much, unless it is told to let it be refused.
+// Sanitizers abort on huge allocations unless told to return NULL.
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() {
   return "allocator_may_return_null=1";
@@ -49,7 +49,7 @@ void test_alignment(const Subject& subject) {
   }
 }
 
-// Each size is written and read whole, while all the others hold something else.
+// Writes and reads each size in full, while all the other buffers hold other contents.
 void test_sizes(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -127,7 +127,7 @@ void test_import(const Subject& subject) {
   require(taken, "it claims IMPORT_HOST and imports nothing, a page least of all");
 }
 
-// ---- too much
+// ---- exhaustion
 
 void test_exhaustion(const Subject& subject) {
   const Bench bench(subject);
@@ -154,10 +154,10 @@ void test_exhaustion(const Subject& subject) {
   works();
   const tenon_device_properties& p = bench.properties();
   if (p.max_buffer_bytes) refuse(p.max_buffer_bytes + 1);
-  // A host may promise more than it has.
+  // A host may report more memory than it has.
   if (p.memory_bytes == 0 || p.memory_bytes > uint64_t{1} << 28) return;
   refuse(p.memory_bytes + 1);
-  // Small enough to be used up: twice, and as much of it each time.
+  // Memory is small enough to fill: fill it twice and expect the same number of pieces.
   const uint64_t piece = std::max<uint64_t>(p.memory_bytes / 16, 64);
   size_t counts[2] = {};
   for (size_t& count : counts) {
@@ -180,7 +180,7 @@ void test_exhaustion(const Subject& subject) {
   works();
 }
 
-// ---- what it says it holds
+// ---- memory statistics
 
 void test_statistics(const Subject& subject) {
   const Bench bench(subject);
@@ -212,7 +212,7 @@ void test_statistics(const Subject& subject) {
   require(after.peak_bytes >= before.allocated_bytes + held, "its peak is forgotten");
 }
 
-// Thousands of buffers, given back in another order, from four threads.
+// Allocates thousands of buffers on four threads and releases them in another order.
 void test_balance(const Subject& subject) {
   const Bench bench(subject);
   const uint32_t rounds = subject.thorough ? 20 : 4;

@@ -1,4 +1,4 @@
-// Copies and fills, at odd places.
+// Copies and fills at unaligned offsets.
 
 #include <algorithm>
 
@@ -70,7 +70,7 @@ void test_device_copies(const Subject& subject) {
   Bytes moved = from;
   put(moved, 2500, part(from, 0, 2000));
   expect_bytes(stream.read_now(a, 0, kBuffer), moved, "a copy within one buffer");
-  // Both places may be the host's.
+  // Copies between two host addresses.
   const Bytes source = noise(300, 7);
   Bytes target(300);
   const tenon_copy_region region = {host_place(source.data(), 1), host_place(target.data(), 2), 290,
@@ -80,8 +80,8 @@ void test_device_copies(const Subject& subject) {
   expect_bytes(part(target, 2, 290), part(source, 1, 290), "a copy from host to host");
 }
 
-// Places that overlap are refused, or what is copied is as if it had gone through a third place;
-// what lies beside the target stays as it was.
+// An overlapping copy is refused, or works as if through a temporary buffer. Bytes beside the
+// target do not change.
 void test_overlap(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -116,8 +116,8 @@ void test_fill(const Subject& subject) {
       for (const uint64_t offset : {uint64_t{0}, uint64_t{n}, uint64_t{64} + n}) {
         tenon_fill_region region = {buffer.get(), offset, count * n, kPattern, n, 0};
         succeed(bench.calls().fill(stream.get(), &region), "fill");
-        region = {};  // It was the plugin's during the call only.
-        // The low bytes of the pattern come first, on any machine.
+        region = {};  // The plugin may read it during the call only.
+        // The low bytes of the pattern come first, whatever the byte order.
         for (uint64_t i = 0; i < count * n; ++i) {
           model[offset + i] = static_cast<unsigned char>(kPattern >> (8 * (i % n)));
         }

@@ -1,11 +1,11 @@
 // A check of levels 0 and 1: one named property of the device itself, not of an op. It drives the
-// plugin's table (drive.h); what tenon/plugin.h and plugin_slots.def promise is what is asked.
+// plugin's table (drive.h) and checks what tenon/plugin.h and plugin_slots.def promise.
 //
-// In the report it is a cell like any other, whose op is the part of the device that it is about
-// and whose dtypes are "-".
+// In the report a device check is an ordinary cell; its op is the tested part of the device, and
+// its dtypes are "-".
 //
-// To add one: a function in the file of its part, its line in the list at the end of that file, and
-// a plugin that breaks it in device_checks_test.cc.
+// To add a check, write a function in the file of its part, add it to the list at the end of that
+// file, and add a plugin that fails it to the fault lists (broken_device.h).
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace tenon_kit {
 
 struct DeviceCheck {
   const char* part;
-  const char* name;  // Unlike that of any other check, of an op's too.
+  const char* name;  // Unique among all checks, including those of ops.
   int level;
   const char* what;  // One sentence, for the report.
   void (*test)(const device::Subject&);
@@ -28,15 +28,15 @@ struct DeviceCheck {
 const std::vector<DeviceCheck>& all_device_checks();
 
 Row blank_row(const DeviceCheck& check);
-// In this process. What throws, leaks errors or says Unsupported is in the row's status.
+// Runs in this process. Exceptions, leaked errors and Unsupported set the row's status.
 Row run_device_check(const DeviceCheck& check, const device::Subject& subject);
 
-// The rows of such checks as a table of the page (report/device_table.cc).
+// Formats the rows of device checks as a table for the report page (report/device_table.cc).
 std::string device_table(const std::vector<Row>& rows);
 
 namespace device {
 
-// The lists that device_check.cc joins.
+// The lists that device_check.cc concatenates.
 std::vector<DeviceCheck> entry_checks();
 std::vector<DeviceCheck> instance_checks();
 std::vector<DeviceCheck> kernel_checks();

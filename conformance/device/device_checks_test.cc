@@ -1,4 +1,4 @@
-// Each check of a device holds for sane devices, and fails for one that is wrong in one way.
+// Each device check passes on sane devices and fails on a device with the matching fault.
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ bool needs_host_memory(const std::string& check) {
   return check == "reopen" || check == "kernels_unlaunched" || check == "host_memory";
 }
 
-TEST(DeviceChecks, HoldForSaneDevices) {
+TEST(DeviceChecks, PassOnSaneDevices) {
   const Options sane[] = {
       {},
       {{"asynchronous", "1"}},
@@ -72,7 +72,7 @@ TEST(DeviceChecks, HoldForSaneDevices) {
   }
 }
 
-TEST(DeviceChecks, FailForDevicesThatAreWrongInOneWay) {
+TEST(DeviceChecks, FailOnDevicesWithOneFault) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "some faults are leaks and races, which the sanitizer finds first";
 #endif
@@ -94,20 +94,20 @@ TEST(DeviceChecks, FailForDevicesThatAreWrongInOneWay) {
   }
 }
 
-TEST(DeviceChecks, KeepWhatIsLogged) {
+TEST(DeviceChecks, CollectPluginLogMessages) {
   take_plugin_log();
   host_table().log(nullptr, TENON_LOG_WARNING, tenon_str("not so"));
   EXPECT_EQ(take_plugin_log(), "not so");
 }
 
-TEST(DeviceChecks, AreEachShownToFail) {
+TEST(DeviceChecks, EachHaveAFaultThatFailsThem) {
   std::set<std::string> shown;
   for (const DeviceFault& fault : faults()) shown.insert(fault.check);
   for (const DeviceCheck& check : all_device_checks())
     EXPECT_TRUE(shown.contains(check.name)) << check.name;
 }
 
-TEST(DeviceChecks, HaveNamesOfTheirOwn) {
+TEST(DeviceChecks, HaveUniqueNames) {
   std::set<std::string> names;
   for (const Check& check : all_checks()) names.insert(check.name);
   for (const DeviceCheck& check : all_device_checks()) {

@@ -24,7 +24,8 @@ struct HostState {
   std::vector<FailedLaunch> failed;
 };
 HostState& state() {
-  static auto* const kept = new HostState;  // A plugin's threads may outlive everything.
+  // Leaked on purpose: a plugin's threads may run until exit.
+  static auto* const kept = new HostState;
   return *kept;
 }
 
@@ -57,14 +58,14 @@ void launch_failed(void* work, uint64_t ticket, tenon_error* error) {
   Failure failure;
   try {
     failure = take(error);
-  } catch (const std::exception& fault) {  // It is the plugin's thread.
+  } catch (const std::exception& fault) {  // Must not propagate into the plugin's thread.
     failure = {TENON_INTERNAL, fault.what()};
   }
   std::lock_guard lock(state().mutex);
   state().failed.push_back({work, ticket, std::move(failure)});
 }
 
-// The writer of JSON refuses what is none.
+// The JSON writer rejects invalid UTF-8.
 bool is_utf8(const std::string& text) {
   try {
     (void)Json(text).dump();
@@ -211,7 +212,7 @@ void Bench::settle() const {
     try {
       Stream::notified(*this, stream);
     } catch (const std::exception&) {
-      // The first fault is the one to tell.
+      // Report the first fault only.
     }
   }
 }
@@ -244,7 +245,7 @@ Stream::~Stream() {
   try {
     notified();
   } catch (const std::exception&) {
-    // The check has said what is wrong, or the next one will.
+    // The running check has already reported the fault, or the next one will.
   }
   {
     std::lock_guard lock(bench_.mutex_);
@@ -286,7 +287,7 @@ void Stream::wait_for(const Event& event) const {
 }
 
 Failure Stream::notified(const Bench& bench, tenon_stream_p* stream) {
-  // Owned by both sides, since an answer may come after we have given up.
+  // Shared ownership, since an answer may arrive after the timeout.
   struct Answer {
     std::mutex mutex;
     std::condition_variable changed;

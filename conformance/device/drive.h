@@ -1,7 +1,8 @@
-// Drives a plugin's table directly, without the core: what checks of levels 0 and 1 are written in.
+// Drives a plugin's table directly, without the core. The checks of levels 0 and 1 are written with
+// it.
 //
-// The host's table is the core's own, but that errors and failed launches are noted here. Whatever
-// breaks the contract throws: Fault, Leak, or Unsupported where there is nothing to test.
+// The host's table is the core's own, except that it records errors and failed launches. A
+// violation of the contract throws Fault or Leak; Unsupported means that there is nothing to test.
 
 #pragma once
 
@@ -32,34 +33,34 @@ void require(bool holds, fmt::format_string<Args...> words, Args&&... args) {
   if (!holds) throw Fault(fmt::format(words, std::forward<Args>(args)...));
 }
 
-// What is judged, and how it is opened.
+// The plugin and device under test, and how to open them.
 struct Subject {
   tenon_plugin_query query = nullptr;
-  std::string file;  // Empty: none is known.
+  std::string file;  // Empty if unknown.
   std::vector<std::pair<std::string, std::string>> options;
-  size_t index = 0;      // Of the device.
-  bool thorough = true;  // Larger and longer.
+  size_t index = 0;      // Index of the device.
+  bool thorough = true;  // Larger sizes and more iterations.
 };
 
 using Bytes = std::vector<unsigned char>;
-Bytes noise(size_t size, uint32_t seed);  // Bytes that repeat nowhere near.
+Bytes noise(size_t size, uint32_t seed);  // Pseudorandom bytes without short cycles.
 
 // ---- the host ----
 
 const tenon_host& host_table();
 
-// An error as a plugin gave it.
+// An error that a plugin returned.
 struct Failure {
   tenon_code code = TENON_OK;
   std::string message;
 };
-// Takes an error over; it must be one that our table made, and complete.
+// Takes ownership of an error. It must be complete and made by our table.
 Failure take(tenon_error* error);
-// NULL it must be.
+// Requires that `error` is NULL.
 void succeed(tenon_error* error, const char* call);
-// NULL it must not be.
+// Requires that `error` is not NULL, and takes it.
 Failure fail(tenon_error* error, const char* call);
-// Errors that were made and not released yet.
+// Number of errors that are not released yet.
 size_t n_live_errors();
 
 struct FailedLaunch {
@@ -71,7 +72,7 @@ std::vector<FailedLaunch> take_failed_launches();
 
 // ---- the plugin ----
 
-// The plugin as its query function describes it, with the slots that its table is long enough for.
+// The plugin as its query function describes it, with all slots that its table contains.
 struct Plugin {
   explicit Plugin(const Subject& subject, const tenon_host& host = host_table());
 
@@ -85,7 +86,7 @@ struct Plugin {
 class Stream;
 class Buffer;
 
-// An instance and one of its devices, closed at the end.
+// An instance and one of its devices, closed by the destructor.
 class Bench {
  public:
   explicit Bench(const Subject& subject, const tenon_host& host = host_table());
@@ -99,7 +100,7 @@ class Bench {
   tenon_device_p* device() const { return device_; }
   const tenon_device_properties& properties() const { return properties_; }
   bool has(tenon_features feature) const { return (properties_.features & feature) == feature; }
-  void need(tenon_features feature, const char* name) const;  // Else Unsupported.
+  void need(tenon_features feature, const char* name) const;  // Throws Unsupported otherwise.
 
   tenon_memory_statistics statistics() const;
 
@@ -107,18 +108,19 @@ class Bench {
   friend class Stream;
   friend class Buffer;
 
-  // Waits, once, for all streams: when a check has failed, what they work on is about to go.
+  // Waits once for all streams. Needed after a failed check, whose buffers are about to be
+  // released.
   void settle() const;
 
   Plugin plugin_;
   mutable std::mutex mutex_;
-  mutable std::vector<tenon_stream_p*> streams_;  // Those that are open.
+  mutable std::vector<tenon_stream_p*> streams_;  // Open streams.
   tenon_instance_p* instance_ = nullptr;
   tenon_device_p* device_ = nullptr;
   tenon_device_properties properties_ = {};
 };
 
-// Options of an instance as the subject asks for them.
+// The instance options of the subject.
 class InstanceOptions {
  public:
   explicit InstanceOptions(const Subject& subject, uint32_t threads = 0);
@@ -163,7 +165,7 @@ class Event {
   tenon_event_p* handle_;
 };
 
-// Its end waits for its work.
+// The destructor waits for the stream's work.
 class Stream {
  public:
   explicit Stream(const Bench& bench);
@@ -175,7 +177,7 @@ class Stream {
 
   tenon_stream_p* get() const { return handle_; }
 
-  // They enqueue; host memory must stay until `finish`.
+  // Enqueue work; host memory must stay valid until `finish`.
   void write(const Buffer& to, uint64_t offset, const Bytes& from) const;
   void read(const Buffer& from, uint64_t offset, Bytes& to) const;
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
@@ -184,7 +186,8 @@ class Stream {
   Event record() const;
   void wait_for(const Event& event) const;
 
-  // Waits by `notify`, which every device has, and gives what it told. Fault after half a minute.
+  // Waits by `notify`, which every device has, and returns the error it reports. Throws Fault after
+  // 30 seconds.
   Failure notified() const { return notified(bench_, handle_); }
   static Failure notified(const Bench& bench, tenon_stream_p* stream);
   void finish() const;
@@ -204,7 +207,7 @@ inline tenon_place place_in(const Buffer& buffer, uint64_t offset = 0) {
   return {buffer.get(), nullptr, offset, 0};
 }
 
-// Throws a Fault that names the first byte which differs.
+// Throws a Fault that names the first byte that differs.
 void expect_bytes(const Bytes& got, const Bytes& want, const std::string& where);
 
 }  // namespace tenon_kit::device

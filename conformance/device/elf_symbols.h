@@ -1,4 +1,4 @@
-// What a shared library exports and imports by name.
+// Reads the names that a shared library exports and imports.
 
 #pragma once
 
@@ -12,7 +12,7 @@ struct Symbols {
   std::vector<std::string> imported;
 };
 
-// Throws Unsupported for what is not a 64-bit ELF file of this machine.
+// Throws Unsupported if the file is not a 64-bit ELF file with this machine's byte order.
 Symbols read_symbols(const std::string& file);
 
 }  // namespace tenon_kit::device

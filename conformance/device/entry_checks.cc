@@ -1,4 +1,4 @@
-// The entry: the symbol, the query function, and what it gives before anything is opened.
+// The entry: the exported symbol, the query function, and its description of the plugin.
 
 #include <algorithm>
 #include <atomic>
@@ -81,7 +81,7 @@ void test_description(const Subject& subject) {
 #include <tenon/plugin_slots.def>
 }
 
-// ---- features, both ways
+// ---- feature negotiation in both directions
 
 void test_features(const Subject& subject) {
   const Plugin plugin(subject);
@@ -104,7 +104,7 @@ void test_features(const Subject& subject) {
   tenon_host poor = host_table();
   poor.provides = 0;
   const tenon_plugin* found = ask(poor, "of a host that provides nothing");
-  // Whoever does not refuse says by its description what it needs.
+  // A plugin that accepts must state its requirements in its description.
   require(!found || found->requires_of_host == plugin.facts->requires_of_host,
           "what it needs of a host depends on what the host has");
   tenon_host rich = host_table();
@@ -117,9 +117,9 @@ void test_features(const Subject& subject) {
           "it claims the feature 63, which there is not");
 }
 
-// ---- structs that grow
+// ---- structs with struct_size
 
-// A host's table of another length. What lies beyond `struct_size` must not be called.
+// A host's table of another size. Slots beyond `struct_size` must not be called.
 struct OtherHost {
   explicit OtherHost(size_t size) {
     std::memset(bytes, 0, sizeof bytes);
@@ -160,7 +160,7 @@ void test_host_table(const Subject& subject) {
   }
 }
 
-// A struct that the plugin fills, of a length that its host says.
+// Checks a struct that the plugin fills, with a size given by the host.
 template <class Struct, class Fill>
 void check_filled(const char* what, const Fill& fill) {
   for (const size_t size :
@@ -187,7 +187,7 @@ void test_structs(const Subject& subject) {
   check_filled<tenon_memory_statistics>("memory_statistics", [&](tenon_memory_statistics* out) {
     succeed(bench.calls().memory_statistics(bench.device(), out), "memory_statistics");
   });
-  // Options of a host that knows no fields but the first ones, and of one that knows more.
+  // Options of an older host with only the first fields, and of a newer host with more.
   struct Longer {
     tenon_instance_options known;
     unsigned char more[32];
@@ -198,7 +198,7 @@ void test_structs(const Subject& subject) {
     if (size > sizeof longer.known) {
       longer.known = own.get();
     } else if (!subject.options.empty()) {
-      continue;  // They would be lost.
+      continue;  // The options would be lost.
     }
     longer.known.struct_size = static_cast<uint32_t>(size);
     longer.known.threads = 1;

@@ -1,4 +1,4 @@
-// Events: order between streams, and nothing but order.
+// Events: they order streams and do nothing else.
 
 #include <atomic>
 #include <memory>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kSize = 1 << 18;
 
-// One stream is kept busy, then writes; the other reads behind the event.
+// The first stream is kept busy and then writes; the second waits for an event and reads.
 struct Pair {
   explicit Pair(const Bench& bench)
       : first(bench), second(bench), data(bench, kSize), work(bench, kSize), copy(bench, kSize) {}
@@ -22,7 +22,7 @@ struct Pair {
   }
 };
 
-// What `second` sees of `data`, which `first` fills with `byte`, when both are done.
+// Expects that `second` read the bytes that `first` had filled `data` with.
 void expect_seen(const Pair& pair, unsigned char byte, const char* how) {
   const Bytes seen = pair.second.read_now(pair.copy, 0, kSize);
   pair.first.finish();
@@ -33,7 +33,7 @@ void test_order(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
   for (unsigned char i = 1; i <= (subject.thorough ? 30 : 8); ++i) {
-    // Both ways round, since a device may prefer either stream.
+    // In both directions, since a device may prefer one stream.
     const Stream& a = i % 2 ? pair.first : pair.second;
     const Stream& b = i % 2 ? pair.second : pair.first;
     for (int k = 0; k < 20; ++k) a.fill(pair.work, i);
@@ -56,14 +56,14 @@ void test_twice(const Subject& subject) {
   const Event again = pair.first.record();
   pair.second.wait_for(early);
   pair.second.wait_for(again);
-  pair.second.wait_for(early);  // Any number of times,
-  pair.first.wait_for(early);   // and on its own stream.
+  pair.second.wait_for(early);  // Waiting repeatedly is allowed,
+  pair.first.wait_for(early);   // also on the event's own stream.
   pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
   expect_seen(pair, 1, "what is read behind two events, one waited for twice");
-  pair.second.wait_for(early);  // When it is long past.
+  pair.second.wait_for(early);  // The event completed long ago.
   pair.second.fill(pair.copy, 9);
   pair.second.finish();
-  // Many streams wait for one event.
+  // Several streams wait for one event.
   pair.make_busy();
   pair.first.fill(pair.data, 2);
   const Event event = pair.first.record();
@@ -81,15 +81,16 @@ void test_twice(const Subject& subject) {
   pair.first.finish();
 }
 
-// An event holds only what was enqueued before it was recorded: what comes later need not be done.
+// An event covers only work enqueued before it was recorded; later work need not be complete.
 void test_moment(const Subject& subject) {
   const Bench bench(subject);
   const Pair pair(bench);
-  const Event nothing = pair.first.record();  // On a stream without work.
+  const Event nothing = pair.first.record();  // On an idle stream.
   pair.second.wait_for(nothing);
   pair.second.fill(pair.copy, 3);
   pair.second.finish();
-  // A ring of waits that is no circle: each stream waits for what the other recorded before.
+  // Mutual waits without a deadlock: each stream waits for an event that the other recorded
+  // earlier.
   pair.make_busy();
   pair.first.fill(pair.data, 4);
   const Event one = pair.first.record();
@@ -108,14 +109,14 @@ void test_released(const Subject& subject) {
     pair.make_busy();
     pair.first.fill(pair.data, i);
     {
-      const Event unused = pair.first.record();  // Released before anyone waited.
+      const Event unused = pair.first.record();  // Released before any wait.
       const Event event = pair.first.record();
       pair.second.wait_for(event);
-    }  // Released while the wait is under way.
+    }  // Released while the wait is pending.
     pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
     expect_seen(pair, i, "what is read behind an event that was released early");
   }
-  // An event that outlives its stream.
+  // The event outlives its stream.
   std::unique_ptr<Event> event;
   {
     const Stream stream(bench);
@@ -127,8 +128,8 @@ void test_released(const Subject& subject) {
   expect_seen(pair, 7, "what is read behind an event of a closed stream");
 }
 
-// `wait_event` orders streams and does not hold up who calls it. Judged only where the first stream
-// is seen to be busy before the call; once it does not block, it is right.
+// `wait_event` orders streams and must not block the caller. Judged only in rounds where the first
+// stream is still busy before the call. Fails only if the call blocks in all of them.
 void test_blocking(const Subject& subject) {
   const Bench bench(subject);
   if (bench.has(TENON_FEATURE_SYNCHRONOUS)) throw Unsupported("it claims SYNCHRONOUS");

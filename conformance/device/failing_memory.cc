@@ -13,7 +13,8 @@
 namespace tenon_kit::device {
 namespace {
 
-thread_local uint64_t left = 0;  // Allocations until one fails, it included; 0: none does.
+// Allocations up to and including the failing one; 0 if none fails.
+thread_local uint64_t left = 0;
 thread_local int held = 0;
 
 }  // namespace
@@ -40,9 +41,9 @@ HostMemoryHolds::~HostMemoryHolds() { --held; }
 
 #if defined(TENON_KIT_OWNS_MALLOC)
 
-// All that follows is asked by the functions below, which may run before anything else of this
-// program does. The count is theirs and not mallinfo2's, which takes for used what a thread has
-// freed and keeps for itself.
+// The allocation functions below use this state, possibly before any other code of the program
+// runs. It counts bytes itself, because mallinfo2 also counts freed memory in a thread's cache as
+// used.
 static std::atomic<uint64_t> bytes_in_use{0};
 
 static bool fails_now() { return left != 0 && held == 0 && --left == 0; }
@@ -67,7 +68,7 @@ uint64_t host_memory_in_use() { return 0; }
 
 #if defined(TENON_KIT_OWNS_MALLOC)
 
-// The C library's own under the names by which it lets itself be replaced.
+// glibc's names for its own functions, for use by replacements of malloc.
 extern "C" {
 
 void* __libc_malloc(size_t size);

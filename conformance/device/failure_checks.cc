@@ -1,4 +1,4 @@
-// Failures: that they are told in full, and that those which are ordered do no harm.
+// Failures: errors are complete, and injected failures do no harm.
 
 #include <atomic>
 #include <functional>
@@ -9,7 +9,7 @@
 namespace tenon_kit::device {
 namespace {
 
-// Each is given away, complete, and with the host's own make_error: `fail` sees to that.
+// Each error must be complete and made with the host's make_error; `fail` checks that.
 void test_errors(const Subject& subject) {
   const Bench bench(subject);
   const tenon_plugin_calls& calls = bench.calls();
@@ -30,14 +30,14 @@ void test_errors(const Subject& subject) {
   }
 }
 
-// ---- the host's memory fails
+// ---- failing host allocations
 
 struct Attempt {
   bool reached = false;
   bool succeeded = false;
 };
 
-// One call, whose n-th allocation fails.
+// Runs one call with its n-th allocation failing.
 Attempt attempt(const char* name, uint64_t n, const std::function<tenon_error*()>& call) {
   tenon_error* error = nullptr;
   bool threw = false;
@@ -54,7 +54,8 @@ Attempt attempt(const char* name, uint64_t n, const std::function<tenon_error*()
   return {reached, !error};
 }
 
-// Every allocation of a call fails once, until none is left. `end` undoes a call that succeeded.
+// Runs a call with each of its allocations failing in turn, until none is left. `end` undoes a
+// successful call.
 void exhaust(const char* name, const std::function<tenon_error*()>& call,
              const std::function<void()>& end) {
   for (uint64_t n = 1; n <= 500; ++n) {
@@ -127,7 +128,7 @@ void exhaust_all(const Subject& subject) {
   stream.finish();
   require(destroyed == asked, "of {} callbacks given to notify, which may fail, {} were destroyed",
           asked, destroyed.load());
-  // The device works on.
+  // The device still works.
   stream.write_now(data, 0, bytes);
   expect_bytes(stream.read_now(data, 0, 1000), bytes, "after the host's memory had failed");
 }

@@ -1,4 +1,4 @@
-// What is wrong before anything is computed.
+// Faults in what precedes any computation.
 
 #include "conformance/device/broken_device.h"
 

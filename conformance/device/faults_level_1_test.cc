@@ -1,4 +1,4 @@
-// What is wrong with memory, streams, events and launches.
+// Faults in memory, streams, events and launches.
 
 #include <chrono>
 #include <cstdlib>
@@ -16,7 +16,7 @@ void* address(const tenon_place& place) {
          place.offset;
 }
 
-// What a broken device never gives back stays known, so that nobody takes it for lost.
+// Keeps what a broken device never releases reachable, so that leak checkers do not report it.
 void keep(void* lost) {
   static auto* const mutex = new std::mutex;
   static auto* const all = new std::vector<void*>;
@@ -24,7 +24,7 @@ void keep(void* lost) {
   all->push_back(lost);
 }
 
-// `fake` looks up which of its lines it is asked for.
+// `fake` finds a kernel by its address in its own list.
 void prepare_by_its_own_lines(Broken& b) { b.plugin.kernels = b.sane->kernels; }
 
 }  // namespace
@@ -135,7 +135,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            done.function(done.payload, nullptr);
            if (done.destroy) done.destroy(done.payload);
-           // The stream's end must find its work done.
+           // The stream must be idle when it closes.
            return broken->inner.wait(stream);
          };
        }},

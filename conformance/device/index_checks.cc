@@ -1,5 +1,5 @@
-// What a kernel does with an index that is out of range, seen without the core: it reads zeros
-// there, or drops the update, and leaves a record; all else is as if it were not there.
+// How kernels handle an index out of range, tested without the core: they read zeros or drop the
+// update, and write an error record. All other elements are unaffected.
 
 #include <cstring>
 
@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kRows = 5, kColumns = 2;
 
-// Beyond either end by one, and as far as an index reaches.
+// Indices that are out of range by one and by the maximum of the dtype, at both ends, among valid
+// ones.
 std::vector<int64_t> mixed_indices(tenon_dtype dtype) {
   const auto most = static_cast<int64_t>(greatest(dtype));
   return {1, kRows, -1, -kRows - 1, 0, most, -most - 1};
@@ -28,19 +29,19 @@ Bytes bytes_of(const std::vector<int64_t>& indices, int64_t times, tenon_dtype d
   return bytes;
 }
 
-// The row that an index means, or -1.
+// The row that an index refers to, or -1.
 int64_t row_of(int64_t index) {
   const int64_t row = index < 0 ? index + kRows : index;
   return row >= 0 && row < kRows ? row : -1;
 }
 
-// Ops whose indices choose rows of the first axis, by row or for each element.
+// Ops whose indices select rows of axis 0, by row or by element.
 struct Form {
   uint32_t op;
   const char* name;
   bool scatters;
-  bool by_element;  // Else an index stands for a row,
-  bool in_tuples;   // in a tuple of its own.
+  bool by_element;  // Otherwise an index selects a whole row,
+  bool in_tuples;   // as a tuple of one index.
 };
 constexpr Form kForms[] = {
     {TENON_OP_gather, "gather", false, false, false},
@@ -66,7 +67,7 @@ Case make_case(const Form& form, tenon_dtype dtype, tenon_dtype index) {
   Arg places = {index, {n}, bytes_of(indices, form.by_element ? kColumns : 1, index), false};
   if (form.by_element) places.sizes.push_back(kColumns);
   if (form.in_tuples) places.sizes.push_back(1);
-  Arg rows = {dtype, {n, kColumns}, {}, false};  // What is gathered, or the updates.
+  Arg rows = {dtype, {n, kColumns}, {}, false};  // The gathered rows, or the updates.
   Case c = {form, dtype, index, {x, places}, {rows}, {}};
   if (form.scatters) {
     rows.bytes = noise(rows.size(), 2);
@@ -86,7 +87,7 @@ Case make_case(const Form& form, tenon_dtype dtype, tenon_dtype index) {
   return c;
 }
 
-// The attributes of all forms: an axis, or how many axes of a batch, of 0; then no reduction.
+// Default attributes of all forms: axis 0 or no batch axes, and no reduction.
 struct Attrs {
   tenon_gather_attrs gather = TENON_GATHER_ATTRS_DEFAULT;
   tenon_gather_elements_attrs gather_elements = TENON_GATHER_ELEMENTS_ATTRS_DEFAULT;
@@ -110,7 +111,7 @@ struct Attrs {
   }
 };
 
-// False if the plugin does not offer it.
+// Returns false if the plugin does not claim it.
 bool test_case(const Bench& bench, const Stream& stream, const Case& c) {
   std::vector<tenon_dtype> dtypes;
   for (const Arg& arg : c.in) dtypes.push_back(arg.dtype);

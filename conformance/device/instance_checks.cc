@@ -1,4 +1,4 @@
-// Instances and devices: what they are made with, how many there are, and that they end.
+// Instances and devices: options, enumeration, and shutdown.
 
 #include <cstring>
 #include <filesystem>
@@ -51,7 +51,7 @@ void test_options(const Subject& subject) {
   InstanceOptions nameless(subject);
   nameless.add("", "");
   refuses(plugin, nameless, "");
-  // What a value may be only the plugin knows; of its own keys none takes this one.
+  // Only the plugin knows the valid values, but no key of its own accepts this one.
   for (const auto& [key, value] : subject.options) {
     InstanceOptions options(subject);
     options.add(key.c_str(), "\x01no value");
@@ -119,7 +119,7 @@ void test_properties(const Subject& subject) {
           "asked twice, the device describes itself in two ways");
 }
 
-// ---- ends
+// ---- shutdown
 
 size_t entries(const char* folder) {
   size_t n = 0;
@@ -145,7 +145,7 @@ void test_reopen(const Subject& subject) {
   if (left > kCycles * 16) {
     throw Leak(fmt::format("opened and closed {} times it holds {} bytes more", kCycles, left));
   }
-  // A thread that has ended may be counted for a moment.
+  // A thread that has just ended may still be counted.
   if (entries("/proc/self/task") > threads + 20) {
     throw Leak(fmt::format("opened and closed {} times it leaves {} threads", kCycles,
                            entries("/proc/self/task") - threads));

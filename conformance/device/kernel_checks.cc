@@ -1,4 +1,4 @@
-// The list of kernels and the life of one: prepare, launch, release.
+// The list of kernels, and the life cycle of a kernel: prepare, launch, release.
 
 #include <map>
 
@@ -38,7 +38,7 @@ void test_lines(const Subject& subject) {
     require(text(line.name).empty(), "line {} is for op {} and names {}", i, line.op,
             text(line.name));
     const OpFacts* op = find_op(line.op);
-    if (!op) continue;  // Of a later version.
+    if (!op) continue;  // An op of a later version.
     size_t required = 0;
     bool variadic = false;
     for (const InputFacts& input : op->inputs) {
@@ -53,9 +53,9 @@ void test_lines(const Subject& subject) {
   }
 }
 
-// ---- a life
+// ---- life cycle
 
-// A call of a line on five elements, each a one.
+// A call of a line with vectors of five ones.
 struct Example {
   size_t line = 0;
   std::vector<Arg> inputs, outputs;
@@ -69,7 +69,7 @@ Arg ones(tenon_dtype dtype) {
   return arg;
 }
 
-// Of the lines whose operands all have one shape; each with the first dtypes of its classes.
+// Examples for lines whose operands all have one shape, with the first dtype of each class.
 std::vector<Example> examples(const Plugin& plugin) {
   std::vector<Example> found;
   for (size_t i = 0; i < plugin.facts->n_kernels; ++i) {
@@ -103,7 +103,7 @@ void test_life(const Subject& subject) {
     const std::string name = name_of_line(bench.plugin(), example.line);
     const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
     const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
-    if (!kernel.get()) continue;  // Other lines may take it.
+    if (!kernel.get()) continue;  // Other lines may accept it.
     ++n_run;
     Launching launching(bench, stream, kernel, example.inputs, example.outputs);
     Bytes first;
@@ -139,8 +139,8 @@ void test_unlaunched(const Subject& subject) {
 
 // ---- refusals
 
-// Within its dtypes a line may be asked for any rank and any strides that its traits do not rule
-// out, and any flags. It answers with a kernel or refuses: an error is for what went wrong.
+// The host may ask a line for any rank and strides that its traits allow, and any flags. The plugin
+// returns a kernel or refuses; a refusal is not an error.
 void test_refusals(const Subject& subject) {
   const Bench bench(subject);
   const std::vector<Example> all = examples(bench.plugin());
@@ -162,7 +162,7 @@ void test_refusals(const Subject& subject) {
     }
   }
   const Stream stream(bench);
-  // A rank that it took is one that it can launch.
+  // If the line accepted a rank, the kernel must be able to launch with it.
   for (Example example : all) {
     for (Arg& arg : example.inputs) arg.sizes = {1, 5, 1, 1};
     for (Arg& arg : example.outputs) arg.sizes = {1, 5, 1, 1};

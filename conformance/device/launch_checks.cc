@@ -1,4 +1,4 @@
-// Launches: their order, what they are handed, what they report.
+// Launches: order, operands, and reports of failures.
 
 #include <cstring>
 
@@ -35,7 +35,7 @@ struct Copying {
   std::optional<Prepared> kernel;
 };
 
-// What the host was told by launch_failed, for a fault's message.
+// Throws a Fault with the message that launch_failed received, if any.
 void expect_none_failed() {
   const std::vector<FailedLaunch> failed = take_failed_launches();
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
@@ -53,7 +53,7 @@ void test_sizes(const Subject& subject) {
   expect_none_failed();
 }
 
-// Many launches under way, none of which may be lost without a word.
+// Many launches in flight, none of which may be lost without a report.
 void test_reports(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -152,7 +152,7 @@ void test_records(const Subject& subject) {
   const tenon_error_record first = run({-9}, {1, 5, 100, 50}, y);
   require(first.state == 1 && first.site == 5 && first.index == 100 && first.bound == 50,
           "a record that was written already is written over");
-  // It is no failure: nobody is told of one.
+  // An index out of range is not a failed launch, so launch_failed is not called.
   expect_none_failed();
 }
 

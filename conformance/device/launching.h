@@ -1,4 +1,4 @@
-// A kernel of a plugin's line, prepared and launched without the core.
+// Prepares and launches a plugin's kernel without the core.
 
 #pragma once
 
@@ -8,17 +8,17 @@
 
 namespace tenon_kit::device {
 
-// An operand: dense, or one element by value.
+// An operand: a dense view, or one element passed by value.
 struct Arg {
   tenon_dtype dtype = TENON_DTYPE_NONE;
   std::vector<int64_t> sizes;
-  Bytes bytes;  // Of an input: what it holds.
+  Bytes bytes;  // Contents of an input.
   bool by_value = false;
 
   uint64_t size() const;  // In bytes.
 };
 
-// What `prepare` is asked and answers. Ended when this ends.
+// A prepared kernel, released by the destructor.
 class Prepared {
  public:
   Prepared(const Bench& bench, size_t line, const void* attrs, const std::vector<Arg>& inputs,
@@ -27,7 +27,7 @@ class Prepared {
   Prepared& operator=(const Prepared&) = delete;
   ~Prepared();
 
-  tenon_kernel_p* get() const { return handle_; }  // NULL: refused.
+  tenon_kernel_p* get() const { return handle_; }  // NULL if refused.
   uint32_t traits() const { return traits_; }
 
  private:
@@ -36,32 +36,32 @@ class Prepared {
   uint32_t traits_ = 0;
 };
 
-// One launch after another on the same operands. What is handed over is overwritten as soon as a
-// call returns, for it is the plugin's during the call only.
+// Launches a kernel repeatedly on the same operands. Overwrites its arguments right after each
+// call, because the plugin may read them during the call only.
 class Launching {
  public:
   Launching(const Bench& bench, const Stream& stream, const Prepared& kernel,
             std::vector<Arg> inputs, std::vector<Arg> outputs);
 
   tenon_error* launch(uint64_t ticket = 1);
-  Bytes output(size_t i) const;       // After the stream has passed it.
+  Bytes output(size_t i) const;       // After the launch completed.
   tenon_error_record record() const;  // Likewise.
   void set_record(const tenon_error_record& record);
 
  private:
-  static constexpr uint64_t kMargin = 64;  // Before and behind an operand in its buffer.
+  static constexpr uint64_t kMargin = 64;  // Bytes before and after an operand in its buffer.
 
   const Bench& bench_;
   const Stream& stream_;
   const Prepared& kernel_;
   std::vector<Arg> args_;  // Inputs, then outputs.
   size_t n_inputs_;
-  std::vector<Buffer> buffers_;  // One for each.
+  std::vector<Buffer> buffers_;  // One for each operand.
   Buffer record_;
   std::optional<Buffer> workspace_;
 };
 
-// The first line of an op that takes these dtypes.
+// The first line of an op that accepts these dtypes.
 std::optional<size_t> line_of(const Plugin& plugin, uint32_t op,
                               const std::vector<tenon_dtype>& inputs);
 

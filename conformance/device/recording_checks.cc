@@ -1,4 +1,4 @@
-// Recordings: that a replay does what its launches do, with the memory and the values that it says.
+// Recordings: a replay must repeat the recorded launches with the given memory and values.
 
 #include <cstring>
 
@@ -18,7 +18,7 @@ void need_recordings(const Bench& bench) {
   }
 }
 
-// An operand in a slot of its own, a value, or memory that stays.
+// An operand in its own slot, by value, or in fixed memory.
 struct Operand {
   Arg arg;
   uint32_t kind = TENON_OPERAND_IN_SLOT;
@@ -31,7 +31,7 @@ struct Step {
   std::vector<Operand> inputs, outputs;
 };
 
-// Where the slots of a replay are, what its values hold, and where it records errors.
+// Slots, values and error record of one replay.
 struct Place {
   std::vector<const Buffer*> slots;
   std::vector<uint64_t> offsets;
@@ -44,8 +44,7 @@ void* address(const Bench& bench, const Buffer& buffer, uint64_t offset) {
   return static_cast<std::byte*>(bench.calls().map(buffer.get())) + offset;
 }
 
-// Launches, recorded with the memory of the moment. What is handed over is overwritten as soon as a
-// call returns.
+// Records launches with the current memory. Overwrites its arguments right after each call.
 class Recording {
  public:
   Recording(const Bench& bench, const std::vector<Step>& steps, const Place& now) : bench_(bench) {
@@ -156,7 +155,7 @@ void expect_none_failed() {
   if (!failed.empty()) throw Fault("a replay failed: " + failed[0].failure.message);
 }
 
-// A line's kernel for these operands; Unsupported where there is none.
+// Prepares a kernel for these operands; throws Unsupported if there is none.
 std::unique_ptr<Prepared> prepare(const Bench& bench, uint32_t op, const char* name,
                                   const std::vector<tenon_dtype>& dtypes, const void* attrs,
                                   const std::vector<Arg>& in, const std::vector<Arg>& out) {
@@ -167,8 +166,8 @@ std::unique_ptr<Prepared> prepare(const Bench& bench, uint32_t op, const char* n
   return made;
 }
 
-// Two copies, of which one reads what the other wrote, and a fill by value. All replays are under
-// way together.
+// Two copies, the second reading the result of the first, and a fill by value. All replays are in
+// flight together.
 void test_replays(const Subject& subject) {
   const Bench bench(subject);
   need_recordings(bench);
@@ -189,7 +188,7 @@ void test_replays(const Subject& subject) {
   const Buffer record(bench, 64), middle(bench, bytes), constant(bench, bytes);
   stream.fill(record, 0);
   stream.write_now(constant, 0, noise(bytes, 99));
-  std::vector<Buffer> memory;  // Of each replay: an input, three outputs.
+  std::vector<Buffer> memory;  // For each replay: an input and three outputs.
   std::vector<Place> places;
   for (size_t i = 0; i < 4 * kReplays; ++i) {
     memory.emplace_back(bench, bytes + 2 * kMargin);

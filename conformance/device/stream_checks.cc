@@ -1,4 +1,4 @@
-// Streams: order within one, completion, and how the host learns of it.
+// Streams: order within a stream, completion, and its notification.
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace tenon_kit::device {
 namespace {
 
-// Each step overwrites what the one before it reads.
+// Each step overwrites memory that the step before reads.
 void test_order(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
@@ -32,11 +32,11 @@ void test_order(const Subject& subject) {
   }
 }
 
-// The host's memory is read when the stream gets there, and written before it says that it has.
+// A copy must read host memory in stream order, and write it before it reports completion.
 void test_completion(const Subject& subject) {
   const Bench bench(subject);
   const uint64_t size = subject.thorough ? 1 << 20 : 1 << 16;
-  Bytes bytes, back(size);  // They outlive the stream, which may not have passed them.
+  Bytes bytes, back(size);  // Declared before the stream, which may still use them.
   const Stream stream(bench);
   const Buffer a(bench, size), b(bench, size);
   for (uint32_t i = 0; i < 20; ++i) {
@@ -74,7 +74,7 @@ void test_completion(const Subject& subject) {
       std::unique_lock lock(seen.mutex);
       seen.changed.wait_for(lock, std::chrono::seconds(30), [&] { return seen.destroyed > 0; });
     }
-    stream.finish();  // Whatever answers twice has done so by now.
+    stream.finish();  // A second answer would have arrived by now.
     std::lock_guard lock(seen.mutex);
     require(seen.calls == 1, "notify answered {} times", seen.calls);
     require(seen.destroyed == 1, "notify destroyed its callback {} times", seen.destroyed);
@@ -85,7 +85,7 @@ void test_completion(const Subject& subject) {
 void test_notify(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);
-  stream.finish();  // Nothing was ever enqueued.
+  stream.finish();  // An empty stream.
   const Buffer buffer(bench, 100);
   constexpr int kAsked = 100;
   struct Count {
@@ -130,7 +130,7 @@ void test_wait(const Subject& subject) {
   const Bench bench(subject);
   bench.need(TENON_FEATURE_HOST_BLOCKING, "HOST_BLOCKING");
   const uint64_t size = subject.thorough ? 1 << 20 : 1 << 16;
-  Bytes bytes, back(size);  // They outlive the stream, which may not have passed them.
+  Bytes bytes, back(size);  // Declared before the stream, which may still use them.
   const Stream stream(bench);
   succeed(bench.calls().wait(stream.get()), "wait for nothing");
   const Buffer a(bench, size), b(bench, size);
@@ -143,7 +143,7 @@ void test_wait(const Subject& subject) {
     succeed(bench.calls().wait(stream.get()), "wait");
     expect_bytes(back, bytes, "what the host reads after `wait`");
   }
-  // Other threads may use the stream meanwhile, and may wait.
+  // Other threads may use the stream meanwhile, and may call `wait`.
   std::atomic<bool> ending{false};
   std::atomic<int> failures{0};
   std::vector<std::thread> waiters;
@@ -185,7 +185,7 @@ void test_synchronous(const Subject& subject) {
     stream.write(buffer, 0, bytes);
     std::fill(bytes.begin(), bytes.end(), 0);
     stream.read(buffer, 0, back);
-    const Bytes seen = back;  // Before anything could wait.
+    const Bytes seen = back;  // Copied before any wait.
     stream.finish();
     expect_bytes(seen, want, "it claims SYNCHRONOUS; what a copy gave when it returned");
   }
@@ -216,7 +216,7 @@ void test_many_streams(const Subject& subject) {
                "a stream opened when 64 were closed");
 }
 
-// Each thread has a stream of its own.
+// Each thread uses its own stream.
 void test_threads(const Subject& subject) {
   const Bench bench(subject);
   std::mutex mutex;
@@ -242,7 +242,8 @@ void test_threads(const Subject& subject) {
   require(fault.empty(), "on four threads: {}", fault);
 }
 
-// A region is the plugin's during the call only; memory of the host stays until the stream passed.
+// The plugin may read a region during the call only; host memory stays valid until the copy
+// completed.
 void test_regions(const Subject& subject) {
   const Bench bench(subject);
   const Stream stream(bench);

@@ -1,4 +1,4 @@
-// Tasks: that a device which lends its threads runs each task once, and is done when it says so.
+// Tasks: a device that offers its threads runs each task once, and reports completion afterwards.
 
 #include <atomic>
 #include <memory>

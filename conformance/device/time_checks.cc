@@ -1,5 +1,5 @@
-// The device's clock: that marks are read in the order of the work, in nanoseconds, by one clock
-// for all streams, and that there are always more of them.
+// The device's clock: marks are read in stream order, in nanoseconds, and from one clock for all
+// streams. New marks are always available.
 
 #include <algorithm>
 #include <chrono>
@@ -55,7 +55,7 @@ void test_order(const Subject& subject) {
   const Stream first(bench), second(bench);
   const Buffer work(bench, kSize);
   for (unsigned char i = 0; i < 10; ++i) {
-    // Both ways round, since a device may prefer either stream.
+    // In both directions, since a device may prefer one stream.
     const Stream& a = i % 2 ? first : second;
     const Stream& b = i % 2 ? second : first;
     const uint64_t before = mark(bench, a);
@@ -77,7 +77,7 @@ void test_order(const Subject& subject) {
   }
 }
 
-// Between two marks the host sleeps, so that it knows what the clock has to say.
+// The host sleeps between two marks, so that it knows the expected interval.
 void test_unit(const Subject& subject) {
   const Bench bench(subject);
   need_clock(bench);
@@ -97,8 +97,8 @@ void test_unit(const Subject& subject) {
           "between two marks the clock counts {} ns, and the host {} to {}", ns, least, most);
 }
 
-// The mark behind work is read when that is done, which is when the host is told, and not when it
-// is enqueued. Judged only where the work takes long.
+// A mark after work must be timed when that work completes, not when it is enqueued. Judged only if
+// the work takes long.
 void test_work(const Subject& subject) {
   const Bench bench(subject);
   need_clock(bench);
@@ -127,7 +127,7 @@ void test_work(const Subject& subject) {
           early, busy);
 }
 
-// Those of a hundred that are not read go with their stream.
+// Unread marks, 10 of 100, are released with their stream.
 void test_forgotten(const Subject& subject) {
   const Bench bench(subject);
   need_clock(bench);

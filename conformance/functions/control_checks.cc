@@ -11,13 +11,12 @@ using tenon::Tensor;
 using tenon::while_loop;
 using tenon::WhileOptions;
 
-// What each piece of code takes: x and w of float32[3], how often something happens, of int64[],
-// and rows of float32[n,3].
+// Arguments of each body: x and w of float32[3], a count n of int64[], and rows of float32[n,3].
 struct Given {
   Tensor x, w, n, rows;
 };
 
-// y = tanh(y w) + x / 8 as often as `n` says.
+// Applies y = tanh(y w) + x / 8, `n` times.
 Tensor repeated(const WhileOptions& how, const Given& in, const Tensor& n, const Tensor& first) {
   return while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, n); },
@@ -51,7 +50,7 @@ Tensors loop(const WhileOptions& how, const Given& in) {
   return {repeated(how, in, in.n, in.x), in.x};
 }
 
-// What is carried changes places, and one value stays.
+// Two carried values swap places; a third is constant.
 Tensors exchange(const WhileOptions& how, const Given& in) {
   const auto found = while_loop(
       how,
@@ -63,7 +62,7 @@ Tensors exchange(const WhileOptions& how, const Given& in) {
   return {found[1], found[2], found[3]};
 }
 
-// Each value that is carried is made of the other one, from its end.
+// Each carried value is computed from the other one, reversed.
 Tensors crossed(const WhileOptions& how, const Given& in) {
   const auto found = while_loop(
       how, [&](const Tensor& i, const Tensor&, const Tensor&) { return less(i, in.n); },
@@ -74,7 +73,7 @@ Tensors crossed(const WhileOptions& how, const Given& in) {
   return {found[1], found[2]};
 }
 
-// How often is known by the values that are computed.
+// The number of trips is data-dependent.
 Tensors search(const WhileOptions& how, const Given& in) {
   const auto found = while_loop(
       how,
@@ -177,7 +176,7 @@ Code code_of(const Form& form, tenon::LoopPolicy policy) {
   };
 }
 
-// For so many trips; of `dtype`, whose values are the same.
+// Inputs for `n` trips. Values are the same in every `dtype`.
 std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
   const auto drawn = [&](Sizes shape, uint64_t seed) {
     Operand x = plain(TENON_FLOAT32, std::move(shape), seed);
@@ -189,14 +188,14 @@ std::vector<Operand> operands(int64_t n, int64_t n_rows, tenon_dtype dtype) {
 }
 constexpr int64_t kTrips[] = {0, 1, 3, 2};
 
-// The rows are as many as trips where the number of rows may differ from call to call.
+// `n_rows` is independent of the number of trips.
 std::vector<Tensors> inputs_in(const Session& session, tenon_dtype dtype, int64_t n_rows) {
   std::vector<Tensors> all;
   for (const int64_t n : kTrips) all.push_back(session.make(operands(n, n_rows, dtype)));
   return all;
 }
 
-// Within what a few dozen float32 operations of such numbers may lose.
+// Tolerance for a few dozen float32 operations.
 Fault compare_wide(const Results& got, const Results& want) {
   for (size_t k = 0; k < got.size() && k < want.size(); ++k) {
     if (got[k].shape != want[k].shape) {
@@ -209,7 +208,7 @@ Fault compare_wide(const Results& got, const Results& want) {
   return got.size() == want.size() ? "" : "the numbers of outputs differ";
 }
 
-// Runs it for each form that the device has the kernels for.
+// Runs each form for which the device has kernels.
 uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
   std::string refusal;
   uint64_t cases = 0;
@@ -227,7 +226,7 @@ uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
   return cases;
 }
 
-// What the code gives on the device as eager code, held to what it gives on the oracle.
+// The results of eager code on the device, compared with those on the oracle.
 std::vector<Results> right_results(const Bench& bench, const Form& form, const Code& code,
                                    const Code& wide, int64_t n_rows) {
   std::vector<Results> want, oracle;
@@ -288,7 +287,7 @@ uint64_t test_control(const Bench& bench) {
   });
 }
 
-// What it gives for each call, held to what eager code gave up to rounding.
+// The results of each call, compared with those of eager code within rounding errors.
 std::vector<Results> near_results(const Bench& bench, const Form& form, const Code& code,
                                   int64_t n_rows, const std::vector<Results>& eager) {
   std::vector<Results> found;
@@ -300,10 +299,10 @@ std::vector<Results> near_results(const Bench& bench, const Form& form, const Co
   return found;
 }
 
-// The gradients by x, w and the rows. The first ones have the bits of eager code. Of the second
-// ones, and of loops in loops, a loop adds up its own part before it meets others'
-// (docs/design/0022), so there the bits are those of its policy, and eager code's but for that
-// rounding.
+// The gradients by x, w and the rows. First-order gradients equal those of eager code bit for bit.
+// For second-order gradients and nested loops, a loop accumulates its own contribution first
+// (docs/design/0022). These results depend on the loop's policy, and differ from eager code by
+// rounding errors only.
 uint64_t test_gradients(const Bench& bench, int order) {
   return for_each_form([&](const Form& form) {
     uint64_t cases = 0;

@@ -1,4 +1,4 @@
-// Programs of what a device lists for loops.
+// Draws programs from the calls that a device lists for loops.
 
 #include <algorithm>
 #include <optional>
@@ -22,7 +22,7 @@ class LoopDrawer : Drawer {
     return finished();
   }
 
-  // What a reduction gives for each row meets elements of the next stage.
+  // The result of a reduction per row is combined with elements in the next stage.
   Program rows(const Claim& reduction, std::span<const Claim* const> claims) {
     static const std::vector<Sizes> kShapes = {{3, 5}, {1, 4},    {4, 1},   {2, 0},    {0, 3},
                                                {6},    {2, 3, 4}, {9, 300}, {1, 5000}, {5, 2, 1}};
@@ -41,7 +41,7 @@ class LoopDrawer : Drawer {
     return finished();
   }
 
-  // Empty, if no call of the head was found.
+  // Empty if no valid call of the anchor was found.
   Program behind(const Claim& head, std::span<const Claim* const> claims) {
     for (int tries = 0; !add_claim(head); ++tries) {
       if (tries == 20) return {};
@@ -68,7 +68,7 @@ class LoopDrawer : Drawer {
     add_constants(dtype, shape);
   }
 
-  // `first` is its first operand, if it is of the dtype; `axes` is for a reduction.
+  // `first` becomes the first operand if its dtype fits; `axes` are for a reduction.
   void add_listed(const Claim& claim, const Sizes& shape, std::optional<size_t> first,
                   const Sizes& axes = {}) {
     Step step;
@@ -87,7 +87,7 @@ class LoopDrawer : Drawer {
     add(std::move(step));
   }
 
-  // The last value of all elements.
+  // The most recent value with this dtype and shape.
   std::optional<size_t> elements_of(tenon_dtype wanted, const Sizes& sizes) const {
     for (size_t k = values_.size(); k-- > 0;) {
       if (dtype(k) == wanted && shape(k) == sizes && !values_[k].is_number) return k;

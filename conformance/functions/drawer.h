@@ -1,4 +1,5 @@
-// What draws programs: values of many kinds, and calls of them that work on the device.
+// Base of the classes that draw programs: draws values of many kinds, and keeps calls that work on
+// the device.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 namespace tenon_kit::functions {
 
 inline const std::vector<Layout> kAllLayouts(std::begin(kLayouts), std::end(kLayouts));
-// A program has no larger values.
+// Maximum number of elements of a value in a program.
 inline constexpr int64_t kMostElements = 6000;
 
 class Drawer {
@@ -26,23 +27,24 @@ class Drawer {
   Drawer(const Session& device, uint64_t seed)
       : device_(device), draw_(seed), in_(device.scope()) {}
 
-  // What is broadcast to the shape: it itself, some axes of it of one element, or its last ones.
+  // Draws a shape that can be broadcast to `shape`: the same, with some sizes 1, or without leading
+  // axes.
   Sizes part_of(const Sizes& shape);
   Operand operand(tenon_dtype dtype, const Sizes& shape);
-  // An inline scalar for partners of a dtype; many are neutral for some op.
+  // An inline scalar for an operand of dtype `partner`; many are neutral for some op.
   Operand number(tenon_dtype partner);
   void add_constants(tenon_dtype dtype, const Sizes& shape);
   Sizes some_axes(int64_t n);
   size_t put(Kind kind, const Operand& x);
   Sizes shape(size_t k) const;
   static bool is_broadcast(const Sizes& a, const Sizes& b);
-  // Something of the dtype that is broadcast with the shape, or a number that takes the dtype.
+  // A value of the dtype that can be broadcast with the shape, or a scalar that adopts the dtype.
   size_t like(tenon_dtype wanted, const Sizes& with);
-  // Whether the call works here and gives no more than is quickly looked at.
+  // Adds the step if the call works here and its results are small. Returns whether it did.
   bool add(Step step);
-  // A call as the other levels make it, with operands of its own.
+  // Adds a call as generated for the other levels, with its own operands.
   bool add_claim(const Claim& claim);
-  // What nobody reads is an output or, rarely, dead; some of the rest are outputs, too.
+  // Chooses outputs: most unread values (the others are dead), and some that are read.
   Program finished();
 
   tenon_dtype dtype(size_t k) const { return values_[k].tensor.dtype(); }

@@ -24,7 +24,7 @@ std::vector<FunctionCheck> join() {
   return all;
 }
 
-// What is wrong with a program; a call that fails is, too.
+// The fault of a program, if any. A failing call is one.
 Fault fault_of(const FunctionCheck& check, const Bench& bench, const Program& program) {
   try {
     return check.holds(bench, program);
@@ -33,7 +33,7 @@ Fault fault_of(const FunctionCheck& check, const Bench& bench, const Program& pr
   }
 }
 
-// The values of a program's calls, if they can be made.
+// All values of a program; empty if a call fails.
 functions::Results values_of(const Bench& bench, const Program& program) {
   try {
     const tenon::ScopeGuard in = functions::on_device(bench);
@@ -55,7 +55,7 @@ void judge_programs(Row& row, const FunctionCheck& check, const Bench& bench, in
     Bench thorough = bench;
     thorough.is_shrinking = true;
     const auto fails = [&](const Program& candidate) {
-      // One whose calls fail by themselves is another fault.
+      // A program whose calls fail eagerly has a different fault.
       if (values_of(bench, candidate).empty()) return false;
       Fault own = fault_of(check, thorough, candidate);
       if (own.empty()) return false;

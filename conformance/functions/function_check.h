@@ -1,11 +1,11 @@
-// A check of level 5: one named property of what functions do on the device. It drives the core, as
-// those of ops do, behind the guard (kit/guard.h): what a function gives is what its code gives
-// that is run call by call, and that is held to the oracle.
+// A check of level 5: one named property of functions on the device. Like the checks of ops, it
+// runs the core with the guard (kit/guard.h) around the plugin. A function must give the same
+// results as its body run call by call, and these are compared with the oracle.
 //
-// In the report it is a cell whose op is "functions" with its part, and whose dtypes are "-".
+// In the report a check is a cell; its op is "functions" with a part, and its dtypes are "-".
 //
-// To add one: a function in the file of its part, its line in the list at the end of that file, and
-// a mutant that it catches (mutants/named/functions.toml).
+// To add a check, write a function in the file of its part, add it to the list at the end of that
+// file, and add a mutant that it catches (mutants/named/functions.toml).
 
 #pragma once
 
@@ -22,33 +22,33 @@ struct Environment;
 
 namespace functions {
 
-// What a check has at hand.
+// The context of a check.
 struct Bench {
   const Environment& env;
-  std::span<const Claim> claims;  // What the plugin lists is `claimed`.
-  bool is_shrinking = false;      // A program that failed is tried in every way.
+  std::span<const Claim> claims;  // `claimed` marks those that the plugin lists.
+  bool is_shrinking = false;      // Then a program is tried in all variants.
 };
 
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What is wrong, or nothing.
+// Describes a fault; empty if there is none.
 using Fault = std::string;
 
 }  // namespace functions
 
 struct FunctionCheck {
   const char* part;
-  const char* name;  // Unlike that of any other check.
+  const char* name;  // Unique among all checks.
   const char* what;  // One sentence, for the report.
-  // Runs it, and says how many cases there were. Throws what is wrong; of a tenon::Error that says
-  // UNIMPLEMENTED the cell becomes UNSUPPORTED.
+  // Runs the check and returns the number of cases. Throws a description of a fault. If it throws
+  // tenon::Error with code UNIMPLEMENTED, the cell is UNSUPPORTED.
   uint64_t (*test)(const functions::Bench&);
-  // Or what holds of each program that is drawn for it.
+  // Alternatively: draws programs, and tests each of them with `holds`.
   std::vector<functions::Program> (*programs)(const functions::Bench&) = nullptr;
   functions::Fault (*holds)(const functions::Bench&, const functions::Program&) = nullptr;
-  // Said once all of them hold: what none of them showed.
+  // Called if `holds` passed for all programs: reports what none of them exercised.
   functions::Fault (*missing)(const functions::Bench&) = nullptr;
 };
 
@@ -58,22 +58,22 @@ const std::vector<FunctionCheck>& all_function_checks();
 const FunctionCheck* find_function_check(std::string_view name);
 
 Row blank_row(const FunctionCheck& check);
-// In this process. `tell` hears of each program before it is tried; one that fails is shrunk with
-// so many tries.
+// Runs in this process. Calls `tell` with each program before it is tried. Shrinks a failing one
+// with at most `shrink_tries` tries.
 Row run_function_check(const FunctionCheck& check, const functions::Bench& bench, int shrink_tries,
                        const std::function<void(const std::string& line)>& tell);
 
-// Whether a program holds; and what is wrong with it, and the graph that it is traced to. Throws
-// for a check that is of no programs.
+// Returns whether a program passes, and its fault with the traced graph. Throws if the check does
+// not use programs.
 std::pair<bool, std::string> run_program(const FunctionCheck& check, const functions::Bench& bench,
                                          const functions::Program& program);
 
-// The rows of such checks as a table of the page (report/device_table.cc).
+// Formats the rows of function checks as a table for the report page (report/device_table.cc).
 std::string function_table(const std::vector<Row>& rows);
 
 namespace functions {
 
-// The lists that function_check.cc joins.
+// The lists that function_check.cc concatenates.
 std::vector<FunctionCheck> program_checks();
 std::vector<FunctionCheck> control_checks();
 std::vector<FunctionCheck> state_checks();

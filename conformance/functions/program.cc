@@ -16,7 +16,7 @@ size_t Program::n_values() const {
   return n;
 }
 
-// ---- as text
+// ---- serialisation
 
 std::string to_line(const Program& program) {
   Json json;
@@ -72,7 +72,7 @@ Program program_from_line(const std::string& line) {
   return program;
 }
 
-// ---- running it
+// ---- evaluation
 
 Tensors call(const Step& step, std::span<const Tensor> inputs) {
   const PackedAttrs attrs(*step.op, step.attrs);
@@ -125,14 +125,14 @@ std::vector<Operand> other_layouts(const std::vector<Operand>& inputs) {
   return others;
 }
 
-// ---- making it small
+// ---- shrinking
 
 namespace {
 
 constexpr size_t kGone = SIZE_MAX;
 
-// The program without the steps for which `keep` is false, of which nothing may be read, and
-// without what nobody needs then.
+// Removes the steps for which `keep` is false, whose results must be unread, and values that are
+// then unused.
 Program without(const Program& program, std::vector<bool> keep) {
   std::vector<bool> needed(program.n_values(), false);
   for (const size_t k : program.outputs) needed[k] = true;
@@ -176,7 +176,7 @@ Program without(const Program& program, std::vector<bool> keep) {
   return smaller;
 }
 
-// The program in which a step's results are inputs with the values that they had.
+// Replaces a step's results by inputs with the same values.
 Program cut(const Program& program, size_t at, const Results& values) {
   size_t first = program.n_given();
   for (size_t i = 0; i < at; ++i) first += program.steps[i].n_outputs;
@@ -186,7 +186,7 @@ Program cut(const Program& program, size_t at, const Results& values) {
     const Result& y = values.at(first + k);
     smaller.inputs.push_back(listed(y.dtype, y.shape, y.values()));
   }
-  // Numbers behind the inputs move by as many as there are more of them.
+  // Indices after the inputs shift by the number of inputs added.
   const auto moved = [&](size_t k) {
     if (k < n_inputs) return k;
     return k >= first && k < first + n ? n_inputs + (k - first) : k + n;
@@ -200,8 +200,8 @@ Program cut(const Program& program, size_t at, const Results& values) {
   return without(smaller, std::move(keep));
 }
 
-// Every axis of the size `before` made smaller, and attributes that name the size, too. `last`: of
-// the values the last ones stay.
+// Changes every size `before` to `size`, in axes and in attributes. `last`: keeps the last values
+// instead of the first.
 Program with_size(const Program& program, int64_t before, int64_t size, bool last) {
   Program smaller = program;
   for (std::vector<Operand>* operands : {&smaller.inputs, &smaller.constants}) {

@@ -1,5 +1,5 @@
-// A program: a few calls of ops that use each other's results, which runs call by call, or as a
-// function. Like a problem, it can be made again from a line of text.
+// A program: a few ops that use each other's results. It can run call by call, or as a function.
+// Like a problem, it can be written to and read from a line of text.
 
 #pragma once
 
@@ -13,8 +13,8 @@ namespace tenon_kit::functions {
 using Tensors = std::vector<tenon::Tensor>;
 using Results = std::vector<Result>;
 
-// One call. What it takes are numbers of values: first the program's inputs, then its constants,
-// then what the calls give, in their order.
+// One call. `inputs` are indices of values: first the program's inputs, then its constants, then
+// the results of all steps in order.
 struct Step {
   const OpFacts* op = nullptr;
   AttrValues attrs;
@@ -23,8 +23,8 @@ struct Step {
 };
 
 struct Program {
-  std::vector<Operand> inputs;     // What a call of it gives.
-  std::vector<Operand> constants;  // What its code finds around it.
+  std::vector<Operand> inputs;     // Passed to each call.
+  std::vector<Operand> constants;  // Captured by the body.
   std::vector<Step> steps;
   std::vector<size_t> outputs;
 
@@ -32,24 +32,24 @@ struct Program {
   size_t n_values() const;
 };
 
-// {"inputs": [...], "constants": [...], "steps": [{"op": "add", "in": [0, 1]}], "outputs": [2]}, in
-// one line, and back. Throws for what it does not understand.
+// Converts to and from one line of text, such as {"inputs": [...], "constants": [...], "steps":
+// [{"op": "add", "in": [0, 1]}], "outputs": [2]}. Throws if the text is invalid.
 std::string to_line(const Program& program);
 Program program_from_line(const std::string& line);
 
-// A call in the thread's current scope, whatever calls do there.
+// Calls the op in the thread's current scope, which may be tracing.
 Tensors call(const Step& step, std::span<const tenon::Tensor> inputs);
-// All values: the given ones, then what the steps give.
+// All values: inputs, constants and the results of all steps.
 Tensors evaluate(const Program& program, const Tensors& inputs, const Tensors& constants);
-// Those of them that are outputs.
+// Those of `values` that are outputs.
 Tensors outputs_of(const Program& program, const Tensors& values);
 
-// The same inputs with other values, or in other layouts: other calls of the program.
+// The same inputs with other values or other layouts, for further calls of the program.
 std::vector<Operand> other_values(const std::vector<Operand>& inputs);
 std::vector<Operand> other_layouts(const std::vector<Operand>& inputs);
 
-// The smallest program that still fails, after at most `budget` tries. `values` gives those of all
-// values, for what a step gave to become an input.
+// Finds a smaller program that still fails, after at most `budget` tries. `values` computes all
+// values of a program, so that a step's results can become inputs.
 Program shrink(const Program& program, const std::function<Results(const Program&)>& values,
                const std::function<bool(const Program&)>& fails, int budget);
 

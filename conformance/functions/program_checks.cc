@@ -1,4 +1,4 @@
-// Programs that are drawn: traced, with each pass turned off, differentiated, fused.
+// Randomly drawn programs: traced, without single passes, differentiated, and fused.
 
 #include <fmt/format.h>
 
@@ -15,9 +15,10 @@ namespace {
 
 using tenon::Tensor;
 
-// ---- what is drawn
+// ---- drawing
 
-// The dtypes of which inputs are: those of the plugin's arithmetic, float32 more often than others.
+// The dtypes of inputs: those of the plugin's `add`, or else of any claim. float32 is more
+// frequent.
 std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
   std::set<tenon_dtype> found;
   for (const bool arithmetic : {true, false}) {
@@ -53,16 +54,16 @@ std::vector<Program> few_programs(const Bench& bench) {
   return drawn(bench, bench.env.thorough ? 400 : 40, 1 << 20);
 }
 
-// ---- what is asked of a program
+// ---- properties of a program
 
-// Its code, with its constants around it.
+// The program's body, which captures its constants.
 Code code_of(const Bench& bench, const Program& program) {
   return [program, constants = make_all(bench, program.constants)](std::span<const Tensor> in) {
     return outputs_of(program, evaluate(program, Tensors(in.begin(), in.end()), constants));
   };
 }
 
-// Of three calls, each of which is made again and again.
+// The inputs of three calls, each of which is repeated.
 std::vector<Tensors> inputs_of(const Bench& bench, const Program& program) {
   return {make_all(bench, program.inputs), make_all(bench, other_values(program.inputs)),
           make_all(bench, other_layouts(program.inputs))};
@@ -75,7 +76,7 @@ std::vector<Results> run_eagerly(const Bench& bench, const Code& code,
   return want;
 }
 
-// Which passes are left out: none; each by itself; all. The smoke test takes one beside none.
+// The sets of disabled passes: none, each alone, and all. The smoke test tries none and one other.
 std::vector<std::vector<std::string>> variants(const Bench& bench, const Program& program) {
   std::vector<std::vector<std::string>> all = {{}, {}};
   for (const tenon::Pass& pass : tenon::passes()) {
@@ -111,8 +112,8 @@ bool is_claimed(const Bench& bench, const Problem& problem) {
   });
 }
 
-// Whether what a product comes to depends on the order of its factors: it leaves the range, and may
-// come back.
+// Whether a product's value depends on the order of its factors, because a partial product may
+// overflow.
 bool depends_on_order(const Problem& problem) {
   if (problem.op->name != "prod") return false;
   Real most = 1;
@@ -120,8 +121,8 @@ bool depends_on_order(const Problem& problem) {
   return most >= greatest(problem.inputs[0].dtype);
 }
 
-// Whether a sum of such numbers neither leaves the range nor ends in what is lost at its lower end.
-// What the ops do with others is level 2's to ask.
+// Whether sums of such numbers neither overflow nor lose digits to underflow. Level 2 tests ops on
+// other values.
 bool is_moderate(const Operand& x) {
   if (!is_float(x.dtype)) return true;
   const Reals values = x.values();
@@ -131,7 +132,7 @@ bool is_moderate(const Operand& x) {
   });
 }
 
-// Each step by itself, with the values that it met.
+// Judges each step by itself, with the input values that occurred.
 Fault holds_right(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Results values = read_all(bench, evaluate(program, make_all(bench, program.inputs),
@@ -145,7 +146,7 @@ Fault holds_right(const Bench& bench, const Program& program) {
     x.scalar = given && given->scalar;
     return x;
   };
-  // A number is of the dtype of the tensor that it meets.
+  // A scalar adopts the dtype of the tensor that it is combined with.
   const auto adopt = [](std::vector<Operand>& inputs) {
     for (Operand& x : inputs) {
       if (!std::exchange(x.scalar, false)) continue;
@@ -200,7 +201,7 @@ Fault holds_differentiated(const Bench& bench, const Program& program) {
       }
     }
   } catch (const tenon::Error& error) {
-    // A derivative may need what the plugin does not list.
+    // A derivative may need kernels that the plugin does not claim.
     if (error.code() != tenon::Code::kUnimplemented) throw;
   }
   return "";
@@ -208,7 +209,7 @@ Fault holds_differentiated(const Bench& bench, const Program& program) {
 
 // ---- loops
 
-// What the plugin lists with such a word at the end.
+// The plugin's claims whose signature ends with this word.
 std::vector<Claim> claims_that_say(std::string_view word) {
   tenon_plugin plugin = guard::plugin();
   std::vector<tenon_kernel> lines;
@@ -243,7 +244,7 @@ bool is_reduction(const Claim& claim) {
   });
 }
 
-// By the dtype of their first inputs, in an order of their own.
+// Claims for loops by the dtype of their first input, in random order.
 ClaimsByDType listed_for_loops(Draw& draw) {
   if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it lists nothing for loops");
   ClaimsByDType by_dtype;
@@ -272,7 +273,7 @@ std::vector<Program> loop_programs(const Bench& bench) {
   return programs;
 }
 
-// Each reduction with some of the other calls around it.
+// Combines each reduction with some of the other claims for loops.
 std::vector<Program> row_programs(const Bench& bench) {
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
@@ -290,7 +291,7 @@ std::vector<Program> row_programs(const Bench& bench) {
   return programs;
 }
 
-// Each head with some of the calls for loops behind it.
+// Combines each anchor with some of the claims for loops after it.
 std::vector<Program> programs_behind_heads(const Bench& bench) {
   if (head_claims().empty()) throw Unsupported("it lists no head of loops");
   std::vector<Program> programs;

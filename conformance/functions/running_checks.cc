@@ -1,4 +1,4 @@
-// Functions over time: calls that repeat, are cancelled, fail, or come from many threads.
+// Functions over time: repeated, cancelled and failing calls, and calls from several threads.
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ Tensors inputs_of(const Session& session, uint64_t seed, int64_t trips = 5) {
           session.make(listed(TENON_INT64, {}, {Real(trips)}))};
 }
 
-// Runs it for each form that the device has the kernels for; the number of those.
+// Runs each form for which the device has kernels, and returns their number.
 uint64_t for_each_form(const std::function<void(const Form&)>& run) {
   uint64_t cases = 0;
   std::string refusal;
@@ -73,7 +73,7 @@ uint64_t for_each_form(const std::function<void(const Form&)>& run) {
   return cases;
 }
 
-// ---- the same call again and again
+// ---- repeated calls
 
 uint64_t test_steady(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
@@ -105,7 +105,7 @@ uint64_t test_steady(const Bench& bench) {
   });
 }
 
-// ---- calls that are cancelled, or fail
+// ---- cancelled and failing calls
 
 uint64_t test_cancelled(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
@@ -117,7 +117,7 @@ uint64_t test_cancelled(const Bench& bench) {
   const Tensors endless = inputs_of(device, 1, kEndless);
   for (int round = 0; round < 3; ++round) {
     std::atomic<bool> ended{false};
-    // What was not under way yet is not cancelled, so it is told more than once.
+    // A cancellation affects only work already submitted, so repeat it until the call ends.
     std::thread canceller([&] {
       while (!ended) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -134,7 +134,7 @@ uint64_t test_cancelled(const Bench& bench) {
     ended = true;
     canceller.join();
     if (!said.empty()) throw std::runtime_error("cancelled: " + said);
-    // A cancellation may have come when nothing was under way, and reaches nothing.
+    // A late cancellation finds no work in flight, and must not affect this call.
     const Fault fault = same_bits(read_all(bench, traced(inputs_of(device, 1))), want);
     if (!fault.empty()) throw std::runtime_error("the call after one that was cancelled: " + fault);
   }
@@ -172,11 +172,11 @@ uint64_t test_failures(const Bench& bench) {
   });
 }
 
-// ---- many threads
+// ---- several threads
 
 constexpr size_t kThreads = 4;
 
-// Runs it in threads with scopes of their own; what one throws is thrown.
+// Runs it in several threads, each with its own scope. Rethrows what one of them throws.
 void in_threads(const Bench& bench,
                 const std::function<void(const Session& own, size_t thread)>& run) {
   std::mutex mutex;
@@ -210,7 +210,7 @@ uint64_t test_shared(const Bench& bench) {
         want.push_back(read_all(bench, form.code(inputs[0], inputs[1])));
       }
     }
-    // Not traced yet: the threads meet there, too.
+    // Not traced yet, so the threads also race to trace it.
     in_threads(bench, [&](const Session& own, size_t thread) {
       const Tensors inputs = inputs_of(own, thread, static_cast<int64_t>(thread));
       for (int call = 0; call < (bench.env.thorough ? 300 : 40); ++call) {
@@ -223,7 +223,7 @@ uint64_t test_shared(const Bench& bench) {
   });
 }
 
-// Steps of one function on one variable, from many threads: none is lost.
+// Steps of one function on one variable, from several threads: no update may be lost.
 uint64_t test_shared_states(const Bench& bench) {
   const int n_calls = bench.env.thorough ? 200 : 30;
   std::optional<tenon::Function> step;
@@ -236,7 +236,7 @@ uint64_t test_shared_states(const Bench& bench) {
       cell.assign(cell + in[0]);
       return Tensors{cell.read()};
     });
-    // A device without `add` says so here.
+    // A device without `add` fails here.
     (*step)(Tensors{bench.env.device.make(listed(TENON_FLOAT32, {3}, {0, 0, 0}))});
   }
   in_threads(bench, [&](const Session& own, size_t) {

@@ -1,4 +1,4 @@
-// Variables and generators in functions, memory that calls give away, and calls that nobody needs.
+// Variables and generators in functions, donated inputs, and dead calls.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ using tenon::Tensor;
 
 // ---- variables and generators
 
-// What code has around it: one each for a run call by call and for a function.
+// The state that a body captures: one for the run call by call, and one for the function.
 struct World {
   tenon::Variable a, b;
   tenon::Generator g;
@@ -133,11 +133,12 @@ constexpr Form kForms[] = {
 };
 constexpr int64_t kTrips[] = {2, 0, 3, 1, 2, 5};
 
-// What a run gave, call by call: the outputs, and behind them what the cells hold.
+// The results of a run, call by call: the outputs, followed by the state of the variables and the
+// generator.
 std::vector<Results> run(const Bench& bench, const World& world,
                          const std::function<Tensors(const Tensors&)>& code) {
   std::vector<Results> all;
-  Tensors before;  // The outputs of the call before.
+  Tensors before;  // The outputs of the previous call.
   for (size_t call = 0; call < std::size(kTrips); ++call) {
     const Tensors in = {bench.env.device.make(numbers(20 + call)),
                         bench.env.device.make(listed(TENON_INT64, {}, {Real(kTrips[call])}))};
@@ -207,8 +208,8 @@ std::vector<Program> programs_to_donate_to(const Bench& bench) {
   return programs;
 }
 
-// In each call other inputs are given away; what is not stays as it is, and so do a second view of
-// each and what earlier calls gave.
+// Each call donates other inputs. Inputs that are not donated must not change, nor a second view of
+// each input, nor the outputs of earlier calls.
 Fault holds_donated(const Bench& bench, const Program& program) {
   const tenon::ScopeGuard in = on_device(bench);
   const Tensors constants = make_all(bench, program.constants);
@@ -223,7 +224,7 @@ Fault holds_donated(const Bench& bench, const Program& program) {
     Results before;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const bool donates = !program.inputs[k].scalar && (k + call) % 3 != 2 && call > 0;
-      // A view of it that somebody holds, in half of the calls.
+      // In half of the calls a view of the donated input stays alive.
       if (!donates || call % 2 == 0) {
         kept.push_back(donates ? tenon::identity(inputs[k]) : inputs[k]);
       }
@@ -248,10 +249,11 @@ Fault holds_donated(const Bench& bench, const Program& program) {
   return "";
 }
 
-// ---- calls that nobody needs
+// ---- dead calls
 
-// A gather out of range whose result is not used: eager code fails; traced it is left out, unless
-// the pass "drop" is off. That is the one way in which a function may differ.
+// A gather with an index out of range whose result is unused. Eager code fails; a function
+// eliminates the call, unless the pass "drop" is off. This is the only difference allowed between
+// functions and eager code.
 uint64_t test_dead_calls(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;

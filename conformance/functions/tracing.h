@@ -1,4 +1,4 @@
-// Code that is run call by call and as a function, on the device, and compared to the bit.
+// Compares a body run call by call with the same body as a function, on the device and bit for bit.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace tenon_kit::functions {
 
 using Code = std::function<Tensors(std::span<const tenon::Tensor>)>;
 
-// The device's scope as the thread's current one.
+// Makes the device's scope the current one of the thread.
 inline tenon::ScopeGuard on_device(const Bench& bench) {
   return tenon::ScopeGuard(bench.env.device.scope());
 }
@@ -17,17 +17,17 @@ inline tenon::ScopeGuard on_device(const Bench& bench) {
 tenon::Function as_function(const Code& code, const char* name = "traced");
 
 Results read_all(const Bench& bench, const Tensors& tensors);
-// A device that flushes gets no subnormal numbers: an op that a function leaves out, as adding -0,
-// keeps what the device would have flushed.
+// For a device that flushes, subnormals are replaced by zeros: if a function eliminates an op such
+// as adding -0, values would otherwise not be flushed.
 Tensors make_all(const Bench& bench, const std::vector<Operand>& operands);
 
-// The code is called with each of these in turn, three times, so that it is traced, written down as
-// launches with other values than before, and these are launched. `want`: what it gives call by
-// call for each. Also looks at the inputs afterwards.
+// Calls the code three times with each of the inputs in turn. The first call traces, the next one
+// records launches, with other values, and the rest replay them. `want` holds the results of
+// call-by-call execution for each. Also checks that inputs are unchanged afterwards.
 Fault compare_calls(const Bench& bench, const std::function<Tensors(const Tensors&)>& called,
                     const std::vector<Tensors>& inputs, const std::vector<Results>& want);
 
-// Leaves passes out of what runs first while it lives.
+// Disables passes for calls that are traced while it lives.
 class PassesOff {
  public:
   explicit PassesOff(std::vector<std::string> names);
@@ -39,10 +39,10 @@ class PassesOff {
   std::vector<std::string> names_;
 };
 
-// The gradients of the sum of the floating outputs by the inputs of these numbers, by a tape around
-// the code; none where there is nothing to differentiate.
+// The gradients of the sum of the floating-point outputs by the inputs with these indices, by a
+// tape around the code. Empty if there is nothing to differentiate.
 Code gradient_of(const Code& code, const std::vector<size_t>& sources);
-// Those inputs by which there are any: floating tensors.
+// The indices of the inputs that can be differentiated by: floating-point tensors.
 std::vector<size_t> sources_of(const std::vector<Operand>& inputs);
 
 }  // namespace tenon_kit::functions

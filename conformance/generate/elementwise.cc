@@ -12,7 +12,8 @@ struct Domain {
   double low, high;
 };
 
-// Where the cases' own numbers, or those between -1 and 1, are not the op's, or all become zero.
+// Ops for which the values of the cases, or values between -1 and 1, are outside the domain or all
+// become zero.
 constexpr Domain kDomains[] = {{"log", 0.125, 8},    {"log2", 0.125, 8},  {"log10", 0.125, 8},
                                {"rsqrt", 0.125, 8},  {"acosh", 1, 8},     {"trunc", -100, 100},
                                {"floor", -100, 100}, {"ceil", -100, 100}, {"round", -100, 100}};
@@ -30,7 +31,7 @@ void set_domain(const Claim& claim, Operand& x) {
 
 void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   if (!claim.op->elementwise || claim.inputs.empty()) return;
-  // The domain of the op is what its own cases draw from.
+  // Float inputs are drawn from the range that the op's cases use.
   const std::vector<Problem> own = retargeted_cases(claim);
   const auto input = [&](size_t i, Sizes shape) {
     Operand x = plain(claim.inputs[i], std::move(shape), draw.seed());
@@ -45,7 +46,7 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
     set_domain(claim, x);
     return x;
   };
-  // Each axis of each input is there, is 1, or is missing from the front.
+  // Each axis of each input is full size, has size 1, or is a missing leading axis.
   const Sizes shape = draw_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(shape.size());
   Problem problem;
@@ -59,7 +60,7 @@ void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& probl
     }
     problem.inputs.push_back(input(i, own_shape));
   }
-  // Numbers that are drawn are never equal by chance.
+  // Random numbers are never equal by chance.
   const bool asks_for_equals = claim.op->name == "equal" || claim.op->name == "not_equal";
   if (asks_for_equals && draw.coin()) problem.inputs[1].fill = problem.inputs[0].fill;
   problems.push_back(std::move(problem));

@@ -1,6 +1,5 @@
-// Problems for a claim: small valid calls of its op in its dtypes, with attributes and shapes of
-// many kinds. What the checks ask for beyond that, special values, layouts, sizes, they make from
-// these.
+// Generates problems for a claim: small valid calls of its op in its dtypes, with various
+// attributes and shapes. The checks derive special values, layouts and sizes from these.
 
 #pragma once
 
@@ -12,16 +11,17 @@
 
 namespace tenon_kit {
 
-// What a problem is asked to have; -1 asks for nothing. The generator of a family knows which
-// operand and which axis that is about.
+// Requested properties of a generated problem; -1 if unspecified. The generator of a family decides
+// which operand and axis they apply to.
 struct Wish {
   int64_t rank = -1;
-  int64_t size = -1;  // Along an axis that matters: reduced, sorted, gathered from, summed over.
-  int64_t turn = 0;   // Which of such axes: 0 the first, 1 the last, 2 one between, 3 and 4 others.
+  int64_t size = -1;  // Of a relevant axis: reduced, sorted, gathered from or summed over.
+  // Which relevant axis: 0 the first, 1 the last, 2 a middle one, 3 and 4 others.
+  int64_t turn = 0;
 };
 inline constexpr int64_t kTurns = 5;
 
-// Draws for generators; the same on every machine.
+// The random numbers of generators; the same sequence on every machine.
 class Draw {
  public:
   explicit Draw(uint64_t seed, const Wish& wish = {}) : engine_(seed), wish_(wish) {}
@@ -29,7 +29,7 @@ class Draw {
   const Wish& wish() const { return wish_; }
   bool is_asked() const { return wish_.rank >= 0 || wish_.size >= 0; }
 
-  int64_t between(int64_t low, int64_t high) {  // Both may be drawn.
+  int64_t between(int64_t low, int64_t high) {  // Both ends are inclusive.
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }
   bool coin() { return (engine_() & 1) != 0; }
@@ -48,47 +48,47 @@ class Draw {
   Wish wish_;
 };
 
-// The sizes at which vectors and tiles begin and end.
+// Sizes at the edges of vectors and tiles.
 const std::vector<int64_t>& edge_sizes();
 
-// Up to `most_rank` small sizes, and perhaps an edge size in place of one of them. Few elements all
-// the same: what is tried often must be quick. A rank that is asked for may be larger; for a size
-// that is asked for see `set_size`.
+// Draws a shape of up to `most_rank` small sizes; one of them may be an edge size. The number of
+// elements stays small, so that tests are quick. A requested rank may exceed `most_rank`; for a
+// requested size see `set_size`.
 Sizes draw_shape(Draw& draw, int64_t least_rank, int64_t most_rank);
 
-// An axis of so many, from the front.
+// Draws an axis in [0, rank), or the one that the wish requests.
 int64_t draw_axis(Draw& draw, int64_t rank);
 
-// The size that is asked for, if one is, along the axis.
+// Sets the requested size, if any, along the axis.
 void set_size(const Draw& draw, Sizes& shape, int64_t axis);
 
-// So many sizes, few of which are not 1 if the rank is large.
+// A shape of this rank; if the rank is large, most sizes are 1.
 Sizes shape_of_rank(int64_t rank);
 
-// The registry's cases that make sense in the claim's dtypes, without those that must fail.
+// The registry's cases that are valid in the claim's dtypes, without those that must fail.
 std::vector<Problem> retargeted_cases(const Claim& claim);
 
-// Those of a family's generator, if the op is of one: `n` of them, drawn with the seed.
+// Draws `n` problems with the generator of the op's family, if it has one, or from resized cases.
 std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed);
 
-// Whether the call is one to make: inference takes it, it gives the claim's dtypes, and its indices
-// are in their range.
+// Whether the call is valid: inference accepts it and gives the claim's dtypes, and its indices are
+// in range.
 bool is_valid(const Problem& problem, const Claim& claim, const Session& session);
 
-// All of both that are valid.
+// All valid problems: retargeted cases and generated ones.
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
                                     const Session& session);
 
-// The problem that the op's generator makes for the wish, if it is valid and has it.
+// The problem that the op's generator makes for the wish, if it is valid and fulfils the wish.
 std::optional<Problem> wished(const Claim& claim, const Wish& wish, uint64_t seed,
                               const Session& session);
 
-// An operand of a claim's dtype with numbers between -1 and 1, or small whole ones.
+// An operand of this dtype with numbers between -1 and 1, or small integers.
 Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed);
-// With indices in [0, bound); there must be none if the bound is 0.
+// An operand with indices in [0, bound); it must be empty if the bound is 0.
 Operand indices(tenon_dtype dtype, Sizes shape, int64_t bound, uint64_t seed);
 
-// The generators of families; each adds nothing for an op that is not of its family.
+// The generators of families. Each adds nothing for an op outside its family.
 void add_elementwise(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_reductions(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
@@ -98,10 +98,10 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
 void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
-// Layers and optimizers: what they are asked for only. Else their cases in other sizes show more.
+// Layers and optimizers: only for wishes. Otherwise resized cases test more.
 void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
-// For ops of no family.
+// For ops outside all families.
 void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems);
 
 }  // namespace tenon_kit

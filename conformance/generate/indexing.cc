@@ -1,4 +1,4 @@
-// Ops that read or write at computed places.
+// Ops that read or write at computed indices.
 
 #include <algorithm>
 
@@ -13,26 +13,26 @@ Sizes small_shape(Draw& draw, int64_t rank) {
   return shape;
 }
 
-// The shape of what is read from or written to: what is asked for, or small sizes.
+// The shape of the operand that is read from or written to: as requested, or small.
 Sizes data_shape(Draw& draw, int64_t least_rank, int64_t most_rank) {
   if (draw.is_asked()) return draw_shape(draw, least_rank, most_rank);
   return small_shape(draw, draw.between(least_rank, most_rank));
 }
 
-// Nothing can be chosen from nothing.
+// Index operand, which is empty if there is nothing to index.
 Operand picks_of(tenon_dtype dtype, Sizes shape, int64_t bound, Draw& draw) {
   if (bound == 0 && !shape.empty()) shape[0] = 0;
   return indices(dtype, std::move(shape), bound, draw.seed());
 }
 
-// Sums do not depend on the order within what float32 may lose, if there are few; the extremes not
-// at all.
+// Draws a reduction whose result does not depend on the order of updates. Sums of floats qualify
+// only for few elements; min and max always do.
 std::string draw_reduction(Draw& draw, tenon_dtype dtype) {
   if (draw.is_asked() && is_float(dtype)) return draw.one_of<std::string>({"none", "min", "max"});
   return draw.one_of<std::string>({"none", "add", "min", "max"});
 }
 
-// A size that is asked for is that of the axis, of another one, or how many are gathered.
+// A requested size applies to the indexed axis, to another axis, or to the number of indices.
 void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(x.size());
@@ -52,7 +52,8 @@ void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   problems.push_back(std::move(problem));
 }
 
-// gather_elements and scatter_elements: indices of x's rank, no larger elsewhere.
+// gather_elements and scatter_elements: indices have x's rank, and other axes are no larger than
+// x's.
 void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 3);
   const auto rank = static_cast<int64_t>(x.size());
@@ -82,7 +83,8 @@ void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   problems.push_back(std::move(problem));
 }
 
-// How many axes a tuple of indices chooses along: one, all or a half of those of x if asked.
+// The number of axes that a tuple of indices selects along. For wishes: one, all, or half of x's
+// axes.
 int64_t depth_of(Draw& draw, int64_t rank) {
   const int64_t turn = draw.wish().turn;
   if (!draw.is_asked()) return draw.between(1, rank);
@@ -94,7 +96,8 @@ void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const auto rank = static_cast<int64_t>(x.size());
   const int64_t depth = depth_of(draw, rank);
   const Wish& wish = draw.wish();
-  // The first axis, which is chosen from, the last one, or how many are chosen.
+  // The size applies to the first axis (which is indexed), to the last one, or to the number of
+  // tuples.
   if (wish.turn != 3) set_size(draw, x, wish.turn == 0 ? 0 : rank - 1);
   int64_t bound = x[0];
   for (int64_t i = 0; i < depth; ++i) bound = std::min(bound, x[static_cast<size_t>(i)]);

@@ -1,4 +1,4 @@
-// Layers that take any rank, attention, losses over classes, and the steps of optimizers.
+// Layers with any rank, attention, classification losses, and optimizer steps.
 
 #include <algorithm>
 #include <set>
@@ -13,7 +13,7 @@ const std::set<std::string> kOfLastAxes = {"layer_norm", "rms_norm"};
 const std::set<std::string> kOfChannels = {"group_norm", "batch_norm_train", "batch_norm",
                                            "instance_norm"};
 const std::set<std::string> kLosses = {"softmax_cross_entropy", "sparse_softmax_cross_entropy"};
-// How many operands with the shape of the parameters come first.
+// Number of leading operands that have the shape of the parameters.
 size_t n_alike(const std::string& name) {
   if (name == "sgd") return 2;
   if (name == "momentum" || name == "rmsprop" || name == "adagrad") return 3;
@@ -27,7 +27,7 @@ Operand positive(tenon_dtype dtype, Sizes shape, Draw& draw) {
   return x;
 }
 
-// The axis of what is joined has an even size.
+// The split axis must have an even size.
 Problem gated(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 1, 4);
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
@@ -40,7 +40,7 @@ Problem gated(const Claim& claim, Draw& draw) {
   return problem;
 }
 
-// Scales, and where there is one a bias, have the sizes of x from the axis on.
+// The scale, and the bias if there is one, have the sizes of x from `axis` on.
 Problem norm_of_last_axes(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 1, 4);
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
@@ -55,7 +55,7 @@ Problem norm_of_last_axes(const Claim& claim, Draw& draw) {
   return problem;
 }
 
-// Examples, channels, then any axes.
+// Batch, channels, then any spatial axes.
 Problem norm_of_channels(const Claim& claim, Draw& draw) {
   Sizes shape = draw_shape(draw, 2, 4);
   if (draw.wish().turn == 2 && shape.size() < 3) shape.push_back(3);
@@ -69,7 +69,8 @@ Problem norm_of_channels(const Claim& claim, Draw& draw) {
   return problem;
 }
 
-// The size is how many queries or keys there are, that of a key or a value, or how many heads.
+// The size applies to the number of queries or keys, the size of a key or value, or the number of
+// heads.
 Problem attention(const Claim& claim, Draw& draw) {
   Sizes sizes = {5, 6, 4, 3, 1};
   sizes[static_cast<size_t>(draw.wish().turn)] = draw.wish().size;
@@ -99,15 +100,15 @@ Problem loss(const Claim& claim, Draw& draw) {
 }
 
 Problem step(const Claim& claim, Draw& draw) {
-  // It has no axes to tell apart, so that all turns are one.
+  // An optimizer step has no distinguished axes, so all turns are the same.
   Sizes shape = draw_shape(draw, 0, 1);
-  // Of the many ways to choose the dtypes of step and rate few are tried with many elements.
+  // Only a few of the many combinations of dtypes for step and rate are tried with many elements.
   const bool is_plain = claim.inputs.back() == claim.inputs[0];
   if (is_plain || draw.wish().size < 300) set_size(draw, shape, 0);
   const size_t alike = n_alike(claim.op->name);
   Problem problem;
   for (size_t i = 0; i < claim.inputs.size(); ++i) {
-    // The last of those alike is the mean of squares, or may be one.
+    // The last of these operands is, or may be, the mean of squares.
     problem.inputs.push_back(i + 1 < alike
                                  ? plain(claim.inputs[i], shape, draw.seed())
                                  : positive(claim.inputs[i], i < alike ? shape : Sizes(), draw));

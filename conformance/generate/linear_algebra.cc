@@ -1,5 +1,5 @@
-// Factorisations and solutions of matrices that are far from singular: what an answer is worth
-// depends on that as much as on who computes it.
+// Factorisations and solvers for matrices far from singular. Otherwise the error would depend on
+// the condition number more than on the implementation.
 
 #include <algorithm>
 #include <set>
@@ -11,12 +11,13 @@ namespace {
 
 const std::set<std::string> kSquare = {"cholesky", "det",   "slogdet",         "eigh",
                                        "inv",      "solve", "triangular_solve"};
-// What is told of these is worth as much as their values differ, for how large they are.
+// The accuracy of these depends on the gaps between eigenvalues or singular values, relative to
+// their size.
 const std::set<std::string> kSpectral = {"eigh", "svd"};
 const std::set<std::string> kSymmetric = {"cholesky", "eigh"};
 
-// Small numbers beside a diagonal that grows, so that no two eigenvalues or singular values are
-// close to each other.
+// Small entries beside a growing diagonal, so that eigenvalues and singular values are well
+// separated.
 Operand matrices(tenon_dtype dtype, const Sizes& shape, bool symmetric, int64_t least,
                  uint64_t seed) {
   const int64_t rows = shape[shape.size() - 2], columns = shape.back();
@@ -43,7 +44,7 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
   const bool spectral = kSpectral.contains(name);
   std::vector<int64_t> sides = {1, 2, 3, 4, 5, 7};
   if (!spectral) sides.insert(sides.end(), {8, 9, 16, 17, 33});
-  // A size that is asked for is one of these, or of the batch.
+  // A requested size is one of `sides`, or applies to the batch.
   const Wish& wish = draw.wish();
   int64_t rows = draw.one_of(sides), columns = square ? rows : draw.one_of(sides);
   if (std::find(sides.begin(), sides.end(), wish.size) != sides.end()) {
@@ -67,7 +68,8 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
   }
   problem.inputs = {matrices(claim.inputs[0], with_batch(rows, columns), kSymmetric.contains(name),
                              spectral ? 2 : 2 * std::max(rows, columns), draw.seed())};
-  if (claim.op->attr("unit_diagonal")) {  // Without its diagonal nothing tames a triangle.
+  // With a unit diagonal, scale down the other entries to keep the triangle well conditioned.
+  if (claim.op->attr("unit_diagonal")) {
     Reals& values = problem.inputs[0].fill.values;
     for (Real& x : values) x /= Real(4 * rows);
     for (size_t i = 0; i < values.size(); i += static_cast<size_t>(rows * rows)) {

@@ -1,4 +1,4 @@
-// Ops that move elements, and those that make them out of nothing.
+// Ops that move elements, and ops that create them.
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace tenon_kit {
 namespace {
 
-// Makes the wanted size, and gives the axis that has it.
+// Sets the requested size and returns its axis.
 int64_t place_size(Draw& draw, Sizes& shape) {
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
   set_size(draw, shape, axis);
@@ -32,7 +32,7 @@ void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
   const auto axis = static_cast<size_t>(draw.is_asked() ? place_size(draw, shape) : 0);
   Sizes pads;
   for (size_t i = 0; i < 2 * shape.size(); ++i) {
-    // Of many axes one: what is padded grows with each.
+    // If a rank is requested, pad only one axis, since the result grows with each padded axis.
     const bool padded = draw.wish().rank < 0 || i % shape.size() == axis;
     pads.push_back(padded ? draw.between(0, 3) : 0);
   }
@@ -43,8 +43,8 @@ void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
   }
 }
 
-// dynamic_slice and dynamic_update_slice: a block of each axis that begins anywhere, also where it
-// has to be moved inside.
+// dynamic_slice and dynamic_update_slice: a block that starts anywhere, including positions that
+// must be clamped.
 void add_block(const Claim& claim, Draw& draw, Problem& problem) {
   Sizes shape = draw_shape(draw, 0, 4);
   place_size(draw, shape);
@@ -74,7 +74,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
     if (draw.is_asked()) place_size(draw, shape);
     problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
     if (is_float(claim.inputs[0]) && is_integer(claim.outputs[0])) {
-      // Between -1 and 1 all would be 0.
+      // Values between -1 and 1 would all become 0.
       problem.inputs[0].fill.low = is_signed(claim.outputs[0]) ? -100 : 0;
       problem.inputs[0].fill.high = 120;
     }
@@ -83,7 +83,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   } else if (name == "pad") {
     add_pad(claim, draw, problem);
   } else if (name == "dynamic_slice" || name == "dynamic_update_slice") {
-    if (!draw.is_asked()) return;  // Their cases in other sizes.
+    if (!draw.is_asked()) return;  // Resized cases cover these.
     add_block(claim, draw, problem);
   } else if (name == "fill") {
     Sizes shape = draw_shape(draw, 0, 4);

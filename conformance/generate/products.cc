@@ -1,5 +1,5 @@
-// Matrix products: with batches that are broadcast, either operand transposed, and sizes at the
-// edges of tiles.
+// Matrix products: with broadcast batches, either operand transposed, and sizes at the edges of
+// tiles.
 
 #include "conformance/generate/generate.h"
 
@@ -26,8 +26,8 @@ void add_matmul(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   problems.push_back(std::move(problem));
 }
 
-// A product with the rank, in which batches are alike, are broadcast both ways, or are b's or a's
-// alone; or with the size for m, n or k.
+// A product with the requested rank, whose batch axes are equal, broadcast in both operands, or
+// present in b or in a only. Or a product with the requested size for m, n or k.
 void add_wished(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   const Wish& wish = draw.wish();
   int64_t m = 3, k = 5, n = 4;

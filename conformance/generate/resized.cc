@@ -1,6 +1,6 @@
-// Ops of no family: their own cases in other sizes. A size of the case becomes another wherever it
-// stands, and what was a multiple of it stays one or stays as it was; inference tells what makes
-// sense.
+// Ops outside all families: their own cases with other sizes. One size of the case is replaced
+// everywhere, and its multiples stay multiples or are left alone. Inference rejects invalid
+// results.
 
 #include <algorithm>
 
@@ -12,14 +12,14 @@ namespace {
 
 bool is_drawn(const Operand& x) { return x.fill.kind == Fill::Kind::kUniform; }
 
-// Some cases list numbers that are hard on purpose, of which more would be harder.
+// Some cases list numbers that are hard on purpose; repeating them would make them harder.
 bool is_easy(const Operand& x) {
   return is_drawn(x) || !is_float(x.dtype) ||
          std::all_of(x.fill.values.begin(), x.fill.values.end(),
                      [](Real value) { return real_abs(value) <= 100; });
 }
 
-// Indices follow what bounds them. False if nothing is left to choose from.
+// Moves indices into their new range. False if the range is empty.
 bool keep_in_range(Problem& problem) {
   const IndexRule* const rule = index_rule_of(*problem.op);
   if (!rule || problem.inputs.size() <= rule->input) return true;
@@ -43,7 +43,7 @@ bool keep_in_range(Problem& problem) {
 }  // namespace
 
 void add_resized(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
-  if (draw.wish().rank >= 0) return;  // A case has the rank that it has.
+  if (draw.wish().rank >= 0) return;  // The rank of a case is fixed.
   std::vector<Problem> templates = retargeted_cases(claim);
   std::erase_if(templates, [](const Problem& p) {
     return std::any_of(p.inputs.begin(), p.inputs.end(), [](const Operand& x) {

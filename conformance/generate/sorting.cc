@@ -8,7 +8,7 @@
 namespace tenon_kit {
 namespace {
 
-// So that ties show.
+// Few distinct values, to test ties.
 Operand few_values(tenon_dtype dtype, Sizes shape, Draw& draw) {
   Operand x = plain(dtype, std::move(shape), draw.seed());
   if (!is_float(dtype)) return x;
@@ -18,7 +18,7 @@ Operand few_values(tenon_dtype dtype, Sizes shape, Draw& draw) {
   return x;
 }
 
-// Each line along the last axis in ascending order.
+// Sorts each row along the last axis in ascending order.
 Operand sorted(Operand x) {
   Reals values = x.values();
   const int64_t n = x.shape.back();
@@ -57,14 +57,15 @@ void add_sorting(const Claim& claim, Draw& draw, std::vector<Problem>& problems)
   problem.inputs = {problem.check_gradient ? plain(claim.inputs[0], shape, draw.seed())
                                            : few_values(claim.inputs[0], shape, draw)};
   if (name == "unique" && is_bool(claim.inputs[0])) {
-    // In this order their places tell more than zeros.
+    // With this order the resulting indices are mostly not zero, so that errors show.
     problem.attrs = {};
     problem.inputs[0].fill = {.kind = Fill::Kind::kValues,
                               .values = Reals(static_cast<size_t>(count_of(shape)), 1)};
     if (count_of(shape) > 1) problem.inputs[0].fill.values.back() = 0;
   }
   if (name == "searchsorted") {
-    // The shape that is asked for is that of what is sought, or in the first turn what is in order.
+    // A requested shape applies to the values that are searched for, or in the first turn to the
+    // sorted values.
     const bool is_sought = draw.is_asked() && (draw.wish().turn > 0 || rank != 1);
     if (is_sought) problem.inputs[0] = few_values(claim.inputs[0], {17}, draw);
     problem.inputs[0] = sorted(problem.inputs[0]);

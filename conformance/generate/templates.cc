@@ -1,4 +1,4 @@
-// The registry's cases in other dtypes, and how generated problems are gathered and sifted.
+// Retargets the registry's cases to other dtypes, and collects and filters generated problems.
 
 #include <algorithm>
 
@@ -7,18 +7,18 @@
 namespace tenon_kit {
 namespace {
 
-// The operand of the claim that stands for input `i`: the last one, if it may be repeated.
+// The claim's dtype for input `i`: a variadic input repeats the last one.
 tenon_dtype dtype_of_input(const Claim& claim, size_t i) {
   if (claim.inputs.empty()) return TENON_DTYPE_NONE;
   return claim.inputs[std::min(i, claim.inputs.size() - 1)];
 }
 
-// Gives the operand another dtype; false if its values say nothing there.
+// Changes the operand's dtype; false if its values are not meaningful in it.
 bool retarget(Operand& x, tenon_dtype dtype) {
   if (x.absent || x.dtype == dtype) return true;
   const tenon_dtype before = x.dtype;
   x.dtype = dtype;
-  x.scalar = false;  // A number would take its partner's dtype instead.
+  x.scalar = false;  // A scalar would adopt another operand's dtype.
   if (x.fill.kind == Fill::Kind::kValues) {
     return std::all_of(x.fill.values.begin(), x.fill.values.end(), [&](Real v) {
       const bool inside = real_is_finite(v) || is_float(dtype);
@@ -39,7 +39,7 @@ bool retarget(Operand& x, tenon_dtype dtype) {
   return x.fill.low < x.fill.high;
 }
 
-// Dtypes that attributes name follow the claim's output.
+// Attributes that name a dtype follow the claim's output.
 void retarget_attrs(Problem& problem, const Claim& claim) {
   for (const AttrFacts& attr : problem.op->attrs) {
     if (attr.type != "dtype" || claim.outputs.empty()) continue;
@@ -63,7 +63,7 @@ void add_of_family(const Claim& claim, Draw& draw, std::vector<Problem>& problem
   add_layers(claim, draw, problems);
 }
 
-// Whether an operand, or what is made out of nothing, has the rank or the size.
+// Whether an operand, or the shape of a created tensor, has the requested rank or size.
 bool grants(const Problem& problem, const Wish& wish) {
   const auto fits = [&](const Sizes& shape) {
     if (wish.rank >= 0) return static_cast<int64_t>(shape.size()) == wish.rank;
@@ -161,7 +161,7 @@ std::vector<Problem> retargeted_cases(const Claim& claim) {
       problem.was_whole |= !x.absent && !is_float(x.dtype) && is_float(dtype);
       fits = fits && retarget(x, dtype);
     }
-    // A number takes the dtype of the tensors, so one of another dtype has to be a tensor itself.
+    // A scalar adopts the dtype of the tensors, so a scalar of another dtype must become a tensor.
     for (Operand& x : problem.inputs) {
       for (const Operand& other : problem.inputs) {
         if (!other.absent && !other.scalar && is_float(other.dtype) && other.dtype != x.dtype) {
@@ -190,7 +190,7 @@ bool is_valid(const Problem& problem, const Claim& claim, const Session& session
     for (size_t i = 0; i < types.size() && !claim.outputs.empty(); ++i) {
       if (types[i].first != claim.outputs[std::min(i, claim.outputs.size() - 1)]) return false;
     }
-    // Whether indices are in their range shows only where they are read.
+    // Only running the call shows whether its indices are in range.
     if (!claim.op->index_rule.empty()) session.run(problem);
     return true;
   } catch (const tenon::Error&) {
@@ -206,7 +206,7 @@ std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
     before = problems.size();
     add_of_family(claim, draw, problems);
   }
-  // Some of these make no sense, so there are more of them.
+  // Some resized cases are invalid, so try more of them.
   for (size_t i = 0; problems.size() < n && i < 3 * n; ++i) add_resized(claim, draw, problems);
   for (Problem& problem : problems) {
     problem.op = claim.op;
