@@ -1,4 +1,4 @@
-// tenon-conformance: judges a device plugin by the op semantics that all devices share.
+// tenon-conformance: tests a device plugin against the op semantics that all devices share.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,8 +24,8 @@
 namespace tenon_kit {
 namespace {
 
-constexpr int kUnavailable = 77;  // What test drivers take for "skipped": never a pass.
-constexpr int kUnfinished = 75;   // To be gone on with.
+constexpr int kUnavailable = 77;  // Test drivers report this status as "skipped".
+constexpr int kUnfinished = 75;   // Cells are left; continue with --resume.
 
 struct Options {
   RunOptions run;
@@ -44,7 +44,7 @@ struct Options {
   bool worker = false;
 };
 
-// A file, or the name of a plugin that lies where Tenon looks.
+// A file, or the name of a plugin in the folders that Tenon searches.
 std::string find_plugin(const std::string& given) {
   if (std::filesystem::exists(given)) return std::filesystem::absolute(given);
   const tenon::Context context;
@@ -60,8 +60,7 @@ std::string find_plugin(const std::string& given) {
                            (known.empty() ? " none" : known));
 }
 
-// The device's own cells; then, if there is a runner for them, those of functions and of the
-// claims.
+// The cells of device checks; then, if there is a runner, those of functions and of claims.
 std::vector<Cell> chosen_cells(const Runner* runner, const Options& options) {
   std::vector<Cell> cells;
   const std::vector<DeviceCheck>& device_checks = all_device_checks();
@@ -142,7 +141,7 @@ void print_claims(const Runner& runner) {
   fmt::print("\n");
 }
 
-// A worker's command is this program's own, with what decides about cells.
+// A worker runs this program with the options that affect cells.
 std::vector<std::string> worker_command(const Options& options, const std::string& plugin) {
   std::vector<std::string> command = {std::filesystem::read_symlink("/proc/self/exe"),
                                       "--worker",
@@ -182,7 +181,8 @@ device::Subject subject_of(const Options& options) {
           .thorough = options.run.thorough};
 }
 
-// The runner is made when a claim is asked for: what breaks it takes no check of the device down.
+// Creates the runner for the first claim, so that a failure there does not affect the checks of the
+// device.
 int serve(const Options& options) {
   std::unique_ptr<Runner> runner;
   return serve_cells([&](const Cell& cell, const Tell& tell) {
@@ -190,7 +190,7 @@ int serve(const Options& options) {
       const DeviceCheck& check = all_device_checks().at(cell.check);
       try {
         return run_device_check(check, subject_of(options));
-      } catch (const std::exception& error) {  // It is no library that can be opened.
+      } catch (const std::exception& error) {  // The library cannot be opened.
         Row row = blank_row(check);
         row.status = Status::kFail;
         row.message = error.what();
@@ -203,7 +203,7 @@ int serve(const Options& options) {
                                 options.run.shrink, tell);
     }
     const auto at = [&](const Problem& problem) {
-      // What draws its values is short; what lists them may not be.
+      // Lines with drawn values are short; lines with listed values may be long.
       const std::string line = to_line(problem);
       tell(line.size() < 20000 ? line : "");
     };
@@ -219,7 +219,7 @@ Row blank_row(const Runner* runner, const Cell& cell) {
   return {.op = claim.op->name, .dtypes = claim.dtypes, .check = check.name, .level = check.level};
 }
 
-// Without a runner no claim is judged, which is no pass.
+// Without a runner no claim is judged, and the run fails.
 int judge(const Runner* runner, Report& report, const Options& options) {
   for (const std::string& path : {options.json, options.junit, options.html}) {
     if (!path.empty()) check_writable(path);
@@ -247,8 +247,8 @@ int judge(const Runner* runner, Report& report, const Options& options) {
   return runner && report.passed() ? 0 : 1;
 }
 
-// Whether the plugin's device opens at all: asked of a child process, which may crash. Gives its
-// exit status, or -1.
+// Opens the plugin's device in a child process, because it may crash. Returns the exit status, or
+// -1.
 int try_to_open(const Options& options) {
   std::vector<std::string> command = worker_command(options, options.run.plugin);
   command[1] = "--claims";
@@ -272,7 +272,7 @@ int run_all_inputs(const Runner& runner, const Options& options) {
   return run_exhaustive(runner, exhaustive, workers);
 }
 
-// What can be wrong with the arguments, told before anything is run.
+// Reports invalid arguments before anything runs.
 void validate(const Options& options) {
   if (options.run.plugin.empty()) throw std::runtime_error("which plugin? --plugin names it");
   const std::string& op = options.run.op;
@@ -332,7 +332,7 @@ int run(Options& options) {
   }
   std::unique_ptr<Runner> runner;
   try {
-    // Options are for the plugin's own instance, which a plain look has none of.
+    // Plugin options need a custom instance, which a plain load does not make.
     if (!options.worker && options.plugin_options.empty()) load_plainly(options.run.plugin);
     runner = std::make_unique<Runner>(options.run);
   } catch (const tenon::Error& error) {

@@ -1,4 +1,4 @@
-// Attributes by name, as cases and lines of problems write them.
+// Attribute values by name, as in cases and in the lines of problems.
 
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace tenon_kit {
 
-// A number, a flag, a list of whole numbers or a text: the name of a dtype or of an enum's value,
-// or "inf", "-inf" and "nan" for a number that JSON has none for. What asks for another kind than
-// it holds throws std::invalid_argument.
+// A number, a flag, a list of integers or a string: the name of a dtype or enum value, or "inf",
+// "-inf" and "nan", which JSON numbers cannot express. Accessors for another kind throw
+// std::invalid_argument.
 class AttrValue {
  public:
   AttrValue() = default;
@@ -46,14 +46,14 @@ class AttrValue {
   Variant value_;
 };
 
-// In the order in which they were first named.
+// Keeps the order in which names were first set.
 class AttrValues {
  public:
   AttrValues() = default;
   AttrValues(std::initializer_list<std::pair<std::string, AttrValue>> values) : values_(values) {}
 
   AttrValue& operator[](std::string_view name);
-  const AttrValue* find(std::string_view name) const;  // NULL if it is not given.
+  const AttrValue* find(std::string_view name) const;  // NULL if not set.
   bool empty() const { return values_.empty(); }
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }

@@ -1,5 +1,4 @@
-// How far from the truth a result may be: the tolerances of the numeric contract, which the kit
-// states and no vendor does.
+// The tolerances of results: the numeric contract, which the kit defines for all vendors.
 
 #pragma once
 
@@ -13,56 +12,57 @@ namespace tenon_kit {
 
 enum class Profile { kStrict, kRelaxed };
 
-// A result may differ from the oracle by the largest of these.
+// A result may differ from the oracle by the largest of these tolerances.
 struct Bound {
   double ulp = 0;
   double rtol = 0;
   double atol = 0;
-  bool bits = false;         // Zeros must have the oracle's sign too.
-  bool accumulates = false;  // The bound follows from the number of terms and their sizes.
-  bool flushes = false;      // A subnormal result may be a zero of either sign.
+  bool bits = false;         // The sign of zeros must match.
+  bool accumulates = false;  // The bound depends on the number of terms and their magnitudes.
+  bool flushes = false;      // A subnormal result may be flushed to a zero of either sign.
 };
 
-// The facts of the problem's op, with the numeric class that it has for these attributes: of
-// scatters, only sums of floats accumulate.
+// The facts of the problem's op, with the numeric class that applies for its attributes: scatters
+// accumulate only if they sum floats.
 OpFacts facts_of(const Problem& problem);
 
-// What an output of `dtype` is held to. Each element of a composite's result depends on about `k`
+// The bound for an output of `dtype`. Each element of a composite's result depends on about `k`
 // others.
 Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_features device,
                double k = 1);
 
-// What a derivative of it is held to: it is a composite, products and sums of what the op itself is
-// made of, and held to that class, or to the op's own where that allows more.
+// The bound for a derivative of the op. A derivative is a composite of products and sums, so its
+// bound is that of a composite, or the op's own if that is larger.
 Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
                         tenon_features device, double k);
 
-// What is allowed beside `bound_of` for an element where it depends on the inputs: in relaxed the
-// error of exp grows with x, and that of pow with y log2 x. `inputs` has one value of each.
+// The part of an element's tolerance, beside `bound_of`, that depends on its inputs: in relaxed,
+// the error of exp grows with x, and that of pow with y log2 x. `inputs` has one value of each
+// input.
 Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<const Real> inputs,
               Real oracle);
 bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile);
 
-// Whether results are values of inputs as they are.
+// Whether results are unmodified input values.
 bool only_moves(const OpFacts& op);
 
-// Whether the device may take subnormals for zeros in this op: it says that it flushes, and the op
-// does not only move them.
+// Whether the device may flush subnormals to zero in this op: it declares that it flushes, and the
+// op does not just move values.
 bool may_flush(const OpFacts& op, tenon_features device);
-Real least_normal(tenon_dtype dtype);  // 0 for what is no float.
-// With subnormal numbers as zeros of the same sign; the problem with all its inputs so.
+Real least_normal(tenon_dtype dtype);  // 0 if the dtype is not a float.
+// Flushes subnormal values to zeros of the same sign, in an operand or in all inputs of a problem.
 Operand flushed(const Operand& x);
 Problem flushed(const Problem& problem);
 
-// The unit roundoff of what a device adds up in: float32 for the half types, else the dtype itself.
+// The unit roundoff of accumulators: that of float32 for half types, else of the dtype itself.
 double accumulator_roundoff(tenon_dtype dtype);
 
-// How many roundings an element of a sum of k terms may go through: no more than 4096 terms, and
-// the square root of k blocks of them, are added one after another, twice over.
+// Maximum number of roundings that an element of a sum of k terms goes through. At most 4096 terms
+// are added serially, plus twice the square root of k for sums in blocks.
 double roundings_of_sum(double k);
 
-// The bound on what goes through k roundings and has terms whose absolute values add up to `size`,
-// beside the rounding of the result: 1.01 gamma_k size.
+// The error bound after k roundings of terms whose absolute values add up to `size`, without the
+// rounding of the result: 1.01 gamma_k size.
 Real accumulation_bound(double k, Real size, tenon_dtype dtype);
 
 }  // namespace tenon_kit

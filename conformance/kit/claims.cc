@@ -43,10 +43,10 @@ Claims read_claims(const tenon_plugin& plugin) {
       continue;
     }
     const OpFacts* op = find_op(kernel.op);
-    if (!op) continue;  // Of a later version: the core never asks for it.
+    if (!op) continue;  // Of a later version, so the core never requests it.
     const LineSignature s =
         parse_line_signature(std::string(kernel.signature.data, kernel.signature.size));
-    // Every way to choose a dtype for each letter, one after the other.
+    // Enumerate all assignments of dtypes to letters, one letter at a time.
     std::vector<std::map<char, tenon_dtype>> choices = {{}};
     for (const auto& [letter, dtypes] : s.classes) {
       std::vector<std::map<char, tenon_dtype>> longer;

@@ -1,4 +1,4 @@
-// What a plugin claims: for each line of its kernels, the op and every way to bind its dtypes.
+// What a plugin claims: for each kernel line, the op and every assignment of its dtypes.
 
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace tenon_kit {
 
-// One op on one choice of dtypes: a row of the report.
+// One op with one assignment of dtypes: a row of the report.
 struct Claim {
   const OpFacts* op = nullptr;
   std::vector<tenon_dtype> inputs;  // One for each operand of the signature.
   std::vector<tenon_dtype> outputs;
   std::string dtypes;   // "f32", or "f32,i64" or "f32->i8" where they differ.
-  bool claimed = true;  // False: the plugin does not, and the registry has it.
+  bool claimed = true;  // False if only the registry has it.
 };
 
-// In the order of the plugin's lines, each pair once. Lines of custom ops are left out, and
+// Claims in the order of the plugin's lines, without duplicates. Lines of custom ops are only
 // counted.
 struct Claims {
   std::vector<Claim> rows;
@@ -28,7 +28,7 @@ struct Claims {
 };
 Claims read_claims(const tenon_plugin& plugin);
 
-// The dtypes of a claim by name.
+// The text for a claim's dtypes.
 std::string dtypes_text(const std::vector<tenon_dtype>& inputs,
                         const std::vector<tenon_dtype>& outputs);
 

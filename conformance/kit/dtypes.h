@@ -1,5 +1,4 @@
-// Dtypes as the kit sees them: what they are called, which values they hold, and how far apart
-// those lie.
+// Names, values and spacing of dtypes.
 
 #pragma once
 
@@ -18,16 +17,16 @@ struct DTypeFacts {
   const char* name;
   tenon_dtype code;
   size_t size;
-  // Of floats: the bits of the significand with the one that is not written, and the exponents of
-  // the least normal number and of the greatest one.
+  // For floats: the bits of the significand including the implicit one, and the exponents of the
+  // smallest normal number and of the largest number.
   int precision = 0;
   int least_exponent = 0;
   int greatest_exponent = 0;
 };
 
-// bool, the integers, then the floats that devices offer.
+// bool, the integers, then the floats that devices support.
 std::span<const DTypeFacts> all_dtypes();
-const DTypeFacts& facts(tenon_dtype dtype);  // float128 too. Throws for an unknown one.
+const DTypeFacts& facts(tenon_dtype dtype);  // Also float128. Throws if unknown.
 tenon_dtype dtype_named(std::string_view name);
 inline std::string name_of(tenon_dtype dtype) { return facts(dtype).name; }
 
@@ -41,25 +40,25 @@ inline bool is_integer(tenon_dtype dtype) {
   return is_signed(dtype) || TENON_DTYPE_CODE(dtype) == TENON_CODE_UINT;
 }
 
-// The dtype in which an oracle computes for it: float64, or float128 for float64.
+// The dtype in which the oracle computes results of this dtype: float64, or float128 for float64.
 tenon_dtype widened(tenon_dtype dtype);
 
-// The least and the greatest finite value.
+// The smallest and the largest finite value.
 Real least(tenon_dtype dtype);
 Real greatest(tenon_dtype dtype);
 
-// The distance of the values around x, at least that of the least normal numbers.
+// The distance between adjacent values at x, at least that of subnormal numbers.
 Real ulp(Real x, tenon_dtype dtype);
 
-// The nearest value of the dtype, ties to even; beyond the greatest by half an ulp, infinity.
-// Integers saturate, and NaN is 0.
+// The nearest value of the dtype, ties to even. Half an ulp above the largest value and more
+// becomes infinity. Integers saturate, and NaN becomes 0.
 Real rounded(Real x, tenon_dtype dtype);
 
-// Elements to bytes, which must be values of the dtype, and back.
+// Converts elements, which must be values of the dtype, to bytes and back.
 std::vector<std::byte> encode(const Reals& values, tenon_dtype dtype);
 Reals decode(std::span<const std::byte> bytes, tenon_dtype dtype);
 
-// As JSON and messages have it: shortest for a double, or nan, inf, -inf.
+// Text as in JSON and messages: the shortest for a double, or nan, inf, -inf.
 std::string text(Real x);
 
 }  // namespace tenon_kit

@@ -1,5 +1,4 @@
-// Where values come from: drawn evenly, from the special ones of a dtype, from all its bits, or
-// over all its magnitudes.
+// Generates values: uniform, special values of a dtype, random bits, or uniform exponents.
 
 #include "conformance/kit/fill.h"
 
@@ -22,7 +21,7 @@ Real uniform(Engine& engine, double low, double high, tenon_dtype dtype) {
   return std::min<Real>(whole, static_cast<Real>(high) - 1);
 }
 
-// Any bits: every kind of number, subnormal ones and NaN too, as often as their bits are many.
+// Uniformly random bits, including subnormals and NaNs.
 Real from_bits(Engine& engine, tenon_dtype dtype) {
   const uint64_t bits[2] = {engine(), engine()};
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(bits),
@@ -30,7 +29,7 @@ Real from_bits(Engine& engine, tenon_dtype dtype) {
   return decode(bytes, dtype)[0];
 }
 
-// Of either sign, with exponents drawn evenly: small, large and in between.
+// Either sign, with uniformly distributed exponents.
 Real magnitude(Engine& engine, tenon_dtype dtype) {
   if (!is_float(dtype)) return from_bits(engine, dtype);
   const DTypeFacts& f = facts(dtype);
@@ -40,14 +39,15 @@ Real magnitude(Engine& engine, tenon_dtype dtype) {
   return (engine() & 1) != 0 ? -value : value;
 }
 
-// Those that the dtype holds, each once, in ascending order. An integer dtype holds whole ones.
+// The values that the dtype represents, without duplicates and in ascending order. For integers,
+// fractions are dropped.
 Reals distinct(Reals values, tenon_dtype dtype) {
   for (Real& x : values) {
     const Real own = rounded(x, dtype);
     if (is_float(dtype)) {
       x = own;
     } else {
-      x = own == x ? own + 0 : Real(NAN);  // Integers have one zero.
+      x = own == x ? own + 0 : Real(NAN);  // Integers have no negative zero.
     }
   }
   std::erase_if(values, [](Real x) { return !real_is_finite(x); });
@@ -56,17 +56,18 @@ Reals distinct(Reals values, tenon_dtype dtype) {
   return values;
 }
 
-// Where functions leave their range, vanish or become flat: multiples of ln 2, since that is where
-// exponentials meet the ends of a dtype.
+// Arguments at which functions overflow, underflow or saturate: multiples of ln 2, where
+// exponentials reach the limits of a dtype.
 Reals ends_of_functions(const DTypeFacts& f) {
   const Real ln2 = Real(0.693147180559945309417) + Real(2.3190468138462996e-17);
   const int top = f.greatest_exponent + 1, bottom = f.least_exponent, last = bottom - f.precision;
   Reals values;
   for (const int exponent : {top, top + 1, bottom, last + 1, last, -f.precision, 1 - f.precision}) {
-    values.push_back(exponent * ln2);               // exp, expm1; with one more sinh and cosh.
+    // exp and expm1; with exponent + 1, sinh and cosh.
+    values.push_back(exponent * ln2);
     values.push_back(exponent);                     // exp2
     values.push_back(exponent * ln2 / 2);           // tanh
-    values.push_back(real_scale(1, exponent / 2));  // What has a square there.
+    values.push_back(real_scale(1, exponent / 2));  // Functions that square their argument.
   }
   return values;
 }
@@ -76,7 +77,8 @@ Reals ends_of_functions(const DTypeFacts& f) {
 Reals specials(tenon_dtype dtype) {
   if (is_bool(dtype)) return {0, 1};
   if (is_integer(dtype)) {
-    const Real bits = static_cast<int>(8 * facts(dtype).size);  // Distances of shifts, too.
+    // Also the limits of shift distances.
+    const Real bits = static_cast<int>(8 * facts(dtype).size);
     Reals values = {0,
                     1,
                     2,
@@ -119,7 +121,7 @@ Reals specials(tenon_dtype dtype) {
 Reals thresholds(tenon_dtype dtype) {
   if (!is_float(dtype)) return specials(dtype);
   const DTypeFacts& f = facts(dtype);
-  // Kinks of activations, ties of round, zeros and poles, quarter turns.
+  // Kinks of activations, ties of rounding, zeros and poles, and multiples of pi / 4.
   constexpr double kPlaces[] = {0.5,
                                 1,
                                 1.5,
@@ -147,7 +149,7 @@ Reals thresholds(tenon_dtype dtype) {
                                 4.7123889803846897,
                                 6.2831853071795862};
   Reals at(std::begin(kPlaces), std::end(kPlaces));
-  // What integers of some width end at, and where whole numbers become even ones.
+  // Limits of integer dtypes, and of floats that represent all integers.
   for (const int bits : {7, 8, 11, 15, 16, 24, 31, 32, 53, 63, 64}) {
     at.push_back(real_scale(1, bits));
     at.push_back(real_scale(1, bits) - Real(0.5));
@@ -157,7 +159,7 @@ Reals thresholds(tenon_dtype dtype) {
   for (const Real threshold : at) {
     const Real x = rounded(threshold, dtype);
     if (!real_is_finite(x) || x == 0) continue;
-    // Below a power of two values lie closer.
+    // Below a power of two, values are half as far apart.
     for (const Real near : {x, x + ulp(x, dtype), x - ulp(x, dtype), x - ulp(x, dtype) / 2}) {
       values.push_back(near);
       values.push_back(-near);
@@ -199,7 +201,7 @@ Reals Operand::values() const {
         result.push_back(uniform(engine, fill.low, fill.high, dtype));
         break;
       case Fill::Kind::kSpecial:
-        // Each of them once, in an order of its own, then any.
+        // Each special value once, in rotated order; then at random.
         result.push_back(i < special.size() ? special[(i + fill.seed) % special.size()]
                                             : special[engine() % special.size()]);
         break;
@@ -215,7 +217,7 @@ Reals Operand::values() const {
     for (Real& x : result) x = rounded(x, dtype);
   }
   if (layout == Layout::kRepeated && !scalar && n > 0 && !shape.empty()) {
-    // Along the last axis all are the first.
+    // Repeat the first value along the last axis.
     const auto row = static_cast<size_t>(shape.back());
     for (size_t i = 0; i < n; ++i) result[i] = result[i / row * row];
   }

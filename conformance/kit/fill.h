@@ -1,4 +1,4 @@
-// Values that are hard on purpose, of a dtype.
+// Values of a dtype that are hard on purpose.
 
 #pragma once
 
@@ -6,15 +6,14 @@
 
 namespace tenon_kit {
 
-// Zeros, ones, the ends of the range, what lies beside them, and what is no number.
+// Zeros, ones, the ends of the range, values next to these, infinities and NaN.
 Reals specials(tenon_dtype dtype);
 
-// Where functions, casts and activations change their course, with the values beside each, of
-// either sign. Of integers the special ones.
+// Values where functions, casts and activations change behaviour, with their neighbours, and both
+// signs. For integers, the special values.
 Reals thresholds(tenon_dtype dtype);
 
-// The powers of two up to 2^64 and what lies beside them, of either sign, as far as the dtype holds
-// them.
+// The powers of two up to 2^64 and their neighbours, with both signs, if representable.
 Reals around_powers(tenon_dtype dtype);
 
 }  // namespace tenon_kit

@@ -24,10 +24,10 @@ constexpr size_t kCalls = 4;
 struct State {
   tenon_plugin_query query = nullptr;
   const tenon_host* host = nullptr;
-  tenon_host heard = {};  // The same, whose log is listened to.
+  tenon_host heard = {};  // The host's table with a log that the guard collects.
   const tenon_plugin* inner = nullptr;
   tenon_plugin outer = {};
-  tenon_plugin_calls calls = {};  // Of the plugin within.
+  tenon_plugin_calls calls = {};  // Of the guarded plugin.
   tenon_plugin_calls own = {};
   std::vector<tenon_kernel> kernels;
 
@@ -68,7 +68,7 @@ void log(void* log_context, int32_t level, tenon_string message) {
   state.host->log(log_context, level, message);
 }
 
-// ---- counting what is open
+// ---- counting open objects
 
 tenon_error* create(const tenon_host*, const tenon_instance_options* options,
                     tenon_instance_p** out) {
@@ -87,7 +87,7 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;
   if (tenon_error* refused = state.calls.describe_device(*out, &properties)) {
-    state.host->release_error(refused);  // The host asks, too, and is told.
+    state.host->release_error(refused);  // The core makes the same call and reports it.
   }
   state.visible = state.visible || (properties.features & TENON_FEATURE_HOST_VISIBLE) != 0;
   std::lock_guard lock(state.mutex);
@@ -171,7 +171,7 @@ void release_recording(tenon_recording_p* recording) {
   state.calls.release_recording(recording);
 }
 
-// What is watched runs by itself.
+// Under observation, tasks run one after another.
 void run_tasks(tenon_stream_p* stream, const tenon_tasks* tasks) {
   if (!state.watching) return state.calls.run_tasks(stream, tasks);
   for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
@@ -181,7 +181,7 @@ tenon_dtype first_dtype(const tenon_operand* operands, size_t n) {
   return n == 0 ? TENON_DTYPE_NONE : operands[0].dtype;
 }
 
-// The plugin's own line that one of our copies stands for.
+// The plugin's kernel line for one of our copies.
 const tenon_kernel* inner_line(const tenon_kernel* copy) {
   const auto index = static_cast<size_t>(copy - state.kernels.data());
   const auto* first = reinterpret_cast<const char*>(state.inner->kernels);
@@ -235,7 +235,7 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
 tenon_error* watched_launch(tenon_device_p* device, tenon_features features, tenon_kernel_p* kernel,
                             tenon_stream_p* stream, const tenon_launch* launch) {
   const Inner inner = {state.calls, *state.host};
-  // What comes before it writes its inputs.
+  // Earlier work writes the inputs.
   if (tenon_error* error = finish(inner, stream, features)) return error;
   const Watched watched(inner, device, *launch, state.poison);
   const tenon_launch handed = watched.handed();
@@ -262,7 +262,7 @@ tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_
   return watched_launch(device, features, kernel, stream, launch);
 }
 
-// ---- taking its place
+// ---- replacing the plugin
 
 void build() {
   const tenon_plugin& inner = *state.inner;
@@ -316,7 +316,7 @@ tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
     state.heard.log = log;
     if (tenon_error* error = state.query(&state.heard, &found)) return error;
     if (!found || !found->calls || (found->n_kernels && !found->kernels)) {
-      *out_plugin = found;  // The core says what is wrong with it.
+      *out_plugin = found;  // The core reports the error.
       return nullptr;
     }
     state.inner = found;

@@ -1,11 +1,10 @@
-// A plugin around the plugin under test: it hands every call on, and looks at what passes. Outputs
-// are written into memory of its own that was poisoned before and has guard bytes at both ends;
-// inputs must be what they were; what is opened must be closed; and calls fail where a check orders
-// it.
+// A plugin that wraps the plugin under test. It forwards every call and checks it: outputs go to
+// poisoned memory between guard bytes, inputs must not change, and open objects must be closed.
+// Calls fail when a check requests it.
 //
-// There is one in a process. It works for devices whose memory the host sees; each watched launch
-// is waited for where work would go on behind its return. Elsewhere nothing is seen, and `watches`
-// says so.
+// There is one guard in a process. It observes devices with host-visible memory, and waits for each
+// observed launch that may run asynchronously. For other devices it observes nothing, and `watches`
+// returns false.
 
 #pragma once
 
@@ -17,7 +16,7 @@
 
 namespace tenon_kit {
 
-// What a plugin has opened and not closed yet.
+// Objects that a plugin has opened and not closed yet.
 struct Balance {
   int64_t instances = 0;
   int64_t devices = 0;
@@ -34,36 +33,36 @@ enum class Poison : uint8_t { kOnes = 0xff, kPattern = 0xa5, kZeros = 0 };
 
 namespace guard {
 
-// Puts the guard around a plugin; its query function takes the plugin's place.
+// Wraps a plugin. `query` is the query function to use in its place.
 void wrap(tenon_plugin_query inner);
 tenon_plugin_query query();
-const tenon_plugin& plugin();  // The one within. Throws what its query function answered.
+const tenon_plugin& plugin();  // The wrapped plugin. Throws if it was not queried yet.
 
-// From here on, until `relax`, launches are watched. Those of a recording are not seen.
+// Observes launches until `relax`, except those of recordings.
 void watch(Poison poison);
 void relax();
-std::vector<std::string> take_faults();  // What was seen since the last time.
-bool watches();        // Whether the host sees the memory of the devices that were opened.
-uint64_t n_watched();  // Launches of which an operand was looked at, since the last `watch`.
+std::vector<std::string> take_faults();  // Faults found since the last call.
+bool watches();                          // Whether an opened device has host-visible memory.
+uint64_t n_watched();  // Launches with an observed operand since the last `watch`.
 
-// Lets the n-th call from now fail, 1 for the next one; 0 for none.
-enum class Call { kAllocate, kLaunch, kCopy, kPrepare };  // A replay is a launch.
+// Makes the n-th call from now fail, counted from 1; 0 for none.
+enum class Call { kAllocate, kLaunch, kCopy, kPrepare };  // Replays count as launches.
 void fail_at(Call call, uint64_t n);
 uint64_t n_calls(Call call);  // Since the last `fail_at`.
 
 Balance balance();
 
-// Whether a kernel was prepared for the op with these dtypes of its first input and output.
+// Whether a kernel was prepared for the op with these dtypes of the first input and output.
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 
-// Whether the plugin answers `prepare_loop`, and how many loops it made ready so far; those over
-// rows, and those behind heads.
+// Whether the plugin has `prepare_loop`, and how many loops it has prepared so far: in all, over
+// rows, and after anchor kernels.
 bool has_loops();
 uint64_t n_loops();
 uint64_t n_row_loops();
 uint64_t n_head_loops();
 
-// The same of `record`, and how often a recording was replayed.
+// Likewise for `record`, and the number of replays.
 bool has_recordings();
 uint64_t n_recordings();
 uint64_t n_replays();

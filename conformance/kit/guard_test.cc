@@ -1,5 +1,5 @@
-// The guard around a device that works on after a launch returns. The guard is one for a process,
-// so this test has its own.
+// Tests the guard around a device whose launches are asynchronous. There is one guard in a process,
+// so this test has its own executable.
 
 #include "conformance/kit/guard.h"
 
@@ -24,7 +24,7 @@ const tenon_plugin& fake() {
   return *plugin;
 }
 
-// The fault is behind the launch in the stream, so that it comes to pass long after the call.
+// The fault is enqueued after the launch, so that it happens long after the call.
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
   tenon_error* error = fake().calls->launch(kernel, stream, launch);
   if (error || fault == Fault::kNone) return error;
@@ -40,7 +40,7 @@ tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_
   return fake().calls->fill(stream, &region);
 }
 
-// Whether an instance that is made logs a line of each level.
+// Whether new instances log one line of each level.
 bool says_lines = false;
 
 tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
@@ -62,7 +62,7 @@ tenon_error* query(const tenon_host*, const tenon_plugin** out_plugin) {
   return nullptr;
 }
 
-// `blocking`: whether the device has `wait`; without it the guard is notified.
+// `blocking`: whether the device has `wait`. Without it the guard uses `notify`.
 struct Seen {
   std::vector<std::string> faults;
   uint64_t n_watched = 0;
@@ -96,7 +96,7 @@ Seen watched(Fault own, bool blocking) {
   return seen;
 }
 
-TEST(Guard, SeesWhatADeviceDoesAfterALaunchHasReturned) {
+TEST(Guard, DetectsWritesAfterALaunchReturned) {
   for (const bool blocking : {true, false}) {
     const Seen sane = watched(Fault::kNone, blocking);
     EXPECT_TRUE(guard::watches());
@@ -114,7 +114,7 @@ TEST(Guard, SeesWhatADeviceDoesAfterALaunchHasReturned) {
   }
 }
 
-TEST(Guard, HearsTheWarningsAndErrorsThatAPluginLogs) {
+TEST(Guard, CollectsWarningsAndErrorsThatAPluginLogs) {
   guard::wrap(query);
   take_plugin_log();
   says_lines = true;
@@ -124,7 +124,7 @@ TEST(Guard, HearsTheWarningsAndErrorsThatAPluginLogs) {
   EXPECT_EQ(take_plugin_log(), "");
 }
 
-TEST(PluginLog, TellsTheFirstLinesAndHowManyMoreThereWere) {
+TEST(PluginLog, ReturnsTheFirstLinesAndTheNumberOfOthers) {
   for (int i = 0; i < 5; ++i) note_plugin_log(TENON_LOG_ERROR, tenon_str("again"));
   EXPECT_EQ(take_plugin_log(), "again; again; again; and 2 lines more");
 }

@@ -12,14 +12,14 @@ int64_t along_axis(const Problem& p, int64_t) {
 }
 int64_t class_of(const Problem& p, int64_t) { return p.inputs[0].shape[1]; }
 
-// Tuples hold an index for each axis from `first` on; those that are too long choose from nothing.
+// A tuple has an index for each axis from `first` on. If it is too long, no index is valid.
 int64_t of_tuple(const Problem& p, int64_t at, int64_t first) {
   const Sizes& shape = p.inputs[0].shape;
   const auto axis = static_cast<size_t>(first + at % p.inputs[1].shape.back());
   return axis < shape.size() ? shape[axis] : 0;
 }
 
-// What goes on at the beginning has no end, and where nothing is written no place is wrong.
+// A circular cache has no bound, and without updates any position is valid.
 int64_t of_cache(const Problem& p, int64_t at) {
   const bool any = p.attr("mode").text() == "circular" || count_of(p.inputs[1].shape) == 0;
   return any ? kAny : along_axis(p, at);
@@ -34,14 +34,14 @@ const IndexRule kIndexRules[] = {
     {"scatter_nd", 1, [](const Problem& p, int64_t at) { return of_tuple(p, at, 0); }},
     {"embedding", 1, [](const Problem& p, int64_t) { return p.inputs[0].shape[0]; }},
     {"segment_reduce", 1, [](const Problem& p, int64_t) { return p.attr("num_segments").whole(); }},
-    // Without a length the numbers themselves say how many are counted.
+    // Without a length, the values determine the length.
     {"bincount", 0, [](const Problem& p, int64_t) { return p.attr("length").whole(); },
      /*from_end=*/false, [](int64_t) { return int64_t{0}; }},
-    // Of several places each counts from the end by itself: -1 and what follows it are apart.
+    // The position of each of several rows is clamped separately, so counting from the end differs.
     {"kv_cache_update", 2, of_cache, /*from_end=*/false},
     {"nll", 1, class_of},
     {"sparse_softmax_cross_entropy", 1, class_of},
-    // Lengths: as many as there are is in the range, and none is below it.
+    // Sequence lengths: the full length is valid, and no length is too small.
     {"reverse_sequence", 1,
      [](const Problem& p, int64_t) {
        return size_along(p.inputs[0].shape, p.attr("time_axis").whole()) + 1;

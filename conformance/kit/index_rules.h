@@ -1,5 +1,5 @@
-// Where ops take indices, and which of them are in their range: what generators keep to, and what
-// the checks of indices go beyond.
+// Which inputs of ops are indices, and which values are in range. Generators respect these rules,
+// and the checks of indices violate them.
 
 #pragma once
 
@@ -9,24 +9,24 @@ namespace tenon_kit {
 
 struct IndexRule {
   const char* op;
-  size_t input;  // That holds the indices.
-  // What the one at a place has to be below; negative where any will do.
+  size_t input;  // The input that holds indices.
+  // The exclusive upper bound of the index at a position; negative if there is none.
   int64_t (*bound)(const Problem&, int64_t at);
-  bool from_end = true;  // -1 means the same as the last one.
-  // The least one that is no error; nullptr where none is too small.
+  bool from_end = true;  // Negative indices count from the end.
+  // The smallest valid index; nullptr if none is too small.
   int64_t (*least)(int64_t bound) = [](int64_t n) { return -n; };
 };
 
-// nullptr for an op that takes none.
+// nullptr if the op takes no indices.
 const IndexRule* index_rule_of(const OpFacts& op);
 
-// Whether the op's input says where, and not what: it has indices, or places that are clamped.
+// Whether the input holds positions rather than data: indices, or starts that are clamped.
 bool is_index(const OpFacts& op, size_t input);
 
-// Whether the op passes the value over, wherever it is among the indices.
+// Whether the op ignores this index value.
 bool is_ignored(const Problem& problem, Real value);
 
-// Whether `value` may be the index at a place.
+// Whether `value` is a valid index at a position.
 bool is_in_range(const Problem& problem, const IndexRule& rule, int64_t at, Real value);
 
 }  // namespace tenon_kit

@@ -1,4 +1,4 @@
-// What the kit writes and reads as JSON.
+// Reads and writes values as JSON.
 
 #pragma once
 

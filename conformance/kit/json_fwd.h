@@ -1,4 +1,4 @@
-// The name of the kit's JSON, for headers: the library itself takes seconds to compile (json.h).
+// Forward declares the kit's JSON type, since the library takes seconds to compile (json.h).
 
 #pragma once
 

@@ -8,13 +8,13 @@
 namespace tenon_kit {
 namespace {
 
-// What the oracle's value is in the dtype, where that leaves its range.
+// Infinity if the oracle's value overflows in the dtype, else the value itself.
 Real in_range(Real x, tenon_dtype dtype) {
   const Real whole = rounded(x, dtype);
   return real_is_inf(whole) ? whole : x;
 }
 
-// Whether a result may be anything from one value to another, and is.
+// Whether a result lies between two values.
 bool is_between(Real got, Real one, Real other) {
   if (real_is_nan(got)) return real_is_nan(other);
   return (one <= got && got <= other) || (other <= got && got <= one);
@@ -22,8 +22,8 @@ bool is_between(Real got, Real one, Real other) {
 
 struct Judged {
   bool passed = false;
-  double ulps = 0;  // The error, where it and what was allowed are finite,
-  double used = 0;  // and as a part of that.
+  double ulps = 0;  // The error, if it and the tolerance are finite,
+  double used = 0;  // and its ratio to the tolerance.
 };
 
 Judged judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound& bound) {
@@ -34,7 +34,7 @@ Judged judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound
   }
   const bool rounds_once = bound.ulp <= 0.5 && bound.rtol == 0 && bound.atol == 0 && slack == 0;
   if (real_is_inf(want) || real_is_inf(got)) {
-    // An infinity may stand for what is as good as beyond the range, and the other way round.
+    // Near the end of the range, an infinity and a large number may be equally good.
     const Real most = greatest(dtype);
     const Real edge = most - std::max(Real(bound.ulp) * ulp(most, dtype), Real(bound.rtol) * most) -
                       (real_is_finite(slack) ? slack : Real(0));
@@ -52,7 +52,7 @@ Judged judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound
         !bound.bits || !is_float(dtype) || want != 0 || real_sign(want) == real_sign(got);
     return judged;
   }
-  // What may have been subnormal before it was flushed.
+  // The exact result may have been subnormal, and flushed.
   const Real least = real_abs(want) - (rounds_once ? Real(0) : allowed);
   if (bound.flushes && got == 0 && least < least_normal(dtype)) {
     judged.passed = true;
@@ -64,7 +64,7 @@ Judged judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound
   return judged;
 }
 
-// By the answer that takes it, or else by the first.
+// Judges by the first answer that accepts the element, or else by the first answer.
 Judged judge_element(std::span<const Real> got, size_t i, tenon_dtype dtype,
                      std::span<const Answer> answers, const Bound& bound) {
   Judged first;

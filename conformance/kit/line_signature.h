@@ -1,4 +1,4 @@
-// The signature of a kernel's line, by the grammar at tenon_kernel in tenon/plugin.h.
+// Parses the signature of a kernel line. The grammar is at tenon_kernel in tenon/plugin.h.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace tenon_kit {
 
 struct LineOperand {
-  char letter = 0;  // 0: `dtype` it is.
+  char letter = 0;  // 0 if the operand has the fixed `dtype`.
   tenon_dtype dtype = TENON_DTYPE_NONE;
   bool optional = false;
   bool variadic = false;
@@ -26,7 +26,7 @@ struct LineSignature {
   bool loop = false, head = false;
 };
 
-// Throws std::invalid_argument with what was expected, and where.
+// Throws std::invalid_argument with the expected syntax and the position.
 LineSignature parse_line_signature(std::string_view text);
 
 }  // namespace tenon_kit

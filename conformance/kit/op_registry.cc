@@ -7,7 +7,7 @@
 
 namespace tenon_kit {
 
-extern const char* const kCaseFiles[];  // JSON, a text for each op; the last is NULL.
+extern const char* const kCaseFiles[];  // One JSON text for each op, terminated by NULL.
 
 namespace {
 

@@ -32,21 +32,22 @@ struct OpFacts {
   bool composite = false;
   bool differentiable = false;
   bool sparse_output = false;
-  std::string numeric;     // The class of NUMERICS.
-  std::string index_rule;  // The rule that an index out of range breaks; empty: it takes none.
+  std::string numeric;  // Numeric class of NUMERICS.
+  // The rule that an index out of range violates; empty if the op takes no indices.
+  std::string index_rule;
   std::vector<InputFacts> inputs;
-  size_t n_outputs = 0;  // That are always there; a variadic one adds none.
+  size_t n_outputs = 0;  // Without optional and variadic outputs.
   bool variadic_outputs = false;
   std::vector<AttrFacts> attrs;
-  std::string cases;  // A list in JSON, of what problem.h reads.
+  std::string cases;  // A JSON list in the format of problem.h.
 
   const AttrFacts* attr(std::string_view name) const;
-  bool draws() const;  // Takes a generator's state: the dtype decides what is drawn.
+  bool draws() const;  // Takes the state of a generator, so the results are random.
 };
 
 const std::vector<OpFacts>& all_ops();
 const OpFacts* find_op(std::string_view name);
 const OpFacts* find_op(uint32_t id);
-const OpFacts& op_named(std::string_view name);  // Throws if there is none.
+const OpFacts& op_named(std::string_view name);  // Throws if unknown.
 
 }  // namespace tenon_kit

@@ -15,7 +15,7 @@ PackedAttrs::PackedAttrs(const OpFacts& op, const AttrValues& values) {
     if (!op.attr(name)) throw std::invalid_argument(op.name + " has no attribute " + name);
   }
   if (op.attrs.empty()) return;
-  bytes_.reserve(512);  // Moving would be harmless, but `data` would not stay.
+  bytes_.reserve(512);  // Avoids reallocation, which would change `data`.
   const uint32_t unknown_yet = 0;
   append(&unknown_yet, sizeof unknown_yet);
   for (const AttrFacts& attr : op.attrs) {
@@ -50,7 +50,7 @@ void PackedAttrs::append_attr(const AttrFacts& attr, const AttrValue& value) {
   }
   if (attr.type == "ints") {
     lists_.push_back(value.list());
-    lists_.back().reserve(1);  // NULL would stand for the default.
+    lists_.back().reserve(1);  // An empty list must not be NULL, which stands for the default.
     add(static_cast<const int64_t*>(lists_.back().data()));
     return add(lists_.back().size());
   }

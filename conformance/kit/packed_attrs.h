@@ -1,4 +1,4 @@
-// Attributes by name, laid out as the C struct that the op takes.
+// Packs attributes by name into the C struct that the op takes.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tenon_kit {
 
 class PackedAttrs {
  public:
-  // What `values` leaves out has its default. Throws for a name that the op does not have.
+  // Attributes missing in `values` have their defaults. Throws if the op does not have one.
   PackedAttrs(const OpFacts& op, const AttrValues& values);
   PackedAttrs(const PackedAttrs&) = delete;
   PackedAttrs& operator=(const PackedAttrs&) = delete;

@@ -17,7 +17,7 @@ struct Log {
   size_t n = 0;
 };
 Log& log() {
-  static auto* const kept = new Log;  // A plugin's threads may outlive everything.
+  static auto* const kept = new Log;  // Leaked on purpose: a plugin's threads may run until exit.
   return *kept;
 }
 

@@ -1,6 +1,6 @@
-// What the plugin under test says in its host's log. A plugin that is judged has nothing to warn
-// of, so a warning or an error fails the cell during which it came: that is how a layer which a
-// plugin puts between itself and its driver is heard.
+// Collects what the plugin under test logs through its host. A correct plugin has no reason to
+// warn, so a warning or an error fails the current cell. This also reports messages of layers
+// between a plugin and its driver, such as validation layers.
 
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace tenon_kit {
 
-// A line of the plugin's, from any thread. What is less than a warning is not kept.
+// Stores a line that the plugin logs, from any thread. Ignores levels below warning.
 void note_plugin_log(int32_t level, tenon_string message);
 
-// What was noted since the last time, the first lines of it; empty if nothing was.
+// The first lines stored since the last call; empty if there are none.
 std::string take_plugin_log();
 
 }  // namespace tenon_kit

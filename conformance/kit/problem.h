@@ -1,5 +1,5 @@
-// A problem: one call of an op with inputs that anyone can make again from a line of text. Cases of
-// the registry, generated ones and what shrinking leaves of them are all problems.
+// A problem: one call of an op whose inputs can be reproduced from a line of text. Cases of the
+// registry, generated calls and shrunk calls are all problems.
 
 #pragma once
 
@@ -16,21 +16,21 @@ using Sizes = std::vector<int64_t>;
 
 int64_t count_of(const Sizes& shape);
 
-// Along an axis, which counts from the end if it is negative.
+// The size along an axis; a negative axis counts from the end.
 int64_t size_along(const Sizes& shape, int64_t axis);
 
-// Where the values of an operand come from. All but the first depend on the seed and the dtype.
+// Generates the values of an operand. All kinds but the first depend on the seed and the dtype.
 struct Fill {
   enum class Kind { kValues, kUniform, kSpecial, kBits, kMagnitudes };
   Kind kind = Kind::kValues;
   Reals values;     // kValues, row-major.
-  double low = -1;  // kUniform: from [low, high); of integers whole ones.
+  double low = -1;  // kUniform: drawn from [low, high); integers for integer dtypes.
   double high = 1;
   uint64_t seed = 0;
 };
 
-// How an operand lies in memory. Its values are the same in each; a zero stride repeats what the
-// first place of an axis holds.
+// The memory layout of an operand. Values do not depend on it, except that kRepeated repeats the
+// first element of an axis by a zero stride.
 enum class Layout { kDense, kTransposed, kStepped, kReversed, kOffset, kRepeated };
 inline constexpr Layout kLayouts[] = {Layout::kDense,    Layout::kTransposed, Layout::kStepped,
                                       Layout::kReversed, Layout::kOffset,     Layout::kRepeated};
@@ -38,7 +38,7 @@ const char* name_of(Layout layout);
 
 struct Operand {
   bool absent = false;
-  bool scalar = false;  // An inline number; `fill` holds its value.
+  bool scalar = false;  // An inline scalar, with its value in `fill`.
   tenon_dtype dtype = TENON_FLOAT32;
   Sizes shape;
   Fill fill;
@@ -50,18 +50,18 @@ struct Operand {
 
 inline bool is_tensor(const Operand& x) { return !x.absent && !x.scalar; }
 
-// Of these values, row-major.
+// An operand with these values, row-major.
 Operand listed(tenon_dtype dtype, Sizes shape, Reals values);
-// The same values, but written out and without gaps.
+// The same values, listed explicitly and in a dense layout.
 Operand listed(const Operand& x);
-// The operand with other values, as many as it has.
+// The operand with the same number of other values.
 Operand with_values(Operand x, Reals values);
-// Gives the operand another shape. Values that are listed go on from the beginning where there are
-// more places.
+// Changes the operand's shape. Listed values repeat from the beginning if the shape is larger.
 void repeat_to(Operand& x, const Sizes& shape);
 
 struct Problem {
-  // Not inline: what checks and generators do with problems is to make and to end them.
+  // Not inline, since most of what checks and generators do with problems is to create and destroy
+  // them.
   Problem();
   Problem(const Problem&);
   Problem(Problem&&) noexcept;
@@ -72,28 +72,30 @@ struct Problem {
   const OpFacts* op = nullptr;
   AttrValues attrs;
   std::vector<Operand> inputs;
-  std::string name;        // Of a case of the registry; else empty.
-  bool was_whole = false;  // A case of integers that is tried in a floating dtype.
+  std::string name;        // Name of a case of the registry; else empty.
+  bool was_whole = false;  // A case of integers that is retargeted to a floating dtype.
 
-  // What must come out, if the problem says it itself.
+  // Expected outputs, if the case lists them.
   std::vector<Operand> expected;
-  std::string error;  // A text that the message holds: the call must fail.
+  std::string error;  // If not empty, the call must fail with a message that contains this text.
   double rtol = -1;
   double atol = -1;
   bool check_gradient = true;
 
-  // Given or by default; throws for a name that the op does not have.
+  // The given value or the default. Throws if the op does not have the attribute.
   const AttrValue& attr(std::string_view name) const;
 };
 
-// The cases of an op, as they stand; read once.
+// The unmodified cases of an op; read once.
 const std::vector<Problem>& registry_cases(const OpFacts& op);
 
-// An operand as cases and lines have it. What is drawn without a seed is drawn by its place.
+// An operand in the format of cases and lines. Without a seed, values are drawn with a seed from
+// the operand's position.
 Json to_json(const Operand& x);
 Operand operand_from_json(const Json& json, const std::string& place);
 
-// {"op": "add", "inputs": [...]}, in one line, and back. Throws for what it does not understand.
+// Converts to and from one line of text, such as {"op": "add", "inputs": [...]}. Throws if the text
+// is invalid.
 std::string to_line(const Problem& problem);
 Problem from_line(const std::string& line);
 

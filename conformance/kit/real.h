@@ -1,5 +1,5 @@
-// The kit's own numbers: wide enough to hold every value of every dtype exactly, and to tell how
-// far a float64 is from the truth.
+// The kit's number type: wide enough for every value of every dtype, and to measure the error of
+// float64 results.
 
 #pragma once
 

@@ -39,11 +39,10 @@ tenon::Context make_context(const SessionOptions& options) {
   return owner;
 }
 
-// The number of an op by its name, to call what lays tensors out.
+// The id of an op by its name, for the ops that create layouts.
 uint32_t op_id(const char* name) { return op_named(name).id; }
 
-// `values` with axes in another order: element i of the result along axis k is that of axis
-// perm[k].
+// Permutes the axes of `values`: axis k of the result is axis perm[k] of the input.
 Reals permuted(const Reals& values, const Sizes& shape, const std::vector<size_t>& perm) {
   const size_t rank = shape.size();
   std::vector<int64_t> strides(rank, 1);
@@ -101,7 +100,8 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
       return view("transpose", {}, dense(permuted(values, x.shape, perm), shape));
     }
     case Layout::kStepped: {
-      // A gap after each element of the last axis, and one before the first, that must not be read.
+      // Unused elements before the first and after each element of the last axis; they must not be
+      // read.
       const int64_t row = x.shape.back(), apart = 2 * row + 1;
       Sizes shape = x.shape;
       shape.back() = apart;
@@ -123,7 +123,7 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
       return view("flip", {{"axes", axes}}, dense(backwards, x.shape));
     }
     case Layout::kOffset: {
-      // One element into its buffer, so that no vector load is aligned.
+      // Offset by one element, so that vector loads are unaligned.
       Reals shifted(values);
       shifted.insert(shifted.begin(), is_float(x.dtype) ? Real(NAN) : Real(1));
       const auto n = static_cast<int64_t>(shifted.size());
@@ -220,7 +220,7 @@ Problem widened(const Problem& problem, tenon_dtype to) {
     x.layout = Layout::kDense;
     x.scalar = false;
   }
-  // The dtype of what an op makes out of nothing.
+  // The dtype of a created tensor.
   for (const AttrFacts& attr : problem.op->attrs) {
     if (attr.type == "float" && problem.op->numeric != "composite") {
       const double value = problem.attr(attr.name).number();

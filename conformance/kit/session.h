@@ -1,4 +1,4 @@
-// Where problems are run: a context with the device under test, or with the oracle.
+// Runs problems in a context, with the device under test or the oracle.
 
 #pragma once
 
@@ -13,16 +13,17 @@
 namespace tenon_kit {
 
 struct SessionOptions {
-  std::string device;                  // By name, once the plugin is there.
-  std::string plugin_path;             // A file; empty to look where Tenon looks.
-  tenon_plugin_query query = nullptr;  // Instead of a file.
+  std::string device;                  // Name, once the plugin is loaded.
+  std::string plugin_path;             // A file; if empty, Tenon searches its plugin folders.
+  tenon_plugin_query query = nullptr;  // Used instead of a file.
   uint32_t threads = 0;
   uint64_t memory_limit_bytes = 0;
   bool strict = true;
-  std::vector<std::pair<std::string, std::string>> plugin_options;  // For the device's plugin.
+  // Options of the device's plugin.
+  std::vector<std::pair<std::string, std::string>> plugin_options;
 };
 
-// What an output holds.
+// The contents of an output.
 struct Result {
   tenon_dtype dtype = TENON_DTYPE_NONE;
   Sizes shape;
@@ -35,19 +36,19 @@ class Session {
  public:
   explicit Session(const SessionOptions& options);
 
-  // Another scope in the same context, for another thread.
+  // A new scope in the same context, for another thread.
   Session with_own_scope() const { return Session(context_, device_); }
 
   const tenon::Scope& scope() const { return scope_; }
   const tenon::Context& context() const { return context_; }
   const std::string& device_name() const { return device_; }
 
-  // An operand in its layout.
+  // Creates an operand in its layout.
   tenon::Tensor make(const Operand& x) const;
   tenon::Tensor make(const Operand& x, const Reals& values) const;
   std::vector<tenon::Tensor> make(const std::vector<Operand>& inputs) const;
 
-  // A call of the op: of all its outputs, as many as inference says.
+  // Calls the op, with as many outputs as inference gives.
   std::vector<tenon::Tensor> call(const Problem& problem,
                                   const std::vector<tenon::Tensor>& inputs) const;
   std::vector<tenon::Tensor> call(uint32_t op, const void* attrs,
@@ -57,7 +58,7 @@ class Session {
   std::vector<Result> run(const Problem& problem) const;
   std::vector<Result> run(const Problem& problem, const std::vector<tenon::Tensor>& inputs) const;
 
-  // What inference says of the outputs; throws what the call would.
+  // The inferred types of the outputs. Throws the errors of inference.
   std::vector<std::pair<tenon_dtype, Sizes>> infer(const Problem& problem) const;
 
  private:
@@ -69,8 +70,8 @@ class Session {
   std::string device_;
 };
 
-// The same problem as an oracle sees it: values and attributes as given, rounded to their dtype, in
-// a wider one, or in `to`.
+// The problem as the oracle computes it: with values rounded to their dtype, but in a wider dtype
+// or in `to`.
 Problem widened(const Problem& problem, tenon_dtype to = TENON_DTYPE_NONE);
 
 }  // namespace tenon_kit

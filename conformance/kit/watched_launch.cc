@@ -13,10 +13,10 @@
 namespace tenon_kit::guard {
 namespace {
 
-constexpr size_t kZone = 256;  // Bytes of guard at each end.
+constexpr size_t kZone = 256;  // Guard bytes at each end.
 constexpr unsigned char kGuardByte = 0xc3;
 
-// The bytes from a view's first address in memory to its last one.
+// The range of bytes that a view covers.
 struct Extent {
   const unsigned char* from = nullptr;
   size_t size = 0;
@@ -74,7 +74,7 @@ tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features f
   return refused ? refused : answer->failure;
 }
 
-// An output's stand-in: a buffer of its exact size between two guard zones.
+// Replaces an output: a buffer of its exact size between two guard zones.
 struct Watched::StandIn {
   const tenon_plugin_calls* calls = nullptr;
   tenon_buffer_p* buffer = nullptr;
@@ -96,7 +96,7 @@ struct Watched::StandIn {
     return true;
   }
 
-  // The offset of the first guard byte that is another, or -1.
+  // The offset of the first guard byte that was overwritten; below -kZone if none.
   int64_t broken() const {
     for (size_t i = 0; i < kZone; ++i) {
       if (data[i] != kGuardByte) return static_cast<int64_t>(i) - static_cast<int64_t>(kZone);

@@ -1,5 +1,5 @@
-// A launch that the guard looks at (guard.h): its outputs are put into memory of their own that was
-// poisoned before and has guard bytes at both ends, and what its inputs hold is compared.
+// A launch that the guard observes (guard.h). Outputs are replaced by poisoned memory between guard
+// bytes, and inputs are compared before and after.
 
 #pragma once
 
@@ -12,27 +12,27 @@
 
 namespace tenon_kit::guard {
 
-// The plugin within, and its host.
+// The calls of the guarded plugin, and its host.
 struct Inner {
   const tenon_plugin_calls& calls;
   const tenon_host& host;
 };
 
-// Waits for all that the stream was given, and returns the failure that nobody was told of.
+// Waits for all work of the stream, and returns the error that no call has reported yet.
 tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features features);
 
 class Watched {
  public:
-  // What comes before it has ended.
+  // Earlier work of the stream must have completed.
   Watched(const Inner& inner, tenon_device_p* device, const tenon_launch& launch, Poison poison);
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
   ~Watched();
 
   bool looks() const { return looks_; }
-  // What is launched in its place.
+  // The launch to run in its place.
   tenon_launch handed() const;
-  // Once that has ended: puts the outputs where they belong, and says what is wrong.
+  // After it completed: copies the outputs to their real memory, and returns the faults.
   std::vector<std::string> look() const;
 
  private:
@@ -41,7 +41,7 @@ class Watched {
   const tenon_launch& launch_;
   std::vector<tenon_view> outputs_;
   std::vector<StandIn> stand_ins_;
-  std::vector<std::vector<unsigned char>> before_;  // The bytes of inputs.
+  std::vector<std::vector<unsigned char>> before_;  // Contents of the inputs before the launch.
   bool looks_ = false;
 };
 

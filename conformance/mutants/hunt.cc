@@ -18,16 +18,16 @@ namespace tenon_kit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kMost = 16384;  // Bytes of a file of reached places; point.cc has the same.
+constexpr size_t kMost = 16384;  // Size of a file of reached points; the same as in point.cc.
 constexpr uint64_t kMemory = 4ull << 30;
 
-struct Enough {};  // Leaves run_cells, whose children end then.
+struct Enough {};  // Thrown to leave run_cells; its destructors end the children.
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The places that the process which maps the same file has passed.
+// The mutation points that a process mapping the same file has reached.
 class ReachedFile {
  public:
   explicit ReachedFile(const std::string& path) {
@@ -60,7 +60,7 @@ bool shows_a_fault(Status status) {
          status == Status::kLeak;
 }
 
-// The claims of one op, those first whose dtypes show most.
+// Orders the claims of one op, those with the most revealing dtypes first.
 int rank_of(const Claim& claim) {
   const std::vector<std::string> telling = {"f32",     "i32",      "u8",       "f64",
                                             "i8",      "f16",      "i64",      "f32->i32",
@@ -88,7 +88,7 @@ void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all) {
     }
     if (turn > 400) break;
   }
-  // A fault shows in what is claimed, if anywhere; what is made of it comes last.
+  // Faults show in claimed signatures; unclaimed ones (decompositions) come last.
   std::stable_partition(claims.begin(), claims.end(),
                         [&](size_t claim) { return all[claim].claimed; });
 }
@@ -189,7 +189,7 @@ void Hunt::find_reach(const std::vector<size_t>& claims, const std::string& file
       });
 }
 
-// Nothing is caught by a check that would not have passed anyway.
+// A check that fails without the mutation does not count as catching it.
 bool Hunt::passes_unmutated(const Mutant& mutant, const Cell& cell) const {
   Mutant none = mutant;
   none.number = 0;

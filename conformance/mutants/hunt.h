@@ -1,4 +1,4 @@
-// Runs the kit on mutants: tenon-conformance, as it is, in child processes.
+// Runs the unmodified kit, tenon-conformance, on mutants in child processes.
 
 #pragma once
 
@@ -13,28 +13,28 @@
 namespace tenon_kit {
 
 struct HuntOptions {
-  std::string kit;     // The program tenon-conformance.
-  std::string plugin;  // The library of the mutants.
-  std::string core;    // The libtenon of those of the core.
+  std::string kit;     // Path of tenon-conformance.
+  std::string plugin;  // Library of the mutated plugin.
+  std::string core;    // libtenon with the mutants of the core.
   uint64_t seed = 1;
-  double seconds = 60;          // For one mutant.
-  double problem_seconds = 20;  // For one problem of a cell, before it counts as a hang.
+  double seconds = 60;          // Per mutant.
+  double problem_seconds = 20;  // Per problem of a cell, before it counts as a hang.
 };
 
-// Claims by the numbers of the mutants whose places they pass: what is worth running on them.
+// For each mutant, the claims that reach its mutation point and are worth running.
 struct Reach {
   std::map<int, std::vector<size_t>> claims;
 };
 
-// A few claims of each op, those first whose dtypes show most, then a few more.
+// Orders claims: a few of each op first, beginning with the most revealing dtypes, then a few more.
 void put_in_order(std::vector<size_t>& claims, const std::vector<Claim>& all);
 
 class Hunt {
  public:
   Hunt(const HuntOptions& options, const Runner& runner);
 
-  // Runs these claims on the plugin without a fault. Calls from several threads are made one part
-  // each, and joined by the caller.
+  // Runs these claims without a mutation and records the points that they reach. To use several
+  // threads, the caller gives each a part and merges the results.
   void find_reach(const std::vector<size_t>& claims, const std::string& file, Reach& reach) const;
 
   Outcome run(const Mutant& mutant, const Reach& reach) const;

@@ -5,7 +5,7 @@
 
 namespace tenon_kit {
 
-extern const char* const kMutants[];  // mutate.py writes it into the build folder.
+extern const char* const kMutants[];  // Written to the build folder by mutate.py.
 
 std::vector<Mutant> all_mutants() {
   std::vector<Mutant> mutants;

@@ -1,4 +1,4 @@
-// tenon-mutants: does the conformance kit catch what is wrong?
+// tenon-mutants: tests whether the conformance kit catches faults.
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ struct Options {
   bool list = false;
 };
 
-// Calls work(i) for each i below n, on some threads.
+// Calls work(i) for each i below n, on `jobs` threads.
 template <class Work>
 void in_parallel(int jobs, size_t n, const Work& work) {
   std::atomic<size_t> next{0};
@@ -49,7 +49,7 @@ void in_parallel(int jobs, size_t n, const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-// Claims for generated mutants: all but most pairs of a cast, which share their loops.
+// The claims to run generated mutants on: all, except most of the casts, which share their loops.
 std::vector<size_t> telling_claims(const Runner& runner) {
   std::vector<size_t> claims;
   for (size_t i = 0; i < runner.claims().size(); ++i) {
@@ -171,7 +171,7 @@ int run(Options& options) {
       outcome.mutant = &mutant;
       outcome.reached = false;
     } else {
-      // What the table names an op for runs that op's claims.
+      // A named mutant runs the claims of the ops that its table names.
       outcome = hunt.run(mutant, mutant.generated ? reach : Reach());
     }
     std::lock_guard lock(mutex);

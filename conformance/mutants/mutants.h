@@ -1,5 +1,5 @@
-// Mutants: copies of `ref` and `fake`, and of derivatives and passes in the core, each with one
-// fault, and whether the kit catches them. mutate.py makes them.
+// Mutants: copies of `ref`, `fake`, and of derivatives and passes in the core, each with one fault,
+// to test whether the kit catches them. mutate.py generates them.
 
 #pragma once
 
@@ -12,16 +12,16 @@
 namespace tenon_kit {
 
 struct Mutant {
-  int number = 0;    // Among all of them, from 1.
-  std::string name;  // Of a named one; of a generated one its number.
-  std::string what;  // A sentence; of a generated one its place and change.
+  int number = 0;    // Unique, from 1.
+  std::string name;  // A generated mutant has its number.
+  std::string what;  // A sentence; a generated mutant has its change.
   std::string file;
   int line = 0;
   std::string original, changed;
-  std::string key, why;          // Of a generated one; why it may survive.
-  std::vector<std::string> ops;  // Whose claims are run first.
+  std::string key, why;          // Of a generated mutant: its key, and why it may survive.
+  std::vector<std::string> ops;  // Ops whose claims are run first.
   std::vector<std::string> checks;
-  std::vector<std::string> options;  // Of the plugin.
+  std::vector<std::string> options;  // Plugin options.
   bool generated = false;
 
   bool in_core() const { return file.starts_with("core/"); }
@@ -31,12 +31,12 @@ std::vector<Mutant> all_mutants();
 
 struct Outcome {
   const Mutant* mutant = nullptr;
-  bool reached = true;  // Some claim passes its place.
+  bool reached = true;  // Some claim reaches its mutation point.
   bool caught = false;
-  std::vector<std::string> checks;  // Those that found a fault in the claim that had one.
+  std::vector<std::string> checks;  // Those that failed for the claim that caught it.
   std::string op, dtypes, status, message;
   double seconds = 0;
-  size_t cells = 0;  // That were run.
+  size_t cells = 0;  // Number of cells that were run.
 };
 
 Json to_json(const Outcome& outcome);

@@ -1,5 +1,5 @@
-// The plugin of the mutants: `fake`, mutated, around `ref`, mutated. Synchronous and visible, it is
-// `ref` as it stands.
+// The plugin with the mutants: the mutated `fake` around the mutated `ref`. In synchronous mode
+// with visible memory it behaves like `ref`.
 
 #include <tenon/plugin.h>
 

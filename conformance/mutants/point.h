@@ -1,11 +1,11 @@
-// What the mutated copies of sources are made of (mutate.py writes them): every mutation is there
-// at once, and the environment says which one is active, by its number.
+// Used by the mutated copies of sources, which mutate.py writes. Every mutation is compiled in, and
+// environment variables choose the active one by its number.
 //
-//   TENON_MUTANT=17            the active one; without it the copies do what the sources do
-//   TENON_MUTANT_REACHED=FILE  a file of a byte for each number, set when its place is passed
+//   TENON_MUTANT=17            the active mutation; without it the copies behave like the sources
+//   TENON_MUTANT_REACHED=FILE  a file with one byte for each number, set when its point is reached
 //
-// An operator is mutated in place, without a look at its operands: `a < b` becomes
-// `a < Point<17, kLessEqual>() < b`, where the first `<` keeps `a` and the second one decides.
+// An operator is mutated in place without parsing its operands: `a < b` becomes `a < Point<17,
+// kLessEqual>() < b`. The first `<` captures `a`, and the second one chooses the operation.
 
 #pragma once
 
@@ -69,7 +69,7 @@ R mutated(const A& a, const B& b) {
   if constexpr (kind == kNarrow && !std::is_floating_point_v<R>) return static_cast<R>(a + b);
 }
 
-// Mutations of one place have consecutive numbers.
+// The mutations of one operator have consecutive numbers.
 template <int id, Kind... kinds>
 struct Point {};
 
@@ -133,7 +133,7 @@ TM_ASSIGNMENT(-=)
 TM_ASSIGNMENT(*=)
 #undef TM_ASSIGNMENT
 
-// x->*Point(): a value of its own.
+// x->*Point(): mutates a value.
 template <class A, int id>
 A operator->*(const A& a, Point<id, kOne>) {
   return on(id) ? static_cast<A>(1) : a;
@@ -149,6 +149,6 @@ A operator->*(const A& a, Point<id, kPlusOne>) {
   ::tenon_mutants::Point<__VA_ARGS__> {}
 #define TM_ON(id) ::tenon_mutants::on(id)
 #define TM_NOT(id, ...) (static_cast<bool>(__VA_ARGS__) != ::tenon_mutants::on(id))
-// Each of the two where the other one stood.
+// TM_AND acts as || if the mutation is on, and TM_OR acts as &&.
 #define TM_AND(id, a, b) (static_cast<bool>(a) ? (TM_ON(id) || (b)) : (TM_ON(id) && (b)))
 #define TM_OR(id, a, b) (static_cast<bool>(a) ? (!TM_ON(id) || (b)) : (!TM_ON(id) && (b)))

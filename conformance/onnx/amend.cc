@@ -9,7 +9,7 @@
 namespace tenon::conformance {
 namespace {
 
-// The numbers of fields in onnx.proto.
+// Field numbers in onnx.proto.
 constexpr uint64_t kModelGraph = 7, kGraphNode = 1, kNodeAttribute = 5;
 constexpr uint64_t kAttributeName = 1, kAttributeFloat = 2, kAttributeType = 20, kTypeFloat = 1;
 enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -36,7 +36,7 @@ uint64_t read_varint(const std::string& message, size_t& at) {
   throw std::runtime_error("a model of ONNX ends in the middle");
 }
 
-// The message with each field of this number, a message itself, replaced.
+// The message with each embedded message of this field replaced.
 std::string replaced(const std::string& message, uint64_t field,
                      const std::function<std::string(const std::string&)>& replace) {
   std::string result;

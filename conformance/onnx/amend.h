@@ -1,4 +1,4 @@
-// Models of ONNX's tests that leave something out with which their data were made.
+// Repairs models of ONNX tests that omit an attribute with which their data were made.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace tenon::conformance {
 
-// The model with a float attribute more at each node of its graph. Throws for what is no model.
+// Adds a float attribute to each node of the model's graph. Throws if the model is invalid.
 std::string with_attribute(const std::string& model, const std::string& name, float value);
 
 }  // namespace tenon::conformance

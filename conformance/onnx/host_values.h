@@ -1,4 +1,4 @@
-// The elements of tensors on the host, and how far they are from what they should be.
+// Compares tensors element by element on the host.
 
 #pragma once
 
@@ -12,8 +12,8 @@ struct Tolerance {
   double atol = 0;
 };
 
-// Empty if dtype, shape and every element agree; else how they differ. Floating elements may differ
-// by atol + rtol * |want|, and NaN equals NaN; all others are equal.
+// Describes how two tensors differ; empty if dtype, shape and all elements agree. Floating elements
+// may differ by atol + rtol * |want|, and NaN equals NaN. Other elements must be equal.
 std::string difference(const Tensor& got, const Tensor& want, Tolerance tolerance);
 
 }  // namespace tenon::conformance

@@ -38,14 +38,14 @@ const std::map<std::string, std::string>& excluded() {
   return tests;
 }
 
-// Tests whose data were made otherwise than ONNX says, by name, and how they are run.
+// Tests whose data deviate from ONNX's specification, by name, with the adjustment for each.
 struct Allowance {
   const char* why;
-  double rtol = 0;    // At least this.
-  float epsilon = 0;  // Given to the model's nodes, which leave it out.
+  double rtol = 0;    // Minimum relative tolerance.
+  float epsilon = 0;  // Added to the model's nodes, which omit it.
 };
 const std::map<std::string, Allowance>& allowances() {
-  // One unit of bfloat16: what cutting and rounding may differ by.
+  // One ulp of bfloat16, the largest difference between truncation and rounding.
   static const Allowance cut = {.why =
                                     "its data were cut to bfloat16, where a cast rounds: held "
                                     "to one unit",
@@ -61,8 +61,8 @@ const std::map<std::string, Allowance>& allowances() {
   return tests;
 }
 
-// Tests with an input `like`, of which the dtype alone counts, that has one element where its model
-// declares more. As functions take what they declare, it is repeated for them.
+// Tests with an input `like`, of which only the dtype matters, that has one element where the model
+// declares more. Functions require the declared shape, so the element is repeated.
 constexpr const char* kRepeatedWhy =
     "an input has other sizes than its model declares: repeated to these";
 bool has_other_sizes(const std::string& name) {
@@ -70,8 +70,8 @@ bool has_other_sizes(const std::string& name) {
          name.starts_with("test_castlike_BFLOAT16_to_FLOAT");
 }
 
-// What the set has beyond the first table of ops, by ONNX's names: the second table, and two old
-// ops that are made of others. A test that has none of them counts for the first table.
+// Ops that are not in the first table of ops, by ONNX's names: the second table, and two old ops
+// that are composed of others. A test without any of them counts for the first table.
 bool is_in_first_table(const std::vector<std::string>& ops) {
   static const std::set<std::string> beyond = {"BlackmanWindow",
                                                "Celu",
@@ -112,8 +112,8 @@ Json describe(const std::string& model) {
   return described;
 }
 
-// Why a model is not in the set: ops that are unknown, values that are no tensors of numbers, or of
-// a dtype that the device lacks.
+// Why a model is left out: unknown ops, values that are not numeric tensors, or a dtype that the
+// device lacks.
 std::string reason_to_leave_out(const std::string& name, const Json& model) {
   const auto excluded_test = excluded().find(name);
   if (excluded_test != excluded().end()) return excluded_test->second;
@@ -132,7 +132,7 @@ std::string reason_to_leave_out(const std::string& name, const Json& model) {
   return fmt::format("{}", fmt::join(reasons, ", "));
 }
 
-// The files have the bits of bfloat16 as uint16, which NumPy has; the model says what they are.
+// The files store bfloat16 as uint16, because NumPy lacks bfloat16; the model declares the dtype.
 Tensor as_declared(const Tensor& x, const Json& value) {
   const bool is_bfloat16 = value["type"].get<std::string>().starts_with("bf16");
   return is_bfloat16 && x.dtype() == kUint16 ? bitcast(x, {.dtype = kBfloat16}) : x;
@@ -151,7 +151,7 @@ std::vector<Tensor> read_tensors(const fs::path& folder, const std::string& name
   return tensors;
 }
 
-// What becomes of the inputs of a test, of which so many outputs are wanted.
+// Runs a test on its inputs and returns `n_outputs` outputs.
 using RunModel = std::function<std::vector<Tensor>(std::vector<Tensor> inputs, size_t n_outputs)>;
 
 std::vector<Tensor> call_by_call(const std::string& model, const std::vector<Tensor>& inputs,
@@ -165,7 +165,7 @@ std::vector<Tensor> call_by_call(const std::string& model, const std::vector<Ten
   return outputs;
 }
 
-// A model as a function, which reads it from a file.
+// A model as a function, loaded from a temporary file.
 class ModelFunction {
  public:
   ModelFunction(const OnnxResult& test, const std::string& model) {
@@ -186,7 +186,8 @@ class ModelFunction {
     if (has_other_sizes(test.name)) declared_ = program_->functions()[0].signatures[0].inputs;
   }
 
-  // What the third call gives: the first traces, the second writes down what the others run.
+  // Returns the results of the third call: the first call traces, the second records, and the third
+  // replays.
   std::vector<Tensor> operator()(std::vector<Tensor> inputs) const {
     for (size_t i = 0; i < declared_.size(); ++i) {
       if (inputs[i].rank() == 1 && inputs[i].shape()[0] == 1) {
@@ -205,10 +206,10 @@ class ModelFunction {
  private:
   std::optional<Program> program_;
   std::optional<Function> function_;
-  std::vector<InputSpec> declared_;  // Where inputs have to be made so.
+  std::vector<InputSpec> declared_;  // Shapes to broadcast inputs to, if needed.
 };
 
-// Empty if all outputs of a data set are as they should be.
+// Describes the first failure of a data set; empty if all outputs are right.
 std::string failure_of(const RunModel& run, const Json& described, const fs::path& data,
                        Tolerance tolerance) {
   const std::vector<Tensor> inputs = read_tensors(data, "input", described["inputs"]);
@@ -267,7 +268,7 @@ OnnxResult run_test(const fs::path& folder, Tolerance tolerance, bool functions)
   return result;
 }
 
-// What came through a context's log. Nothing does that has nothing to warn of.
+// Collects the log of a context. Any message in it is a fault.
 struct Log {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -288,7 +289,7 @@ Context make_context(const OnnxOptions& options, Log& log) {
     plugin_options.push_back({detail::c_text(plugin), detail::c_text(key), detail::c_text(value)});
   }
   tenon_context_options c_options = TENON_CONTEXT_OPTIONS_DEFAULT;
-  // Functions that cannot be traced warn, and are counted.
+  // Untraceable functions log a warning; they are counted instead.
   c_options.log_level = options.functions ? TENON_LOG_ERROR : TENON_LOG_WARNING;
   c_options.log = {Log::hear, &log, nullptr};
   c_options.plugin_paths = paths.data();

@@ -1,5 +1,5 @@
-// The functions of <cmath> for __float128, by libquadmath, under the names by which the loops of
-// plugins/ref call them. Included ahead of each of their files, so that those are read as they are.
+// Overloads of <cmath> functions for __float128, implemented by libquadmath, for the loops of
+// plugins/ref. Included before each of these files, so that they compile unchanged.
 
 #pragma once
 

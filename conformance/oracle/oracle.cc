@@ -8,7 +8,7 @@ TENON_PLUGIN_ENTRY(ref)(const tenon_host* host, const tenon_plugin** out_plugin)
 namespace tenon_kit {
 namespace {
 
-// What a line of `ref` offers for every float it offers in binary128 as well.
+// Adds binary128 to each class of dtypes in the signature that has all floats.
 std::string with_binary128(tenon_string signature) {
   std::string text(signature.data, signature.size);
   for (const std::string word : {":float", ":any", ":f32,f64"}) {

@@ -1,4 +1,4 @@
-// The oracle: the loops of plugins/ref, linked in, which here also compute in binary128.
+// The oracle: the loops of plugins/ref, linked in, which here also support binary128.
 
 #pragma once
 

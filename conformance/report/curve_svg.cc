@@ -10,11 +10,11 @@
 namespace tenon_kit {
 namespace {
 
-// In units of the drawing. Zero lies in a gap between the negative inputs and the others.
+// In drawing units. Zero is in a gap between negative and positive inputs.
 constexpr double kLeft = 34, kRight = 316, kTop = 8, kBottom = 104, kGap = 5;
 constexpr double kMiddle = (kLeft + kRight) / 2;
 
-// From inputs and errors to places.
+// Maps inputs and errors to coordinates.
 class Axes {
  public:
   explicit Axes(const std::vector<CurvePoint>& curve) {
@@ -39,12 +39,12 @@ class Axes {
     const double off = kGap + std::clamp(part, 0.0, 1.0) * (kRight - kMiddle - kGap);
     return value < 0 ? kMiddle - off : kMiddle + off;
   }
-  // Small errors and large ones are both to be seen.
+  // Logarithmic, so that both small and large errors are visible.
   double y(double ulp) const {
     const double part = std::log2(1 + std::min(ulp, most_)) / std::log2(1 + most_);
     return kBottom - part * (kBottom - kTop);
   }
-  // Of a bar: there are two points for each exponent.
+  // The width of a bar, with two points per exponent.
   double width() const { return (kRight - kMiddle - kGap) / (2 * (high_ - low_)) + 0.15; }
   double low() const { return low_; }
   double high() const { return high_; }
@@ -81,7 +81,7 @@ std::string scales(const Axes& axes, bool negative) {
                    ulp < 1e4 ? fmt::format("{:g}", ulp) : raised("10", std::log10(ulp)));
   }
   const double low = axes.low(), high = axes.high();
-  // Beside the ends 1, or if that is too near one of them, the middle.
+  // Label 1, or the middle if 1 is too near one of the ends.
   const double share = -low / (high - low);
   const double unit = share > 0.3 && share < 0.7 ? 0 : std::round((low + high) / 2);
   svg += text_at(kMiddle, kBottom + 13, "middle", "0");

@@ -1,4 +1,4 @@
-// The errors of a function over its inputs, drawn.
+// Draws the errors of a function over its inputs.
 
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace tenon_kit {
 
-// A figure: a bar for each point, as high as the error, over a signed logarithmic axis, and the
-// bound. What is beyond the bound is told by its width and in the caption too. Empty if there is
-// nothing to draw.
+// A figure with a signed logarithmic axis, a bar for the error at each point, and the bound. Points
+// beyond the bound are also marked by their width and in the caption. Empty if there is nothing to
+// draw.
 std::string curve_figure(const Row& row);
 
 }  // namespace tenon_kit

@@ -1,4 +1,4 @@
-// The parts of the page that speak of the device itself, and of functions on it.
+// The parts of the page about the device itself, and about functions on it.
 
 #include "conformance/device/device_check.h"
 #include "conformance/functions/function_check.h"

@@ -1,5 +1,4 @@
-// What a run found: told while it goes on, summed up at its end, and written for machines and
-// people.
+// The results of a run: shows progress, prints a summary, and writes files for machines and people.
 
 #pragma once
 
@@ -13,19 +12,19 @@
 
 namespace tenon_kit {
 
-// What a report says of the run as a whole.
+// Properties of the whole run.
 struct Heading {
   std::string plugin;
   std::string version;
   std::string device;
-  std::string driver;  // Of the device, with its version; may be empty.
+  std::string driver;  // The device's driver and its version; may be empty.
   std::string profile;
   std::string level;
   uint64_t seed = 0;
-  std::vector<std::string> notes;  // What loosens or narrows the judgement.
+  std::vector<std::string> notes;  // Notes on what relaxes or limits the checks.
   size_t n_claims = 0;
-  size_t n_executed = 0;  // Of them.
-  size_t n_whole = 0;     // With what is not claimed.
+  size_t n_executed = 0;  // Claims that were run.
+  size_t n_whole = 0;     // Including what is not claimed.
 };
 
 Heading heading_of(const Runner& runner, const std::string& profile, const std::string& level,
@@ -35,27 +34,27 @@ class Report {
  public:
   Report(const Runner& runner, const std::string& profile, const std::string& level, uint64_t seed);
 
-  // With claims as "op dtypes": none where no device could be opened, so that only its own checks
-  // can be run.
+  // `claims` are texts "op dtypes". It is empty if no device could be opened, so that only device
+  // checks run.
   Report(Heading heading, std::vector<std::string> claims);
 
-  // Faults that are known, a line of JSON for each: they do not fail a run, and passing does. With
-  // a text `driver` a line is of devices alone whose driver has it in its name.
+  // Reads known faults, one line of JSON each. They do not fail a run, but passing does. A line
+  // with `driver` applies only to devices whose driver has this text in its name.
   void expect(const std::string& path);
-  // Takes the rows of an earlier run over, which must have been alike; gives "op dtypes check" of
+  // Takes over the rows of an earlier run with the same settings; returns "op dtypes check" of
   // each.
   std::set<std::string> read(const std::string& path);
 
-  // While it goes on, it is written there from time to time.
+  // Writes intermediate results to this file from time to time.
   void keep_json(const std::string& path) { kept_ = path; }
 
-  // `whole`: no option leaves a part out, so that each claim has to be executed.
+  // `whole`: no option excludes cells, so every claim must be executed.
   void begin(size_t n_cells, bool whole);
   void add(Row row);
   void end();
 
   bool passed() const;
-  // Cells were left, and what was run has no fault.
+  // Cells are left, and those that ran have no fault.
   bool is_unfinished() const;
 
   void write_json(const std::string& path) const;
@@ -70,7 +69,7 @@ class Report {
 
   void show_progress(bool force);
   Json heading_json() const;
-  std::vector<std::string> unexecuted() const;  // Claims of which nothing was run.
+  std::vector<std::string> unexecuted() const;  // Claims for which nothing ran.
   std::map<Status, size_t> counts() const;
   bool has_fault() const;
 

@@ -1,4 +1,4 @@
-// What the files of a report share.
+// Functions that the report's files share.
 
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace tenon_kit {
 
-// As HTML and XML have it.
+// Escapes special characters for HTML and XML.
 std::string escaped(const std::string& text);
 
-// In one step: whoever reads the file, or interrupts, meets the old text or the new one.
+// Replaces the file atomically, so that readers see either the old or the new text.
 void write_file(const std::string& path, const std::string& text);
 
 }  // namespace tenon_kit

@@ -18,8 +18,8 @@ namespace {
 
 using tenon::Tensor;
 
-constexpr uint32_t kPart = 1u << 22;   // Half of what has one exponent.
-constexpr uint32_t kBlock = 1u << 16;  // Runs at once: it stays in the cache.
+constexpr uint32_t kPart = 1u << 22;   // Half of the inputs with one exponent.
+constexpr uint32_t kBlock = 1u << 16;  // Runs in one call and stays in the cache.
 
 Tensor tensor_of(const Session& session, tenon_dtype dtype, const void* data, size_t n) {
   const auto size = static_cast<int64_t>(n);
@@ -38,7 +38,7 @@ void widen(const std::byte* bytes, std::vector<double>& values) {
   }
 }
 
-// float64 holds what floats of 16 and 32 bits hold, and every bool.
+// float64 represents all values of 16-bit and 32-bit floats and of bool.
 std::vector<double> doubles_of(const std::byte* bytes, size_t n, tenon_dtype dtype) {
   std::vector<double> values(n);
   const auto widen_halves = [&](auto value_of) {
@@ -69,7 +69,7 @@ std::vector<double> doubles_of(const std::byte* bytes, size_t n, tenon_dtype dty
   }
 }
 
-// As ulp() (kit/dtypes.h), of a finite double.
+// Like ulp() (kit/dtypes.h), for a finite double.
 double unit_of(double x, const DTypeFacts& f) {
   const auto field = static_cast<int>((std::bit_cast<uint64_t>(x) >> 52) & 0x7ff);
   const int exponent = std::clamp(field - 1023, f.least_exponent, f.greatest_exponent);
@@ -77,7 +77,7 @@ double unit_of(double x, const DTypeFacts& f) {
 }
 
 Json to_json(const InputError& error) {
-  // JSON has neither NaN nor infinities.
+  // As bits, because JSON has neither NaN nor infinities.
   return {error.bits, std::bit_cast<uint64_t>(error.got), std::bit_cast<uint64_t>(error.want)};
 }
 
@@ -192,7 +192,7 @@ void judge_part(std::span<const double> got, std::span<const double> want, tenon
 
 namespace {
 
-// The op at a part's inputs, given by their bits, on the device or on the oracle.
+// Runs the op on inputs given by their bits, on the device or on the oracle.
 class PartRun {
  public:
   PartRun(const Environment& env, const OpFacts& op, tenon_dtype dtype)
@@ -216,7 +216,7 @@ class PartRun {
     return doubles_of(y.bytes.data(), bits.size(), y.dtype);
   }
 
-  // The bounds that follow from the inputs, of relaxed functions.
+  // The tolerances of relaxed functions that depend on inputs.
   std::vector<double> slack(const std::vector<uint32_t>& bits,
                             const std::vector<double>& want) const {
     std::vector<double> result;
@@ -230,7 +230,7 @@ class PartRun {
     return result;
   }
 
-  // What is right too where subnormal inputs may be taken for zeros; empty if none is among these.
+  // Results with subnormal inputs flushed to zero, if permitted; empty if no input is subnormal.
   std::vector<double> flushed(std::vector<uint32_t> bits) const {
     if (!may_flush(op_, env_.features)) return {};
     const auto least = static_cast<double>(least_normal(dtype_));

@@ -16,8 +16,8 @@
 namespace tenon_kit {
 namespace {
 
-// Sessions with other numbers of threads, made when they are first asked for. The guard is one for
-// the process, and so are these.
+// Sessions with different numbers of threads, created on demand. Like the guard, they are one set
+// for the process.
 SessionOptions device_options;
 
 std::shared_ptr<Session> with_threads(uint32_t threads) {
@@ -31,10 +31,10 @@ std::shared_ptr<Session> with_threads(uint32_t threads) {
   return session;
 }
 
-// The checks of this level run ops that the claim is not about.
+// Checks of this level run other ops as well as the claim's.
 constexpr int kGradientLevel = 4;
 
-// Where the core has a decomposition, values are right without the kernel that is claimed.
+// Whether the claimed kernel was used: if there is a decomposition, results are right without it.
 bool has_kernel(const Claim& claim) {
   const auto first = [](const std::vector<tenon_dtype>& dtypes) {
     return dtypes.empty() ? TENON_DTYPE_NONE : dtypes[0];
@@ -42,10 +42,10 @@ bool has_kernel(const Claim& claim) {
   return guard::has_prepared(claim.op->id, first(claim.inputs), first(claim.outputs));
 }
 
-// Why a call could not be made, in the plugin's own words.
+// Whether the plugin refused the call.
 bool is_refusal(const tenon::Error& error) { return error.code() == tenon::Code::kUnimplemented; }
 
-// Whether a case's values are drawn, of an op that says something of such values.
+// Whether a case has drawn values. False for isnan and isinf, whose results on these are constant.
 bool is_drawn(const Problem& problem) {
   if (!problem.name.empty() || problem.op->name == "isnan" || problem.op->name == "isinf") {
     return false;
@@ -55,8 +55,8 @@ bool is_drawn(const Problem& problem) {
   });
 }
 
-// Whether a cell's cases could have shown a fault. Those of the registry are made to show one
-// thing, which may be a zero; of those that are drawn, if there are any, one has to tell.
+// Whether a cell's cases could have revealed a fault. A case of the registry may show a single
+// fact, such as a zero. If there are drawn cases, one of them must be telling.
 struct Trust {
   bool any = false, drawn = false, any_drawn = false;
 
@@ -66,7 +66,7 @@ struct Trust {
     any = any || finding.trusted;
     any_drawn = any_drawn || (own && finding.trusted);
   }
-  // The smoke test draws too few to ask for that.
+  // The smoke test draws too few cases to require that.
   bool is_enough(bool thorough) const { return any && (any_drawn || !drawn || !thorough); }
 
   std::string message(const Claim& claim) const {
@@ -79,7 +79,7 @@ struct Trust {
   }
 };
 
-// Whether a problem is in the dtypes of one of these claims.
+// Whether a problem has the dtypes of one of these claims.
 bool is_of_any(const std::vector<Claim>& claims, const Problem& problem,
                const std::vector<std::pair<tenon_dtype, Sizes>>& outputs) {
   const auto at = [](const std::vector<tenon_dtype>& dtypes, size_t i) {
@@ -97,7 +97,8 @@ bool is_of_any(const std::vector<Claim>& claims, const Problem& problem,
   });
 }
 
-// The least rank of each input over the problems of a check, which it may count on.
+// The minimum rank of each input over the problems of a check. Shrinking keeps it, since the check
+// may rely on it.
 std::vector<size_t> least_ranks(const std::vector<Problem>& problems) {
   std::vector<size_t> ranks;
   for (const Problem& problem : problems) {
@@ -225,8 +226,8 @@ Row Runner::run(const Claim& claim, const Check& check,
     try {
       finding = test_one(check, env, problem);
     } catch (const tenon::Error& error) {
-      refusal = error.message();  // One kind of attributes may be left to others.
-      // If what is claimed works by itself, what was refused is some other op.
+      refusal = error.message();  // Other attributes may still work.
+      // If the claimed op works alone, another op was refused.
       is_of_parts = is_of_parts && runs(env.device, problem);
       continue;
     }
@@ -243,7 +244,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     const std::vector<Claim> alike = claims_for(check, claim);
     const std::vector<size_t> ranks = least_ranks(problems);
     const bool threw = finding.threw;
-    // A call that fails and should not is made no smaller by one that should.
+    // Do not shrink an unexpected failure to a call that must fail.
     const bool is_sound = threw && runs(env.oracle, problem);
     const auto fails = [&](const Problem& candidate) {
       try {
@@ -255,7 +256,7 @@ Row Runner::run(const Claim& claim, const Check& check,
         row.message = finding.message;
         return true;
       } catch (const std::exception&) {
-        return false;  // It is another problem.
+        return false;  // A different problem.
       }
     };
     row.status = finding.leaked ? Status::kLeak : Status::kFail;
@@ -287,7 +288,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     row.message = refusal.empty() ? "claimed, and no case of it could be made"
                                   : "claimed, and refused: " + refusal;
   } else if (row.status == Status::kPass && check.of_kernel && !has_kernel(claim)) {
-    // Of nothing, what it is made of computes without the dtype.
+    // Without elements, the decomposition works even if the device lacks the dtype.
     const bool is_absent = needs_absent_dtype(claim, env.features);
     row.status = is_absent ? Status::kUnsupported : Status::kFail;
     row.message = is_absent ? "the device declares no FLOAT64, and its kernel never runs"

@@ -1,4 +1,4 @@
-// Runs the checks of one claim, in the process that holds the plugin.
+// Runs the checks of one claim, in the process that loaded the plugin.
 
 #pragma once
 
@@ -11,19 +11,19 @@ namespace tenon_kit {
 
 struct RunOptions {
   std::string plugin;  // A file, or the name of a plugin that Tenon finds.
-  std::string device;  // NAME:0 of it; empty until the plugin was asked.
+  std::string device;  // NAME:0 if empty.
   Profile profile = Profile::kStrict;
   bool thorough = true;
-  int level = 6;  // The highest.
+  int level = 6;  // The highest level to run.
   uint64_t seed = 1;
   std::string op;     // A pattern; empty for all.
-  std::string dtype;  // A name that the claim's dtypes hold; empty for all.
+  std::string dtype;  // A name among the claim's dtypes; empty for all.
   std::string check;  // A name; empty for all.
-  int shrink = 300;   // How many smaller problems are tried for one that failed.
+  int shrink = 300;   // Maximum number of smaller problems that are tried for a failing one.
   std::vector<std::pair<std::string, std::string>> plugin_options;
 };
 
-// The plugin behind the guard, and the oracle beside it. One in a process.
+// Holds the guarded plugin and the oracle. One in a process.
 class Runner {
  public:
   explicit Runner(const RunOptions& options);
@@ -32,15 +32,15 @@ class Runner {
   const tenon_plugin& plugin() const;
   const Environment& environment() const { return *environment_; }
 
-  // The checks that apply to a claim, by their places in all_checks().
+  // The indices in all_checks() of the checks that apply to a claim.
   std::vector<size_t> checks_of(const Claim& claim) const;
 
-  // One cell. `at` hears of each problem before it is tested.
+  // Runs one cell. Calls `at` with each problem before it is tested.
   Row run(const Claim& claim, const Check& check,
           const std::function<void(const Problem&)>& at) const;
 
  private:
-  // The claims of the same op that the check is for, the simplest dtypes first.
+  // The claims of the same op to which the check applies, simplest dtypes first.
   std::vector<Claim> claims_for(const Check& check, const Claim& claim) const;
 
   RunOptions options_;
@@ -50,7 +50,7 @@ class Runner {
   std::unique_ptr<Environment> environment_;
 };
 
-// The query function of a plugin's file. Throws if there is none.
+// Loads a plugin and returns its query function. Throws on failure.
 tenon_plugin_query open_plugin(const std::string& path);
 
 }  // namespace tenon_kit

@@ -31,7 +31,7 @@ std::string time_text(double seconds) {
   return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
 }
 
-// Whether a part has an input within the range; its NaNs count as infinite.
+// Whether a part has an input within the range. NaNs count as infinities.
 bool holds(const InputPart& part, tenon_dtype dtype, const Range& range) {
   double a = input_value(part.first, dtype);
   double b = input_value(part.first + (part.count - 1), dtype);
@@ -41,7 +41,7 @@ bool holds(const InputPart& part, tenon_dtype dtype, const Range& range) {
   return std::min(a, b) <= range.high && std::max(a, b) >= range.low;
 }
 
-// How far it is, on a line of its own where a person looks, else a line for each tenth.
+// Shows progress: in place on a terminal, otherwise a line for each 10 %.
 class Progress {
  public:
   explicit Progress(size_t n) : n_(n), terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -82,7 +82,7 @@ class Progress {
   double shown_ = 0;
 };
 
-// The parts that are known, and the file that keeps them.
+// The results of completed parts, and the file that stores them.
 class Parts {
  public:
   Parts(const Runner& runner, const ExhaustiveOptions& options)
@@ -116,7 +116,7 @@ class Parts {
     if (now() - saved_ > 5) save();
   }
 
-  // In one step, so that who is interrupted has the last whole one.
+  // Writes atomically, so that an interrupted run keeps the last complete file.
   void save() {
     saved_ = now();
     if (file_.empty()) return;
@@ -150,7 +150,7 @@ PartResult sum_of(const Parts& parts) {
   return sum;
 }
 
-// From the least input to the greatest, a point for each part.
+// A point for each part, in ascending order of inputs.
 std::vector<CurvePoint> curve_of(const Parts& parts, const std::vector<InputPart>& places,
                                  tenon_dtype dtype) {
   std::vector<CurvePoint> curve;
@@ -169,7 +169,7 @@ std::string input_text(const InputError& e, tenon_dtype dtype) {
                      e.want);
 }
 
-// The op's claim for the dtype, if there is one: the report's name of its dtypes.
+// The claim's dtypes as in the report, if the op is claimed for the dtype; else empty.
 std::string claimed_dtypes(const Runner& runner, const OpFacts& op, tenon_dtype dtype) {
   for (const Claim& claim : runner.claims()) {
     if (claim.op == &op && !claim.inputs.empty() && claim.inputs[0] == dtype) return claim.dtypes;

@@ -1,4 +1,5 @@
-// tenon-conformance --exhaustive OP: a unary op at every input of a dtype, in child processes.
+// Implements tenon-conformance --exhaustive OP: tests a unary op at every input of a dtype, in
+// child processes.
 
 #pragma once
 
@@ -12,18 +13,18 @@ struct ExhaustiveOptions {
   std::string op;
   std::string dtype = "f32";
   std::string profile;
-  std::string range;   // A:B: the parts that hold inputs from A to B; empty for all.
-  std::string shard;   // I/N of these parts; empty for all.
-  std::string json;    // A file that holds what was found so far, for `resume`.
-  std::string resume;  // Parts that such a file holds are not run again.
-  std::string html;    // A page with the errors over the inputs.
+  std::string range;   // A:B selects the parts with inputs from A to B; empty for all.
+  std::string shard;   // I/N selects a shard of these parts; empty for all.
+  std::string json;    // Stores the results so far in this file, for `resume`.
+  std::string resume;  // Skips parts whose results are in this file.
+  std::string html;    // Writes a page with the errors over the inputs.
 };
 
-// Runs it, tells how far it is, and prints the largest error and where it is. The exit status: 1 if
-// a result is beyond its bound.
+// Runs it, shows progress, and prints the largest error and its input. Returns the exit status: 1
+// if a result is beyond its bound.
 int run_exhaustive(const Runner& runner, const ExhaustiveOptions& options, WorkerOptions workers);
 
-// The other side: a worker that answers with parts.
+// Runs as a worker that answers requests for parts.
 int serve_exhaustive(const Runner& runner, const ExhaustiveOptions& options);
 
 }  // namespace tenon_kit

@@ -1,4 +1,4 @@
-// The core's own look at a plugin, before the guard stands between them.
+// Loads a plugin without the guard, to run the core's own checks.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace tenon_kit {
 
-// Loads the file and opens its devices as a program does. Throws tenon::Error with what the core
-// refuses: a damaged file, a missing slot, a signature that cannot be read.
+// Loads the file and opens its devices like an application. Throws tenon::Error if the core refuses
+// it: for a damaged file, a missing slot, or an invalid signature.
 void load_plainly(const std::string& path);
 
 }  // namespace tenon_kit

@@ -23,7 +23,7 @@ std::vector<Claim> claims_of_ref() {
   return rows;
 }
 
-// The dtypes of a case with its floats replaced; false if the op does not take them.
+// The claim for a case with its floats replaced by `to`; false if the op does not support it.
 bool claim_of(const Session& oracle, Problem problem, tenon_dtype to, Claim& claim) {
   bool has_float = false;
   for (Operand& x : problem.inputs) {
@@ -43,7 +43,7 @@ bool claim_of(const Session& oracle, Problem problem, tenon_dtype to, Claim& cla
   return true;
 }
 
-// Those of ops that `ref` has no loop for.
+// Claims of an op that `ref` does not implement, from its cases.
 std::vector<Claim> claims_of_cases(const Session& oracle, const OpFacts& op) {
   std::vector<Claim> rows;
   for (const Problem& problem : registry_cases(op)) {

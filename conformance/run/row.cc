@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kNames[] = {"PASS",       "FAIL",        "CRASH", "TIMEOUT", "LEAK",
                                   "MISTRUSTED", "UNSUPPORTED", "XFAIL", "XPASS"};
 
-// In units of the least float64 an error may be beyond all numbers, which JSON cannot say.
+// In units of the smallest float64 an error may overflow, and JSON has no infinity.
 double finite(double ulp) { return std::min(ulp, 1e300); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What came of one cell of the report: an op, its dtypes, a property.
+// The result of one cell of the report: an op, its dtypes, and a property.
 
 #pragma once
 
@@ -13,23 +13,23 @@ namespace tenon_kit {
 enum class Status {
   kPass,
   kFail,
-  kCrash,        // The process ended.
-  kTimeout,      // It did not answer.
-  kLeak,         // Something was not given back.
-  kMistrusted,   // Every oracle was too plain to show a fault.
-  kUnsupported,  // Not claimed; the reason says what runs instead, if anything does.
+  kCrash,        // The process died.
+  kTimeout,      // The process did not answer in time.
+  kLeak,         // Something was not released.
+  kMistrusted,   // No oracle value could have revealed a fault.
+  kUnsupported,  // Not claimed; the message says what runs instead, if anything.
   kExpectedFail,
   kUnexpectedPass
 };
 const char* name_of(Status status);  // "PASS", "XFAIL".
 Status status_named(const std::string& name);
-// Whether a run with such a row fails.
+// Whether a row with this status fails a run.
 bool is_fault(Status status);
 
 Json to_json(const std::vector<CurvePoint>& curve);
 std::vector<CurvePoint> curve_from_json(const Json& json);
 
-// The dtypes of a row that is about no op.
+// The dtypes of a row that is not about an op.
 inline constexpr const char* kNoDTypes = "-";
 
 struct Row {
@@ -39,16 +39,16 @@ struct Row {
   int level = 0;
   Status status = Status::kPass;
   uint64_t cases = 0;
-  uint64_t mistrusted = 0;  // Of them, too plain to be a pass.
+  uint64_t mistrusted = 0;  // Cases whose oracle could not have revealed a fault.
   double ulp = 0;           // The largest error.
   double seconds = 0;
   std::string message;
   std::string line;  // Reproduces a fault: tenon-conformance --check CHECK --case LINE.
-  std::vector<CurvePoint> curve;  // Of a unary function, in the order of x.
+  std::vector<CurvePoint> curve;  // Of a unary function, sorted by x.
 };
 
-// Fails a row during which the plugin logged that; empty if it logged nothing. One that is a fault
-// already keeps its own.
+// Fails a row during which the plugin logged `said`; does nothing if that is empty. A row that is a
+// fault already keeps its own message.
 void add_plugin_log(Row& row, const std::string& said);
 
 Json to_json(const Row& row);

@@ -8,7 +8,7 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-// As many elements of `x` as `shape` says, the first ones of every axis, or the last ones.
+// Crops `x` to `shape`, keeping the first elements of every axis, or the last ones.
 Operand cropped(const Operand& x, const Sizes& shape, bool last) {
   const Reals all = x.values();
   Operand y = x;
@@ -31,7 +31,7 @@ Operand cropped(const Operand& x, const Sizes& shape, bool last) {
   return y;
 }
 
-// All inputs whose axis, counted from the back, has the size `before`, cut down to `size`.
+// Crops all inputs with size `before` at this axis, counted from the last, to `size`.
 Problem with_size(const Problem& problem, size_t from_back, int64_t before, int64_t size,
                   bool last) {
   Problem smaller = problem;
@@ -46,7 +46,7 @@ Problem with_size(const Problem& problem, size_t from_back, int64_t before, int6
   return smaller;
 }
 
-// Every way to cut a size down, the boldest first.
+// All candidates with one size reduced, largest reductions first.
 Problems smaller(const Problem& problem) {
   Problems candidates;
   size_t rank = 0;
@@ -71,9 +71,9 @@ Problems smaller(const Problem& problem) {
   return candidates;
 }
 
-// ---- what may be left out
+// ---- removing parts
 
-// Optional inputs, and some of many.
+// Removes optional and variadic inputs.
 Problems fewer_inputs(const Problem& problem) {
   Problems candidates;
   const std::vector<InputFacts>& known = problem.op->inputs;
@@ -95,10 +95,10 @@ Problems fewer_inputs(const Problem& problem) {
   return candidates;
 }
 
-// An attribute as it reads where axis `axis` of `rank` is gone; false if it is about that axis.
+// Adjusts an attribute to the removal of axis `axis` of `rank`; false if it refers to that axis.
 bool leave_axis_out(AttrValue& value, std::string_view name, int64_t axis, int64_t rank) {
   const auto is_it = [&](int64_t own) { return (own < 0 ? own + rank : own) == axis; };
-  const auto moved = [&](int64_t own) {  // From either end.
+  const auto moved = [&](int64_t own) {  // Axes may count from either end.
     if (own >= 0) return own > axis ? own - 1 : own;
     return own + rank < axis ? own + 1 : own;
   };
@@ -124,7 +124,7 @@ bool has_axis_of_one(const Operand& x, size_t from_back) {
   return is_tensor(x) && x.shape.size() > from_back && x.shape[x.shape.size() - 1 - from_back] == 1;
 }
 
-// The problem with that axis left out of some inputs, and the same with attributes that follow.
+// Removes the axis from some inputs; as a second candidate, also adjusts the attributes.
 void add_without_axis(const Problem& problem, std::span<const size_t> inputs, size_t from_back,
                       Problems& candidates) {
   Problem candidate = problem;
@@ -147,7 +147,8 @@ void add_without_axis(const Problem& problem, std::span<const size_t> inputs, si
   candidates.push_back(std::move(candidate));
 }
 
-// Axes of one element: of all inputs that have it at the same place from the back, or of one.
+// Removes axes of size 1: from all inputs that have one at this position from the last, or from one
+// input.
 Problems fewer_axes(const Problem& problem) {
   Problems candidates;
   size_t rank = 0;
@@ -165,7 +166,7 @@ Problems fewer_axes(const Problem& problem) {
   return candidates;
 }
 
-// Attributes with their defaults, but for what names a dtype: that says what the problem is about.
+// Resets attributes to their defaults, except dtypes, which identify the claim.
 Problems plainer_attrs(const Problem& problem) {
   Problems candidates;
   for (const auto& [plain, initial] : problem.attrs) {
@@ -180,7 +181,7 @@ Problems plainer_attrs(const Problem& problem) {
   return candidates;
 }
 
-// ---- what may be plainer
+// ---- simplifying parts
 
 Problems denser(const Problem& problem) {
   Problems candidates;
@@ -193,7 +194,7 @@ Problems denser(const Problem& problem) {
   return candidates;
 }
 
-// Simpler values for one place of one operand.
+// Replaces one value of one operand by a simpler one.
 Problems simpler_values(const Problem& problem) {
   Problems candidates;
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
@@ -202,7 +203,8 @@ Problems simpler_values(const Problem& problem) {
     const Reals values = x.values();
     for (size_t k = 0; k < values.size(); ++k) {
       for (const Real simple : {Real(0), Real(1), real_rint(values[k])}) {
-        if (simple == values[k] || real_is_nan(simple)) break;  // What follows is no simpler.
+        // The following values are no simpler.
+        if (simple == values[k] || real_is_nan(simple)) break;
         Problem candidate = problem;
         candidate.inputs[i] = with_values(x, values);
         candidate.inputs[i].fill.values[k] = simple;
@@ -213,7 +215,7 @@ Problems simpler_values(const Problem& problem) {
   return candidates;
 }
 
-// The problem in the dtypes of a claim, with its values rounded to them.
+// Converts the problem to the dtypes of a claim and rounds its values.
 Problem in_dtypes(const Problem& problem, const Claim& claim) {
   Problem result = problem;
   for (size_t i = 0; i < result.inputs.size() && !claim.inputs.empty(); ++i) {
@@ -274,7 +276,7 @@ Problem shrink(const Problem& problem, std::span<const Claim> simpler,
     for (const Claim& claim : simpler) others.push_back(in_dtypes(best, claim));
     if (!improve(std::move(others))) continue;
     progress = true;
-    simpler = {};  // It was the simplest.
+    simpler = {};  // The simplest claim that fails is found.
   }
   return best;
 }

@@ -1,6 +1,6 @@
-// The parent writes "CLAIM CHECK\n" to a child's standard input. The child answers on descriptor 3,
-// since a plugin may print: lines that begin with "@" hold the problem that it is about to try, and
-// one that begins with "=" the row.
+// The parent writes "CLAIM CHECK
+// " to the child's standard input. The child answers on descriptor 3, because a plugin may print. A
+// line that starts with "@" is the problem about to run, and one that starts with "=" is the row.
 
 #include "conformance/run/workers.h"
 
@@ -84,7 +84,7 @@ class Child {
     answers_ = from[0];
     buffer_.clear();
     if (options.memory_bytes && kLimitsMemory) {
-      // Not of addresses: drivers reserve far more of these than they use.
+      // Limits data rather than address space, of which drivers reserve far more than they use.
       const rlimit limit = {options.memory_bytes, options.memory_bytes};
       prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
     }
@@ -96,11 +96,12 @@ class Child {
     problem_.clear();
     begun_ = Clock::now();
     const std::string line = fmt::format("{} {}\n", cell.claim, cell.check);
-    // A child that has ended is noticed when its answers end.
+    // If the child has died, reading its answers detects that.
     [[maybe_unused]] const ssize_t written = write(requests_, line.data(), line.size());
   }
 
-  // Reads what there is. True once with the row; throws nothing. `ended`: the child is gone.
+  // Reads available output. Returns true when it contains the row. `ended`: the child closed its
+  // pipe.
   bool read_answer(std::string& row, bool& ended) {
     char chunk[65536];
     const ssize_t n = read(answers_, chunk, sizeof chunk);
@@ -124,7 +125,7 @@ class Child {
     return found;
   }
 
-  // Its exit status if it ends of itself in time, else -1.
+  // Waits for the child. Returns its exit status if it exits in time, else -1.
   int wait(double seconds) {
     begun_ = Clock::now();
     close(std::exchange(requests_, -1));
@@ -139,7 +140,7 @@ class Child {
     return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  // Ends the child and says how it went: the signal, or its exit status negated.
+  // Ends the child and returns the signal that killed it, or its negated exit status.
   int stop(bool force = true) {
     if (pid_ <= 0) return 0;
     close(requests_);
