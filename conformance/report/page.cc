@@ -1,5 +1,5 @@
-// The HTML page: which ops pass in which dtypes, their errors, and a command line for every fault.
-// A single file that needs no network, with a light and a dark theme.
+// The page for a person: which ops hold in which dtypes, how far each is from the truth, and a line
+// for every fault. One file, without a network, light or dark as the reader's machine is.
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ details{margin:.5rem 0}summary{cursor:pointer;padding:.3rem 0}
 .errors td:last-child{width:100%;min-width:6rem;vertical-align:middle}
 )css";
 
-// How a cell of the map is shown: its CSS class and its sign.
+// How a cell of the map looks, as a class and as a sign.
 struct Mark {
   char kind;
   const char* sign;
@@ -77,7 +77,7 @@ constexpr Mark kMarks[] = {{'p', "✓", "passed"},
                            {'w', "!", "passed, with known faults or unclaimed"},
                            {'n', "·", "nothing was run"}};
 
-// Checks that apply to any op do not support a claim.
+// What is tried of any op says nothing of a claim.
 bool is_of_claim(const Row& row) {
   const Check* check = find_check(row.check);
   return !check || !check->of_unclaimed;
@@ -105,7 +105,7 @@ std::vector<std::string> ops_of(const std::vector<Row>& rows) {
   return ops;
 }
 
-// A claim is shown under its first dtype.
+// A claim belongs to the dtype that its name begins with.
 std::string first_dtype(const std::string& dtypes) {
   return dtypes.substr(0, dtypes.find_first_of(",-"));
 }
@@ -178,11 +178,11 @@ std::string error_bars(const std::vector<Row>& rows) {
   return html;
 }
 
-// A figure for each function, by dtype; only float32 is unfolded.
+// A figure for each function, by dtype; float32 is open.
 std::string curves(const std::vector<Row>& rows) {
   std::string html;
   for (const DTypeFacts& d : all_dtypes()) {
-    std::map<std::string, std::string> figures;  // Keyed by op.
+    std::map<std::string, std::string> figures;  // By op.
     for (const Row& row : rows) {
       if (!row.curve.empty() && row.dtypes == d.name) figures[row.op] += curve_figure(row);
     }
@@ -196,7 +196,7 @@ std::string curves(const std::vector<Row>& rows) {
   return html;
 }
 
-// The rows for which `wanted` is true, each with a command that reproduces it.
+// The rows of which `wanted` holds, each with what makes it happen again.
 template <class Wanted>
 std::string list_of(const Heading& heading, const std::vector<Row>& rows, const char* kind,
                     const Wanted& wanted) {
@@ -222,7 +222,7 @@ std::string faults(const Heading& heading, const std::vector<Row>& rows) {
          (known.empty() ? "" : "<h2>Known faults</h2>" + known);
 }
 
-// What the plugin does not claim, with the reasons.
+// What the plugin does not claim, and what comes of it.
 std::string unclaimed(const std::vector<Row>& rows) {
   std::map<std::string, std::map<std::string, std::string>> by_reason;
   size_t n = 0;

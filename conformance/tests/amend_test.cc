@@ -23,7 +23,7 @@ TEST(Amend, AddsAnAttributeToEachNode) {
   EXPECT_EQ(amended, "\x08\x07"s + "\x3a\x15"s + "\x0a\x10"s + node + attribute + "\x12\x01g"s);
 }
 
-TEST(Amend, RefusesWhatIsNoModel) {
+TEST(Amend, RefusesInvalidModels) {
   EXPECT_THROW(with_attribute("\x3a\x7f", "e", 1), std::runtime_error);
   EXPECT_THROW(with_attribute("\x3a", "e", 1), std::runtime_error);
   EXPECT_THROW(with_attribute("\x3f", "e", 1), std::runtime_error);

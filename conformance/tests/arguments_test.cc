@@ -17,7 +17,7 @@ TEST(Arguments, ShardsHoldEachThingOnce) {
   EXPECT_EQ(in_shard("7/7", 5), Places());
 }
 
-TEST(Arguments, RefuseWhatIsNoShard) {
+TEST(Arguments, RefuseInvalidShards) {
   for (const char* text : {"0/2", "3/2", "1", "/", "1/", "a/b", "1/2x", "-1/2", "1/0"}) {
     EXPECT_THROW(in_shard(text, 5), std::runtime_error) << text;
   }
@@ -32,7 +32,7 @@ TEST(Arguments, ReadRanges) {
   }
 }
 
-TEST(Arguments, ReadOptionsOfPlugins) {
+TEST(Arguments, ReadPluginOptions) {
   using Option = std::pair<std::string, std::string>;
   EXPECT_EQ(plugin_option_of("validate=1"), Option("validate", "1"));
   EXPECT_EQ(plugin_option_of("cache="), Option("cache", ""));
@@ -42,7 +42,7 @@ TEST(Arguments, ReadOptionsOfPlugins) {
   }
 }
 
-TEST(Arguments, TellDtypesApartThatBeginOrEndAlike) {
+TEST(Arguments, MatchWholeDtypeNames) {
   EXPECT_TRUE(names_dtype("f16", "f16"));
   EXPECT_FALSE(names_dtype("bf16", "f16"));
   EXPECT_TRUE(names_dtype("f32,i64->bool", "i64"));
@@ -51,13 +51,13 @@ TEST(Arguments, TellDtypesApartThatBeginOrEndAlike) {
   EXPECT_TRUE(names_dtype("u16->i32", ""));
 }
 
-TEST(Arguments, MatchNamesByTheirBeginning) {
+TEST(Arguments, MatchNamesByPrefix) {
   EXPECT_TRUE(matches("log_softmax", "log*"));
   EXPECT_FALSE(matches("log_softmax", "log"));
   EXPECT_TRUE(matches("log", ""));
 }
 
-TEST(Arguments, TakeRelaxedForFastMathAlone) {
+TEST(Arguments, AllowRelaxedOnlyWithFastMath) {
   EXPECT_NO_THROW(check_profile(Profile::kStrict, 0, "device:0"));
   EXPECT_NO_THROW(check_profile(Profile::kStrict, TENON_FEATURE_FAST_MATH, "device:0"));
   EXPECT_NO_THROW(check_profile(Profile::kRelaxed, TENON_FEATURE_FAST_MATH, "device:0"));

@@ -1,4 +1,5 @@
-// The checks of derivatives, on ops whose derivatives are wrong on purpose, and what they reach.
+// Tests the checks of derivatives with ops whose derivatives are wrong on purpose, and which ops
+// the checks cover.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 using tenon::Tensor;
 
-// An op of one input, and what is said to be its derivative.
+// An op with one input, and its claimed derivative.
 struct Planted {
   const char* name;
   Tensor (*f)(const Tensor& x);
@@ -50,7 +51,7 @@ tenon_error* run_backward(void* payload, tenon_scope* scope, const void*,
 
 class DerivativeChecks : public ::testing::Test {
  protected:
-  // A problem of the op with these values. To the checks it bears the name `as`.
+  // A problem of the op with these values. The checks know the op by the name `as`.
   Problem problem_of(const Planted& op, Reals values, const char* as = "planted") {
     const tenon_custom_op custom = {.struct_size = sizeof custom,
                                     .n_inputs = 1,
@@ -92,7 +93,7 @@ Tensor squared(const Tensor& x) { return x * x; }
 Tensor tripled(const Tensor& x) { return 3 * x; }
 Tensor root(const Tensor& x) { return tenon::sqrt(x); }
 
-TEST_F(DerivativeChecks, FindADerivativeThatIsNoNumberWhereValuesAre) {
+TEST_F(DerivativeChecks, FailIfADerivativeIsNotFinite) {
   const Planted nan = {"nan", squared, [](const Tensor& x, const Tensor& g) {
                          return 2 * x * g + (x - x) / (x - x);
                        }};
@@ -105,7 +106,7 @@ TEST_F(DerivativeChecks, FindADerivativeThatIsNoNumberWhereValuesAre) {
   }
 }
 
-TEST_F(DerivativeChecks, LetOneElementAtTheEdgeOfADomainExcuseNoOther) {
+TEST_F(DerivativeChecks, FindWrongElementsBesideOneAtTheEdgeOfADomain) {
   const Planted right = {"right", root,
                          [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
   const Planted wrong = {
@@ -115,7 +116,7 @@ TEST_F(DerivativeChecks, LetOneElementAtTheEdgeOfADomainExcuseNoOther) {
   EXPECT_FALSE(find("differences", problem_of(wrong, {0, 4})).passed);
 }
 
-TEST_F(DerivativeChecks, LookAtSingleElementsWhereThereAreManyOfThem) {
+TEST_F(DerivativeChecks, PerturbSingleElementsOfLargeInputs) {
   const Planted wrong = {
       "wrong", root, [](const Tensor& x, const Tensor& g) { return 0.5001 * g / tenon::sqrt(x); }};
   Reals values(70, 4);
@@ -124,7 +125,7 @@ TEST_F(DerivativeChecks, LookAtSingleElementsWhereThereAreManyOfThem) {
   EXPECT_FALSE(find("differences", problem_of(wrong, values)).passed);
 }
 
-TEST_F(DerivativeChecks, TrustNothingThatTheyDidNotCompare) {
+TEST_F(DerivativeChecks, AreNotTrustedIfNothingWasCompared) {
   const Planted right = {"right", root,
                          [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
   EXPECT_TRUE(find("differences", problem_of(right, {4})).trusted);
@@ -136,7 +137,7 @@ TEST_F(DerivativeChecks, TrustNothingThatTheyDidNotCompare) {
   EXPECT_FALSE(finding.trusted);
 }
 
-TEST_F(DerivativeChecks, SeeOneTenBillionthWhereAnOpIsLinear) {
+TEST_F(DerivativeChecks, DetectAnErrorOfOneTenBillionthInLinearOps) {
   const Planted op = {"almost", tripled,
                       [](const Tensor&, const Tensor& g) { return (3 + 3e-10) * g; }};
   const Problem problem = problem_of(op, {1, -2, 0.5});
@@ -146,7 +147,7 @@ TEST_F(DerivativeChecks, SeeOneTenBillionthWhereAnOpIsLinear) {
   EXPECT_FALSE(find("adjoint_of_definition", problem).passed);
 }
 
-TEST_F(DerivativeChecks, HoldKinksToWhatIsDeclared) {
+TEST_F(DerivativeChecks, CompareKinksWithDeclaredDerivatives) {
   const Planted one_sided = {
       "one_sided", [](const Tensor& x) { return tenon::abs(x); },
       [](const Tensor& x, const Tensor& g) { return tenon::where(tenon::less(x, 0), -g, g); }};
@@ -169,13 +170,13 @@ TEST_F(DerivativeChecks, HoldKinksToWhatIsDeclared) {
   EXPECT_FALSE(kinks.test(env_, right).passed) << "by an input that has no gradient";
 }
 
-// ---- what they reach
+// ---- coverage
 
 class Reach : public DerivativeChecks {
  protected:
   Reach() { add_unclaimed(oracle_, claims_); }
 
-  // Those for which the check has a problem.
+  // The ops for which the check has a problem.
   std::set<std::string> ops_of(const char* name) {
     const Check& check = *find_check(name);
     std::set<std::string> ops;
@@ -189,8 +190,8 @@ class Reach : public DerivativeChecks {
   Claims claims_;
 };
 
-TEST_F(Reach, OfDifferencesIsEveryOpWithASlope) {
-  // Those whose declared derivative is none of their values, which `kinks` holds.
+TEST_F(Reach, DifferencesCoverEveryDifferentiableOp) {
+  // Their declared derivative is not that of their values; `kinks` covers them.
   const std::set<std::string> declared = {"stop_gradient", "fake_quantize"};
   const std::set<std::string> reached = ops_of("differences");
   for (const OpFacts& op : all_ops()) {
@@ -199,10 +200,10 @@ TEST_F(Reach, OfDifferencesIsEveryOpWithASlope) {
   }
 }
 
-// As many as its table names.
-TEST_F(Reach, OfKinksIsEveryOpThatDeclaresOne) { EXPECT_EQ(ops_of("kinks").size(), 52u); }
+// As many ops as the table of kinks names.
+TEST_F(Reach, KinksCoverEveryOpThatDeclaresOne) { EXPECT_EQ(ops_of("kinks").size(), 52u); }
 
-TEST_F(Reach, OfAdjointsIsWhatIsLinear) {
+TEST_F(Reach, AdjointsCoverLinearOpsOnly) {
   const std::set<std::string> reached = ops_of("adjoint");
   for (const char* linear : {"add",
                              "avg_pool",

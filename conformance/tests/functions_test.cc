@@ -1,4 +1,4 @@
-// Level 5: programs as text, made small, and what comes of checks that find a fault, planted here.
+// Level 5: serialising and shrinking programs, and the results of checks with injected faults.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace tenon_kit::functions {
 namespace {
 
-// The guard is one for a process, and so is this.
+// There is one guard in a process, so there is one runner.
 const Runner& runner() {
   static const Runner runner({.plugin = TENON_TEST_REF, .thorough = false});
   return runner;
@@ -32,13 +32,13 @@ Results values_of(const Program& program) {
                                     make_all(bench(), program.constants)));
 }
 
-TEST(Programs, AreTheSameAfterTheyWereALine) {
+TEST(Programs, RoundTripThroughALine) {
   const Program program = program_from_line(kLine);
   EXPECT_EQ(to_line(program), kLine);
   EXPECT_EQ(program.n_values(), 8u);
 }
 
-TEST(Programs, GiveWhatTheirStepsGive) {
+TEST(Programs, ComputeTheResultsOfTheirSteps) {
   const Results values = values_of(program_from_line(kLine));
 
   ASSERT_EQ(values.size(), 8u);
@@ -47,7 +47,7 @@ TEST(Programs, GiveWhatTheirStepsGive) {
   EXPECT_EQ(values[7].values(), (Reals{13}));
 }
 
-TEST(Programs, RefuseLinesThatReadWhatIsNotThere) {
+TEST(Programs, RefuseLinesWithUndefinedValues) {
   const auto line = [](const char* steps, const char* outputs) {
     return std::string(R"({"inputs":[{"dtype":"f32","shape":[],"values":[1]}],"steps":[)") + steps +
            "],\"outputs\":[" + outputs + "]}";
@@ -59,7 +59,7 @@ TEST(Programs, RefuseLinesThatReadWhatIsNotThere) {
   EXPECT_THROW(program_from_line("{}"), std::exception);
 }
 
-TEST(Programs, HaveOtherCallsOfTheSameTypes) {
+TEST(Programs, HaveInputsWithOtherValuesAndLayouts) {
   const std::vector<Operand> inputs = program_from_line(kLine).inputs;
 
   EXPECT_EQ(other_values(inputs)[0].values(), (Reals{2, 1}));
@@ -69,7 +69,7 @@ TEST(Programs, HaveOtherCallsOfTheSameTypes) {
   EXPECT_TRUE(other_layouts(inputs)[1].scalar);
 }
 
-TEST(DrawnPrograms, AreTheSameForASeedAndRun) {
+TEST(DrawnPrograms, AreDeterministicForASeed) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const Program a = draw_program(bench().env.device, {TENON_FLOAT32, TENON_INT32}, seed);
     const Program b = draw_program(bench().env.device, {TENON_FLOAT32, TENON_INT32}, seed);
@@ -78,7 +78,7 @@ TEST(DrawnPrograms, AreTheSameForASeedAndRun) {
   }
 }
 
-TEST(DrawnPrograms, CallMuchThatThereIs) {
+TEST(DrawnPrograms, CoverCommonOpsAndShapes) {
   std::set<std::string> ops;
   bool any_empty = false, any_shared = false;
   for (uint64_t seed = 0; seed < 150; ++seed) {
@@ -116,7 +116,7 @@ Row row_of(const FunctionCheck& check) {
   return run_function_check(check, bench(), 100, [](const std::string&) {});
 }
 
-TEST(FunctionChecks, FailWithTheSmallestProgramThatFails) {
+TEST(FunctionChecks, FailWithTheSmallestFailingProgram) {
   const Row row = row_of(planted([](const Bench&, const Program& program) -> Fault {
     for (const Step& step : program.steps) {
       if (step.op->name == "add") return "an add";
@@ -132,7 +132,7 @@ TEST(FunctionChecks, FailWithTheSmallestProgramThatFails) {
   EXPECT_EQ(values_of(least).back().shape, (Sizes{1}));
 }
 
-TEST(FunctionChecks, FailWhereACallDoes) {
+TEST(FunctionChecks, FailIfACallFails) {
   const Row row = row_of(planted([](const Bench&, const Program&) -> Fault {
     throw tenon::Error(tenon::Code::kInternal, "broken");
   }));
@@ -140,14 +140,14 @@ TEST(FunctionChecks, FailWhereACallDoes) {
   EXPECT_EQ(row.message, "a call failed: broken");
 }
 
-TEST(FunctionChecks, FailWhereNoProgramShowsWhatHasToBeShown) {
+TEST(FunctionChecks, FailIfNoProgramExercisedTheFeature) {
   FunctionCheck check = planted([](const Bench&, const Program&) { return Fault(); });
   EXPECT_EQ(row_of(check).status, Status::kPass);
   check.missing = [](const Bench&) { return Fault("no loop"); };
   EXPECT_EQ(row_of(check).status, Status::kFail);
 }
 
-TEST(FunctionChecks, AreUnsupportedWhereSomethingIsNotClaimed) {
+TEST(FunctionChecks, AreUnsupportedIfSomethingIsNotClaimed) {
   const auto status_with = [](uint64_t (*test)(const Bench&)) {
     return row_of({.part = "functions.state", .name = "planted", .what = "", .test = test}).status;
   };
@@ -162,7 +162,7 @@ TEST(FunctionChecks, AreUnsupportedWhereSomethingIsNotClaimed) {
   EXPECT_EQ(status_with([](const Bench&) -> uint64_t { return 1; }), Status::kPass);
 }
 
-TEST(FunctionChecks, HaveNamesOfTheirOwn) {
+TEST(FunctionChecks, HaveUniqueNames) {
   std::set<std::string> names;
   for (const Check& check : all_checks()) names.insert(check.name);
   for (const DeviceCheck& check : all_device_checks()) names.insert(check.name);
@@ -174,7 +174,7 @@ TEST(FunctionChecks, HaveNamesOfTheirOwn) {
   }
 }
 
-// What runs a program by its line tells the graph, too.
+// run_program also returns the traced graph.
 TEST(FunctionChecks, ShowTheGraphOfAProgram) {
   const FunctionCheck& check = *find_function_check("traced");
   const auto [passed, words] = run_program(check, bench(), program_from_line(kLine));
@@ -184,8 +184,8 @@ TEST(FunctionChecks, ShowTheGraphOfAProgram) {
                std::exception);
 }
 
-// In code that is different in its every call, each way of looking at it tells.
-TEST(FunctionChecks, CompareCallsOfEveryKind) {
+// A result that is wrong only from the third call on must be found.
+TEST(FunctionChecks, CompareRepeatedCalls) {
   const tenon::ScopeGuard in = on_device(bench());
   const std::vector<Tensors> inputs = {make_all(bench(), program_from_line(kLine).inputs)};
   const auto code = [](const Tensors& x) { return Tensors{x[0] * x[1]}; };
@@ -199,7 +199,7 @@ TEST(FunctionChecks, CompareCallsOfEveryKind) {
   EXPECT_EQ(compare_calls(bench(), wrong_later, inputs, want), "call 3: element 0 is 2, not 3");
 }
 
-TEST(FunctionChecks, LeavePassesOutForAsLongAsTheyAreTold) {
+TEST(FunctionChecks, DisablePassesWhileInScope) {
   const tenon::ScopeGuard in = on_device(bench());
   EXPECT_THROW(PassesOff({"no_such_pass"}), tenon::Error);
   const auto a_dead_gather_fails = [] {

@@ -1,4 +1,4 @@
-// That generators give no index out of range, whatever sizes they are asked for.
+// Tests that generators produce no index out of range, for any requested size.
 
 #include "conformance/kit/index_rules.h"
 
@@ -18,7 +18,7 @@ const Session& oracle() {
   return session;
 }
 
-// Of every op that takes indices, in float32.
+// Claims in float32 of every op that takes indices.
 const std::vector<Claim>& claims() {
   static const std::vector<Claim> rows = [] {
     Claims all;
@@ -33,13 +33,13 @@ const std::vector<Claim>& claims() {
   return rows;
 }
 
-TEST(IndexRules, AreThereForEveryOpThatTakesIndices) {
+TEST(IndexRules, ExistForEveryOpThatTakesIndices) {
   for (const OpFacts& op : all_ops()) {
     EXPECT_EQ(index_rule_of(op) != nullptr, !op.index_rule.empty()) << op.name;
   }
 }
 
-TEST(IndexRules, AreKeptByValidProblems) {
+TEST(IndexRules, HoldForValidProblems) {
   for (const Claim& claim : claims()) {
     for (uint64_t seed = 1; seed <= 8; ++seed) {
       for (const Problem& problem : valid_problems(claim, 24, seed, oracle())) {
@@ -49,7 +49,7 @@ TEST(IndexRules, AreKeptByValidProblems) {
   }
 }
 
-TEST(IndexRules, AreKeptAtEachSizeThatIsAskedFor) {
+TEST(IndexRules, HoldForEachRequestedSize) {
   for (const Claim& claim : claims()) {
     for (const int64_t size : edge_sizes()) {
       for (int64_t turn = 0; turn < kTurns; ++turn) {
@@ -61,8 +61,9 @@ TEST(IndexRules, AreKeptAtEachSizeThatIsAskedFor) {
   }
 }
 
-// So that small sizes are tried too: what inference takes needs no sifting.
-TEST(IndexRules, AreFollowedByIndicesOfWhatIsResized) {
+// Resized cases keep their indices in range even before problems are filtered, so that small sizes
+// are covered.
+TEST(IndexRules, HoldForResizedCases) {
   for (const char* op : {"embedding", "nll", "reverse_sequence", "segment_reduce",
                          "sparse_softmax_cross_entropy", "rotary_embedding"}) {
     size_t n = 0;

@@ -18,7 +18,7 @@ bool passes(Real got, Real want, const Bound& bound, tenon_dtype dtype = TENON_F
   return compare({got}, dtype, {want}, bound).passed;
 }
 
-TEST(Judge, MeasuresInUnitsOfTheLastPlaceOfTheOracle) {
+TEST(Judge, MeasuresErrorsInUlpOfTheOracle) {
   const Verdict verdict = compare({1 + 2 * real_scale(1, -23)}, TENON_FLOAT32, {1}, kThreeUlp);
 
   EXPECT_TRUE(verdict.passed);
@@ -27,14 +27,14 @@ TEST(Judge, MeasuresInUnitsOfTheLastPlaceOfTheOracle) {
   EXPECT_FALSE(passes(1 + 2 * real_scale(1, -10), 1, {.ulp = 1}, TENON_FLOAT16));
 }
 
-TEST(Judge, NamesTheFirstElementThatIsWrong) {
+TEST(Judge, NamesTheFirstWrongElement) {
   const Verdict verdict = compare({1, 5, 7}, TENON_FLOAT32, {1, 2, 3}, kThreeUlp);
 
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.message.rfind("element 1 is 5, not 2 (", 0), 0u) << verdict.message;
 }
 
-TEST(Judge, LetsNoNanAndNoInfinityBeLost) {
+TEST(Judge, RejectsMissingNanAndInfinity) {
   EXPECT_TRUE(passes(kNan, -kNan, kExact));
   EXPECT_FALSE(passes(0, kNan, kThreeUlp));
   EXPECT_FALSE(passes(kNan, 0, kThreeUlp));
@@ -42,7 +42,7 @@ TEST(Judge, LetsNoNanAndNoInfinityBeLost) {
   EXPECT_FALSE(passes(-kInf, kInf, kThreeUlp));
 }
 
-TEST(Judge, CountsAnOracleBeyondTheRangeAsInfinity) {
+TEST(Judge, TreatsAnOverflowingOracleAsInfinity) {
   EXPECT_TRUE(passes(kInf, Real(1e39), kExact));
   EXPECT_FALSE(passes(greatest(TENON_FLOAT32), Real(1e39), kExact));
   EXPECT_TRUE(passes(greatest(TENON_FLOAT32), kInf, kThreeUlp));
@@ -50,12 +50,12 @@ TEST(Judge, CountsAnOracleBeyondTheRangeAsInfinity) {
   EXPECT_FALSE(passes(greatest(TENON_FLOAT32) / 2, kInf, {.rtol = 1e-6}));
 }
 
-TEST(Judge, TellsSignedZerosApartWhereTheyAreDefined) {
+TEST(Judge, DistinguishesSignedZerosIfDefined) {
   EXPECT_FALSE(passes(-Real(0), 0, kExact));
   EXPECT_TRUE(passes(-Real(0), 0, kThreeUlp));
 }
 
-TEST(Judge, TrustsNoOracleThatIsMostlyPlain) {
+TEST(Judge, DoesNotTrustMostlyPlainOracles) {
   const auto tells = [](const Reals& oracle, tenon_dtype dtype = TENON_FLOAT32) {
     return is_telling(oracle, dtype);
   };
@@ -65,7 +65,7 @@ TEST(Judge, TrustsNoOracleThatIsMostlyPlain) {
   EXPECT_FALSE(tells({}));
 }
 
-TEST(Judge, TrustsNoOracleAtTheEndsOfItsRange) {
+TEST(Judge, DoesNotTrustOraclesAtTheEndsOfTheRange) {
   const auto half_of = [](Real end, tenon_dtype dtype) {
     return is_telling(Reals{end, 1, end, 2}, dtype);
   };
@@ -78,7 +78,7 @@ TEST(Judge, TrustsNoOracleAtTheEndsOfItsRange) {
   EXPECT_TRUE(half_of(greatest(TENON_FLOAT16), TENON_FLOAT32));
 }
 
-TEST(Judge, WantsATenthOfASparseResultToDiffer) {
+TEST(Judge, RequiresATenthOfASparseResultToDiffer) {
   const Reals input = {-1, -2, -3, -4, 5, -6, -7, -8, -9, 10};
   const Reals relu = {0, 0, 0, 0, 5, 0, 0, 0, 0, 10};
   const auto tells = [&](const Reals& oracle) {
@@ -96,7 +96,7 @@ TEST(Judge, WantsATenthOfASparseResultToDiffer) {
   EXPECT_TRUE(tells(one_of_twenty));
 }
 
-TEST(Judge, TakesWhatAnyAnswerTakes) {
+TEST(Judge, AcceptsAnyOfSeveralAnswers) {
   const Reals one = {1, 1}, two = {2, 2}, four = {4, NAN};
   const auto takes = [&](const Reals& got) {
     const Answer answers[] = {{.oracle = one}, {.oracle = two, .to = four}};
@@ -111,19 +111,19 @@ TEST(Judge, TakesWhatAnyAnswerTakes) {
   EXPECT_FALSE(takes({NAN, 1}));
 }
 
-TEST(Judge, CountsAZeroForASubnormalAsNoError) {
+TEST(Judge, CountsAFlushedSubnormalAsNoError) {
   constexpr Bound kFlushes = {.ulp = 3, .flushes = true};
   const Verdict verdict = compare({0, -Real(0)}, TENON_FLOAT32, {0x1p-130, 0x1p-130}, kFlushes);
 
   EXPECT_TRUE(verdict.passed);
   EXPECT_EQ(verdict.largest_ulp, 0);
-  // Three units below it is subnormal.
+  // Three ulp below this value is subnormal.
   EXPECT_TRUE(passes(0, 0x1.000002p-126, kFlushes));
   EXPECT_FALSE(passes(0, 0x1.00001p-126, kFlushes));
   EXPECT_FALSE(passes(0, 0x1p-126, {.ulp = 0.5, .flushes = true}));
 }
 
-TEST(Bounds, AreThoseOfTheNumericContract) {
+TEST(Bounds, MatchTheNumericContract) {
   const auto bound = [](const char* op, tenon_dtype dtype, Profile profile = Profile::kStrict,
                         tenon_features features = TENON_FEATURE_IEEE_DIV) {
     return bound_of(op_named(op), dtype, profile, features);
@@ -144,7 +144,7 @@ TEST(Bounds, AreThoseOfTheNumericContract) {
   EXPECT_TRUE(bound("sum", TENON_FLOAT32).accumulates);
 }
 
-TEST(Bounds, LetRelaxedFunctionsErrByTheirInputs) {
+TEST(Bounds, DependOnInputsForRelaxedFunctions) {
   const auto slack = [](const char* op, const Reals& inputs, Real oracle,
                         tenon_dtype dtype = TENON_FLOAT32, Profile profile = Profile::kRelaxed) {
     return slack_of(op_named(op), dtype, profile, inputs, oracle);
@@ -157,7 +157,7 @@ TEST(Bounds, LetRelaxedFunctionsErrByTheirInputs) {
   EXPECT_EQ(slack("pow", {0, 2}, 0), 0);
 }
 
-// ---- all inputs, judged with doubles
+// ---- all inputs, judged in double
 
 PartResult judged(const std::vector<double>& got, const std::vector<double>& want,
                   const Bound& bound, tenon_dtype dtype = TENON_FLOAT32) {
@@ -166,14 +166,14 @@ PartResult judged(const std::vector<double>& got, const std::vector<double>& wan
   return result;
 }
 
-TEST(JudgePart, SaysWhatCompareSays) {
+TEST(JudgePart, AgreesWithCompare) {
   const std::vector<double> values = {0.0,      -0.0,     1.0,  1.0 + 0x1p-23, 1.0 + 0x1p-21,
                                       -1.0,     1e38,     3e38, 1e39,          0x1p-149,
                                       0x1p-126, INFINITY, NAN,  -INFINITY};
   for (const Bound& bound : {kExact, kThreeUlp, Bound{.ulp = 0.5}, Bound{.ulp = 8, .atol = 1e-6},
                              Bound{.rtol = 1e-5, .atol = 1e-5}}) {
     for (const double got : values) {
-      if (got == 1e39) continue;  // No float.
+      if (got == 1e39) continue;  // Not a float32 value.
       for (const double want : values) {
         EXPECT_EQ(judged({got}, {want}, bound).n_beyond == 0, passes(got, want, bound))
             << got << " for " << want;
@@ -182,7 +182,7 @@ TEST(JudgePart, SaysWhatCompareSays) {
   }
 }
 
-TEST(JudgePart, TakesWhatElseIsRight) {
+TEST(JudgePart, AcceptsSlackAndAlternatives) {
   const std::vector<double> got = {1.5, 3}, want = {1, 3}, slack = {0.5, 0}, other = {1.5, 3};
   PartResult plain, slackened, either;
   judge_part(got, want, TENON_FLOAT32, kThreeUlp, 0, plain);
@@ -195,7 +195,7 @@ TEST(JudgePart, TakesWhatElseIsRight) {
   EXPECT_EQ(either.ulp, 0);
 }
 
-TEST(JudgePart, FindsTheLargestErrorAndWhereItIs) {
+TEST(JudgePart, FindsTheLargestErrorAndItsInput) {
   const PartResult result =
       judged({1, 1 + 0x1p-23, 2 + 0x1p-20, 4}, {1, 1, 2, 4 + 0x1p-23}, kThreeUlp);
 
@@ -207,7 +207,7 @@ TEST(JudgePart, FindsTheLargestErrorAndWhereItIs) {
   EXPECT_EQ(result.first.bits, 0x3f800002u);
 }
 
-TEST(JudgePart, SurvivesJson) {
+TEST(JudgePart, RoundTripsThroughJson) {
   const PartResult result = judged({1, NAN}, {1, INFINITY}, kThreeUlp);
 
   const PartResult again = part_from_json(Json::parse(to_json(result).dump()));
@@ -220,7 +220,7 @@ TEST(JudgePart, SurvivesJson) {
   EXPECT_EQ(again.message, result.message);
 }
 
-TEST(InputParts, HoldEveryInputOnce) {
+TEST(InputParts, CoverEveryInputOnce) {
   for (const tenon_dtype dtype : {TENON_FLOAT32, TENON_FLOAT16, TENON_BFLOAT16}) {
     uint64_t next = 0;
     for (const InputPart& part : input_parts(dtype)) {

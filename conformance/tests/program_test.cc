@@ -1,4 +1,4 @@
-// The program as its user calls it.
+// Runs the program tenon-conformance as a user does.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ bool has(const Ended& ended, const std::string& words) {
   return ended.text.find(words) != std::string::npos;
 }
 
-TEST(Program, SaysWhatIsWrongWithItsArguments) {
+TEST(Program, ReportsInvalidArguments) {
   const struct {
     const char *arguments, *words;
   } cases[] = {
@@ -81,7 +81,7 @@ TEST(Program, ListsClaims) {
   EXPECT_FALSE(has(claims, "relu6"));  // It is not claimed.
 }
 
-TEST(Program, TriesTheLineOfAReport) {
+TEST(Program, ReproducesTheLineOfAReport) {
   const std::string given =
       R"( --case '{"op":"exp","inputs":[{"dtype":"f32","shape":[1],"values":[0]}],)"
       R"("expect":[{"dtype":"f32","shape":[1],"values":[)";
@@ -95,14 +95,14 @@ TEST(Program, TriesTheLineOfAReport) {
   EXPECT_TRUE(has(wrong, "FAIL literal output 0: element 0 is 1, not 2")) << wrong.text;
 }
 
-TEST(Program, RunsTheCellsThatItsArgumentsChoose) {
+TEST(Program, RunsTheSelectedCells) {
   const Ended ended = run("--plugin ref --op exp --dtype f16 --check all_halves --jobs 1");
   EXPECT_EQ(ended.status, 0);
   EXPECT_TRUE(has(ended, "cells: 1, 1 PASS")) << ended.text;
   EXPECT_TRUE(has(ended, "claims executed / claimed / whole: 1 / ")) << ended.text;
 }
 
-TEST(Program, JudgesNobodyByRelaxedWhoDoesNotAskForIt) {
+TEST(Program, RefusesRelaxedForDevicesWithoutFastMath) {
   const Ended ref = run("--plugin ref --profile relaxed --op exp --dtype f32 --jobs 1");
   EXPECT_EQ(ref.status, 2);
   EXPECT_TRUE(
@@ -111,7 +111,7 @@ TEST(Program, JudgesNobodyByRelaxedWhoDoesNotAskForIt) {
 }
 
 #if defined(TENON_TEST_FAKE)
-TEST(Program, SaysWhereNothingIsWatched) {
+TEST(Program, NotesThatHiddenMemoryIsNotObserved) {
   const std::string few = " --op exp --dtype f32 --check poison --jobs 1 --json watched.json";
 
   const Ended hidden = run("--plugin " TENON_TEST_FAKE + few);
@@ -124,13 +124,13 @@ TEST(Program, SaysWhereNothingIsWatched) {
 }
 #endif
 
-TEST(Program, EndsProcessesThatTakeTooMuchMemory) {
+TEST(Program, LimitsTheMemoryOfWorkers) {
   const std::string few = "--plugin ref --op exp --dtype f16 --check fused --jobs 1";
   EXPECT_TRUE(has(run(few + " --memory-mib 2048"), "cells: 1, 1 PASS"));
   EXPECT_TRUE(has(run(few + " --memory-mib 0"), "cells: 1, 1 PASS"));
 }
 
-TEST(Program, BeginsNoCellAfterItsMinutesAndGoesOnWithWhatIsLeft) {
+TEST(Program, StopsAfterItsMinutesAndResumes) {
   const std::string few = "--plugin ref --op exp --jobs 1 --json exp.json";
 
   const Ended cut = run(few + " --minutes 0.00001");
@@ -148,13 +148,13 @@ TEST(Program, BeginsNoCellAfterItsMinutesAndGoesOnWithWhatIsLeft) {
   EXPECT_TRUE(has(known, "PASSED")) << known.text;
 }
 
-TEST(Program, IsNoPassIfNothingIsLeftToRun) {
+TEST(Program, FailsIfNothingWasRun) {
   const Ended ended = run("--plugin ref --op exp --dtype i64");
   EXPECT_EQ(ended.status, 1);
   EXPECT_TRUE(has(ended, "nothing was run, which is no pass")) << ended.text;
 }
 
-TEST(Program, GoesOnWithAllInputsWhereItWas) {
+TEST(Program, ResumesAnExhaustiveRun) {
   const std::string all = "--plugin ref --exhaustive exp --dtype bf16 --jobs 1 ";
 
   const Ended half = run(all + "--shard 1/2 --json half.json");

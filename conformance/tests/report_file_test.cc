@@ -1,4 +1,4 @@
-// Reports that several write at once, on disks that are full, by processes that are killed.
+// Reports under concurrent writers, full disks and killed processes.
 
 #include <fstream>
 #include <sstream>
@@ -30,8 +30,8 @@ struct ReportWriter {
 
 TENON_WRITER_TESTS(ReportFile, ReportWriter)
 
-// Whether a report can be written is asked before a run that takes minutes.
-TEST(ReportFile, IsNotTouchedByTheQuestionWhetherItCanBeWritten) {
+// A long run first checks whether its report can be written.
+TEST(ReportFile, CheckWritableDoesNotChangeFiles) {
   const tenon_files::WriterFolder folder;
   check_writable(folder.file("new.json"));
   EXPECT_EQ(folder.n_files(), 0u);

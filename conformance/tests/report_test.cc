@@ -26,7 +26,7 @@ Row row(const char* op, Status status = Status::kPass, const char* check = "valu
 
 Report report() { return {kHeading, {"exp f32", "add f32"}}; }
 
-// A file of this test's, with a text in it.
+// Creates a file with this text.
 std::string file_with(const std::string& name, const std::string& text) {
   std::ofstream(name) << text;
   return name;
@@ -38,7 +38,7 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-TEST(Report, FailsByEveryVerdictThatIsAFault) {
+TEST(Report, FailsWithAnyFault) {
   for (const Status status :
        {Status::kFail, Status::kCrash, Status::kTimeout, Status::kLeak, Status::kMistrusted}) {
     Report faulty = report();
@@ -52,7 +52,7 @@ TEST(Report, FailsByEveryVerdictThatIsAFault) {
   EXPECT_TRUE(fine.passed());
 }
 
-TEST(Report, HasAFaultWhereThePluginLogged) {
+TEST(Report, HasAFaultIfThePluginLogged) {
   Row silent = row("exp"), passed = row("exp"), crashed = row("exp", Status::kCrash);
   crashed.message = "it ended";
   add_plugin_log(silent, "");
@@ -65,9 +65,9 @@ TEST(Report, HasAFaultWhereThePluginLogged) {
   EXPECT_EQ(crashed.message, "it ended; the plugin logged: a layer's words");
 }
 
-TEST(Report, IsNoPassIfNothingWasRun) { EXPECT_FALSE(report().passed()); }
+TEST(Report, FailsIfNothingWasRun) { EXPECT_FALSE(report().passed()); }
 
-TEST(Report, FailsIfAClaimIsNotExecutedInAWholeRun) {
+TEST(Report, FailsIfAWholeRunDoesNotExecuteAClaim) {
   for (const bool whole : {false, true}) {
     Report part = report();
     part.begin(1, whole);
@@ -84,7 +84,7 @@ TEST(Report, FailsIfAClaimIsNotExecutedInAWholeRun) {
 constexpr const char* kKnown =
     R"({"op": "exp", "dtypes": "f32", "check": "value", "reason": "a driver", "date": "2026-11-01"})";
 
-TEST(Report, LetsAKnownFaultPassWithItsReasonAndDate) {
+TEST(Report, PassesWithAKnownFaultThatHasReasonAndDate) {
   Report known = report();
   known.expect(file_with("known", std::string("# faults\n") + kKnown + "\n"));
   known.add(row("exp", Status::kFail));
@@ -106,14 +106,14 @@ TEST(Report, FailsIfAKnownFaultIsGone) {
   EXPECT_EQ(Json::parse(read("gone.json"))["rows"][0]["status"], "XPASS");
 }
 
-TEST(Report, KnowsFaultsOfTheirOwnCellOnly) {
+TEST(Report, AppliesKnownFaultsToTheirOwnCellOnly) {
   Report known = report();
   known.expect(file_with("known", kKnown));
   known.add(row("exp", Status::kFail, "special"));
   EXPECT_FALSE(known.passed());
 }
 
-TEST(Report, KnowsFaultsOfDrivers) {
+TEST(Report, AppliesKnownFaultsToTheirDriverOnly) {
   std::string line = kKnown;
   line.insert(1, R"("driver": "Swift", )");
   for (const char* driver : {"SwiftShader 5", "llvmpipe", ""}) {
@@ -134,7 +134,7 @@ TEST(Report, RefusesKnownFaultsWithoutReasonOrDate) {
   EXPECT_THROW(report().expect("no_such_file"), std::runtime_error);
 }
 
-TEST(Report, GoesOnWhereAnEarlierRunWas) {
+TEST(Report, ResumesFromAnEarlierRun) {
   Report first = report();
   Row fault = row("exp", Status::kFail);
   fault.line = "{}";
@@ -145,14 +145,14 @@ TEST(Report, GoesOnWhereAnEarlierRunWas) {
   Report second = report();
   EXPECT_EQ(second.read("first.json"), (std::set<std::string>{"exp f32 value"}));
   second.add(row("add"));
-  EXPECT_FALSE(second.passed());  // What failed then has failed.
+  EXPECT_FALSE(second.passed());  // A fault of the earlier run counts.
   second.write_json("second.json");
   const Json rows = Json::parse(read("second.json"))["rows"];
   EXPECT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0]["curve"], Json::parse("[[-1.0, 0.5, 3.0], [1.0, 2.0, 3.0]]"));
 }
 
-TEST(Report, TellsOfCasesThatAreNoPass) {
+TEST(Report, CountsMistrustedCases) {
   Report some = report();
   Row plain = row("exp");
   plain.mistrusted = 2;
@@ -169,7 +169,7 @@ TEST(Report, TellsOfCasesThatAreNoPass) {
   EXPECT_EQ(row_from_json(to_json(plain)).mistrusted, 2u);
 }
 
-TEST(Report, HoldsErrorsBeyondAllNumbers) {
+TEST(Report, StoresInfiniteErrors) {
   Row fault = row("exp", Status::kFail);
   fault.ulp = INFINITY;
   fault.curve = {{1, INFINITY, INFINITY}};
@@ -180,7 +180,7 @@ TEST(Report, HoldsErrorsBeyondAllNumbers) {
   EXPECT_GT(again.curve[0].allowed, 1e299);
 }
 
-TEST(Report, TakesNoRunOverThatWasNotAlike) {
+TEST(Report, RefusesToResumeFromADifferentRun) {
   Report first = report();
   first.add(row("exp"));
   first.write_json("first.json");
@@ -192,7 +192,7 @@ TEST(Report, TakesNoRunOverThatWasNotAlike) {
   EXPECT_THROW(report().read("no_such_file"), std::runtime_error);
 }
 
-TEST(Report, IsXmlThatToolsCanRead) {
+TEST(Report, WritesValidJunitXml) {
   Report faulty = report();
   Row fault = row("exp", Status::kFail);
   fault.message = "a < b & \"c\"";
@@ -224,14 +224,14 @@ std::string page() {
   return html_page(heading, {drawn, fault, known, other});
 }
 
-TEST(Page, HoldsWhatAReaderNeeds) {
+TEST(Page, ContainsResultsFaultsAndCurves) {
   const std::string html = page();
   for (const char* text : {
            "device 1.2 on device:0",
            "✗ 1 faults",
            "2 / 2 / 5",
            "fma may round twice",
-           "exp f32 passed: 1 properties, 3 cases, at most 0.98 ulp",  // A cell of the map.
+           "exp f32 passed: 1 properties, 3 cases, at most 0.98 ulp",  // Cell of the map.
            "add f32 has a fault",
            "element 1 is &lt;5&gt;, not 2",
            "--check value --case '{&quot;op&quot;:&quot;add&quot;}'",
@@ -246,7 +246,7 @@ TEST(Page, HoldsWhatAReaderNeeds) {
   }
 }
 
-TEST(Page, CountsNoCheckThatIsTriedOfAnyOp) {
+TEST(Page, DoesNotCountChecksOfUnclaimedSignatures) {
   const std::string html = html_page(kHeading, {row("gemm", Status::kPass, "differences")});
   EXPECT_NE(html.find("gemm f32 nothing was run"), std::string::npos);
 }
@@ -258,14 +258,14 @@ TEST(Page, NeedsNoNetworkAndNoScript) {
   }
 }
 
-TEST(Page, IsForLightAndDarkAndForPhones) {
+TEST(Page, SupportsDarkThemeAndPhones) {
   const std::string html = page();
   EXPECT_NE(html.find("@media(prefers-color-scheme:dark)"), std::string::npos);
   EXPECT_NE(html.find("width=device-width"), std::string::npos);
 }
 
-// Each state has a sign of its own beside its colour, and each figure a name.
-TEST(Page, SaysNothingByColourAlone) {
+// Each state has a sign as well as a colour, and each figure has a label.
+TEST(Page, ConveysNothingByColourAlone) {
   const std::string html = page();
   for (const char* text : {"\">✓", "\">✗", "\">!", "role=img aria-label=\"exp f32"}) {
     EXPECT_NE(html.find(text), std::string::npos) << text;

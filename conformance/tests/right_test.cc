@@ -1,5 +1,5 @@
-// What is right beside the oracle's values, by what a device declares: devices and results that are
-// wrong without it, and some that stay wrong with it.
+// Tests which results beside the oracle's are valid, depending on the features that a device
+// declares.
 
 #include "conformance/checks/right.h"
 
@@ -36,7 +36,7 @@ Problem problem_of(const char* op, const std::vector<Reals>& inputs,
   return problem;
 }
 
-// Whether a result of these values passes.
+// Whether a result with these values passes.
 bool passes(const Environment& env, const Problem& problem, const Reals& got) {
   const tenon_dtype dtype = oracle().infer(problem).at(0).first;
   const Result result = {dtype, {static_cast<int64_t>(got.size())}, encode(got, dtype)};
@@ -45,11 +45,11 @@ bool passes(const Environment& env, const Problem& problem, const Reals& got) {
 
 // ---- fma
 
-constexpr double kTiny = 0x1p-24;  // What the product loses where it is rounded.
+constexpr double kTiny = 0x1p-24;  // The rounding error of the product.
 
 Problem cancelling() { return problem_of("fma", {{1 + 0x1p-12}, {1 + 0x1p-12}, {-1 - 0x1p-11}}); }
 
-TEST(Fma, IsRoundedOnceByADeviceThatDeclaresIt) {
+TEST(Fma, MustRoundOnceOnDevicesThatDeclareIt) {
   const Environment env = environment(TENON_FEATURE_IEEE_FMA);
 
   EXPECT_TRUE(passes(env, cancelling(), {kTiny}));
@@ -57,7 +57,7 @@ TEST(Fma, IsRoundedOnceByADeviceThatDeclaresIt) {
   EXPECT_FALSE(passes(env, cancelling(), {kTiny / 2}));
 }
 
-TEST(Fma, MayBeAProductAndASumOrWhatLiesBetween) {
+TEST(Fma, MayRoundTwiceOrAnywhereBetween) {
   const Environment env = environment(0);
 
   for (const double got : {kTiny, kTiny / 2, 0.0}) EXPECT_TRUE(passes(env, cancelling(), {got}));
@@ -75,7 +75,7 @@ TEST(Fma, MayOverflowInItsProduct) {
   EXPECT_FALSE(passes(environment(TENON_FEATURE_IEEE_FMA), problem, {INFINITY}));
 }
 
-TEST(Fma, RoundsHalvesToTheirOwnPrecision) {
+TEST(Fma, RoundsHalfTypesToTheirOwnPrecision) {
   // The exact value is 2^-10 + 2^-20; the product alone is rounded to 1 + 2^-9.
   const Problem problem =
       problem_of("fma", {{1 + 0x1p-10}, {1 + 0x1p-10}, {-1 - 0x1p-10}}, TENON_FLOAT16);
@@ -86,11 +86,11 @@ TEST(Fma, RoundsHalvesToTheirOwnPrecision) {
   EXPECT_FALSE(passes(environment(TENON_FEATURE_IEEE_FMA), problem, {0x1p-10}));
 }
 
-// ---- devices that flush
+// ---- flushing devices
 
 constexpr tenon_features kFlush = TENON_FEATURE_FLUSH_TO_ZERO;
 
-TEST(Flushing, MakesZerosOfSubnormalResults) {
+TEST(Flushing, AllowsZerosForSubnormalResults) {
   const Problem problem = problem_of("mul", {{0x1p-100}, {-0x1p-40}});
 
   for (const double zero : {0.0, -0.0}) {
@@ -101,12 +101,12 @@ TEST(Flushing, MakesZerosOfSubnormalResults) {
   EXPECT_TRUE(passes(environment(kFlush), problem, {-0x1p-140}));
 }
 
-TEST(Flushing, KeepsNormalResults) {
+TEST(Flushing, MustKeepNormalResults) {
   EXPECT_FALSE(passes(environment(kFlush), problem_of("mul", {{0x1p-63}, {0x1p-63}}), {0}));
   EXPECT_FALSE(passes(environment(kFlush), problem_of("add", {{1}, {-1}}), {0x1p-149}));
 }
 
-TEST(Flushing, TakesSubnormalInputsForZeros) {
+TEST(Flushing, AllowsZerosForSubnormalInputs) {
   const Problem product = problem_of("mul", {{0x1p-130}, {0x1p100}});
   EXPECT_TRUE(passes(environment(kFlush), product, {0}));
   EXPECT_FALSE(passes(environment(0), product, {0}));
@@ -121,7 +121,7 @@ TEST(Flushing, TakesSubnormalInputsForZeros) {
   EXPECT_FALSE(passes(environment(0), problem_of("equal", {{0x1p-130}, {0}}), {1}));
 }
 
-TEST(Flushing, LeavesWhatIsOnlyMoved) {
+TEST(Flushing, MustKeepValuesThatAreOnlyMoved) {
   EXPECT_FALSE(passes(environment(kFlush), problem_of("copy", {{0x1p-130}}), {0}));
   EXPECT_FALSE(passes(environment(kFlush), problem_of("concat", {{0x1p-130}, {1}}), {0, 1}));
   EXPECT_FALSE(passes(environment(kFlush), problem_of("meshgrid", {{0x1p-130}}), {0}));
@@ -135,7 +135,7 @@ TEST(Flushing, MayLoseTheProductOfAnFma) {
   EXPECT_FALSE(passes(environment(kFlush | TENON_FEATURE_IEEE_FMA), problem, {0x1.4p-126}));
 }
 
-// A device that makes zeros of all floats below a limit.
+// Flushes all floats below a limit to zero.
 template <int exponent>
 void flush_below(const tenon_launch& launch) {
   const tenon_view& y = launch.outputs[0];
@@ -158,7 +158,7 @@ Finding judged_on(Spoil spoil, tenon_features features) {
   return judge_values(env, problem, device.run(problem));
 }
 
-TEST(Flushing, IsNoFaultOfADeviceThatDeclaresIt) {
+TEST(Flushing, IsAFaultOnlyIfNotDeclared) {
   const Finding declared = judged_on(flush_below<-126>, kFlush);
   EXPECT_TRUE(declared.passed) << declared.message;
   EXPECT_FALSE(judged_on(flush_below<-126>, 0).passed);
@@ -167,7 +167,7 @@ TEST(Flushing, IsNoFaultOfADeviceThatDeclaresIt) {
 
 // ---- relaxed
 
-TEST(Relaxed, LetsTheErrorOfExpGrowWithItsInput) {
+TEST(Relaxed, ErrorOfExpMayGrowWithItsInput) {
   const auto off_by = [](double x, double ulps, Profile profile) {
     const double y = std::exp(x);
     const double unit = static_cast<double>(ulp(Real(y), TENON_FLOAT32));
@@ -181,13 +181,14 @@ TEST(Relaxed, LetsTheErrorOfExpGrowWithItsInput) {
   EXPECT_FALSE(off_by(0.25, 5, Profile::kRelaxed));
 }
 
-// As exp2(y log2 x), where the logarithm is 8 ulp off: relative to 2^100 some 2^-17.
-TEST(Relaxed, BoundsPowByWhatItIsMadeOf) {
+// pow is exp2(y log2 x) with a logarithm that is 8 ulp off, so the error relative to 2^100 is about
+// 2^-17.
+TEST(Relaxed, BoundsPowByTheErrorsOfItsParts) {
   const auto off_by = [](double part, Profile profile) {
     const double got = static_cast<float>(std::ldexp(1 + part, 100));
     return passes(environment(0, profile), problem_of("pow", {{4}, {50}}), {got});
   };
-  // 50 * 8 ulp(2) and half an ulp of 100, times ln 2.
+  // 50 * 8 ulp(2), plus half an ulp of 100, times ln 2.
   const double most = 0.6931 * (50 * 8 * 0x1p-22 + 0x1p-18);
   EXPECT_TRUE(off_by(0.95 * most, Profile::kRelaxed));
   EXPECT_FALSE(off_by(1.05 * most, Profile::kRelaxed));
@@ -212,7 +213,7 @@ TEST(Relaxed, BoundsSineAndCosineAbsolutely) {
 
 // ---- layouts
 
-// Wrong where the second factor alone lies otherwise than dense.
+// A wrong result if the first factor is dense and the second is not.
 void spoil_second_factor(const tenon_launch& launch) {
   if (launch.n_inputs != 2 || launch.outputs[0].dtype != TENON_FLOAT32) return;
   const tenon_view &a = launch.inputs[0], &b = launch.inputs[1];
@@ -221,7 +222,7 @@ void spoil_second_factor(const tenon_launch& launch) {
   *static_cast<float*>(launch.outputs[0].data) += 1;
 }
 
-TEST(Layouts, TryEachInputByItself) {
+TEST(Layouts, AreTriedForEachInputAlone) {
   const Session device = session_of_spoiled_ref(spoil_second_factor);
   const Environment env = {.device = device, .oracle = oracle(), .thorough = true};
   const Check& check = *find_check("layouts");

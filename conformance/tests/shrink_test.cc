@@ -33,7 +33,7 @@ Claim claim_of(tenon_dtype dtype) {
   return {.op = &op_named("exp"), .inputs = {dtype}, .outputs = {dtype}, .dtypes = name_of(dtype)};
 }
 
-TEST(Shrink, FindsTheOneElementThatFailsWhereverItIs) {
+TEST(Shrink, FindsTheOnlyFailingElement) {
   for (const int64_t place : {0, 1, 2047, 2048, 5000, 6143}) {
     const Real culprit = Real(place) + Real(0.25);
 
@@ -46,7 +46,7 @@ TEST(Shrink, FindsTheOneElementThatFailsWhereverItIs) {
   }
 }
 
-TEST(Shrink, KeepsTheSizeThatItTakesAndNoOtherAxis) {
+TEST(Shrink, KeepsTheRequiredSizeAndNoOtherAxis) {
   const auto fails = [](const Problem& p) {
     const Sizes& shape = p.inputs[0].shape;
     return !shape.empty() && shape.back() >= 17;
@@ -57,7 +57,7 @@ TEST(Shrink, KeepsTheSizeThatItTakesAndNoOtherAxis) {
   EXPECT_EQ(least.inputs[0].shape, (Sizes{17}));
 }
 
-TEST(Shrink, KeepsTheRankThatItTakes) {
+TEST(Shrink, KeepsTheRequiredRank) {
   const auto fails = [](const Problem& p) { return p.inputs[0].shape.size() >= 3; };
 
   const Problem least = shrink(problem_with(numbers({2, 3, 2, 2})), {}, fails, 300);
@@ -65,8 +65,8 @@ TEST(Shrink, KeepsTheRankThatItTakes) {
   EXPECT_EQ(least.inputs[0].shape, (Sizes{1, 1, 1}));
 }
 
-// The axis that is summed over is the last one left, and has another number.
-TEST(Shrink, LetsAttributesFollowTheAxes) {
+// The summed axis is the only one left, so its index changes.
+TEST(Shrink, AdjustsAttributesToRemovedAxes) {
   Problem problem = problem_with(numbers({3, 5, 4}));
   problem.op = &op_named("sum");
   problem.attrs["axes"] = Sizes{1};
@@ -83,7 +83,7 @@ TEST(Shrink, LetsAttributesFollowTheAxes) {
   EXPECT_EQ(least.attr("axes").list(), (Sizes{0}));
 }
 
-TEST(Shrink, CountsAxesFromTheBackToo) {
+TEST(Shrink, SupportsNegativeAxes) {
   Problem problem = problem_with(numbers({1, 3, 1}));
   problem.op = &op_named("cumsum");
   problem.attrs["axis"] = int64_t{-2};
@@ -99,14 +99,14 @@ TEST(Shrink, CountsAxesFromTheBackToo) {
   EXPECT_EQ(least.attr("axis").whole(), -1);
 }
 
-TEST(Shrink, MakesValuesAndLayoutsPlain) {
+TEST(Shrink, SimplifiesValuesAndLayouts) {
   const Problem least = shrink(problem_with(numbers({4, 4}, Layout::kTransposed)), {}, always, 300);
 
   EXPECT_EQ(least.inputs[0].layout, Layout::kDense);
   EXPECT_EQ(least.inputs[0].values(), (Reals{0}));
 }
 
-TEST(Shrink, KeepsALayoutThatItTakes) {
+TEST(Shrink, KeepsTheRequiredLayout) {
   const auto fails = [](const Problem& p) { return p.inputs[0].layout == Layout::kStepped; };
 
   const Problem least = shrink(problem_with(numbers({4, 4}, Layout::kStepped)), {}, fails, 300);
@@ -114,7 +114,7 @@ TEST(Shrink, KeepsALayoutThatItTakes) {
   EXPECT_EQ(least.inputs[0].layout, Layout::kStepped);
 }
 
-TEST(Shrink, TakesTheSimplestDTypeThatFails) {
+TEST(Shrink, ChoosesTheSimplestDTypeThatFails) {
   Problem problem = problem_with(numbers({4}));
   problem.inputs[0].dtype = TENON_BFLOAT16;
   const std::vector<Claim> simpler = {claim_of(TENON_FLOAT32), claim_of(TENON_FLOAT64),
@@ -126,7 +126,7 @@ TEST(Shrink, TakesTheSimplestDTypeThatFails) {
   EXPECT_EQ(shrink(problem, {}, always, 300).inputs[0].dtype, TENON_BFLOAT16);
 }
 
-TEST(Shrink, RoundsValuesToTheDTypeThatItTakes) {
+TEST(Shrink, RoundsValuesToTheNewDType) {
   Problem problem = problem_with(numbers({}));
   problem.inputs[0].fill.values = {Real(2.75)};
   const auto is_large = [](const Problem& p) { return p.inputs[0].values()[0] > Real(2.5); };
@@ -137,7 +137,7 @@ TEST(Shrink, RoundsValuesToTheDTypeThatItTakes) {
   EXPECT_EQ(least.inputs[0].values(), (Reals{3}));
 }
 
-TEST(Shrink, OrdersDTypesByHowPlainTheyAre) {
+TEST(Shrink, OrdersDTypesBySimplicity) {
   const tenon_dtype order[] = {TENON_FLOAT32, TENON_INT8,    TENON_UINT8,   TENON_INT32,
                                TENON_INT64,   TENON_FLOAT64, TENON_BFLOAT16};
   for (size_t i = 1; i < std::size(order); ++i) {
@@ -146,7 +146,7 @@ TEST(Shrink, OrdersDTypesByHowPlainTheyAre) {
   }
 }
 
-TEST(Shrink, LeavesOutInputsAndAttributesThatItCan) {
+TEST(Shrink, RemovesInputsAndAttributes) {
   Problem norm = problem_with(numbers({2, 2}));
   norm.op = &op_named("layer_norm");
   norm.inputs.push_back(numbers({2}));
@@ -169,7 +169,7 @@ TEST(Shrink, LeavesOutInputsAndAttributesThatItCan) {
   EXPECT_EQ(shrink(concat, {}, always, 300).inputs.size(), 1u);
 }
 
-TEST(Shrink, AsksNoMoreOftenThanItMay) {
+TEST(Shrink, TriesAtMostBudgetCandidates) {
   int asked = 0;
 
   shrink(
@@ -178,7 +178,7 @@ TEST(Shrink, AsksNoMoreOftenThanItMay) {
   EXPECT_LE(asked, 20);
 }
 
-TEST(Shrink, LeavesALineThatMakesTheSameProblem) {
+TEST(Shrink, ResultRoundTripsThroughALine) {
   const Problem least = shrink(
       problem_with(numbers({64})), {}, [](const Problem& p) { return holds(p, Real(40.25)); }, 300);
 

@@ -1,5 +1,5 @@
-// What the checks of special values, casts, indices, ranks and aliasing try, and that each can
-// fail.
+// Tests what the checks of special values, casts, indices, ranks and aliasing cover, and that the
+// reference passes them.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace tenon_kit {
 namespace {
 
-// The guard is one for a process, and so is this.
+// There is one guard in a process, so there is one runner.
 const Runner& runner() {
   static const Runner runner({.plugin = TENON_TEST_REF});
   return runner;
@@ -40,14 +40,14 @@ bool holds(const Reals& values, Real x) {
 
 // ---- thresholds
 
-TEST(Fill, HasBothSidesOfThresholds) {
+TEST(Fill, ContainsBothSidesOfThresholds) {
   const Reals values = thresholds(TENON_FLOAT32);
-  const Real step = real_scale(1, -21);  // Between 4 and 8.
+  const Real step = real_scale(1, -21);  // The spacing between 4 and 8.
 
   for (const Real x : {Real(6), Real(6) + step, Real(6) - step, Real(-3), Real(0.5)}) {
     EXPECT_TRUE(holds(values, x)) << text(x);
   }
-  // The last input of exp that is in the range, and the first that is not.
+  // The largest argument of exp whose result is finite, and the next one.
   const auto overflows = [](Real x) { return std::exp(static_cast<double>(x)) > 0x1.ffffffp127; };
   EXPECT_TRUE(std::any_of(values.begin(), values.end(), [&](Real x) {
     return overflows(x) && !overflows(x - 2 * ulp(x, TENON_FLOAT32));
@@ -55,7 +55,7 @@ TEST(Fill, HasBothSidesOfThresholds) {
   for (const Real x : values) EXPECT_EQ(rounded(x, TENON_FLOAT32), x);
 }
 
-TEST(Fill, HasWhatLiesAroundThePowersOfTwo) {
+TEST(Fill, ContainsNeighboursOfPowersOfTwo) {
   const Reals bytes = around_powers(TENON_UINT8);
   for (const int x : {0, 1, 127, 128, 129, 255}) EXPECT_TRUE(holds(bytes, x)) << x;
   EXPECT_FALSE(holds(bytes, 256));
@@ -71,7 +71,7 @@ size_t rank_of(const Problem& problem) {
   return made ? made->list().size() : problem.inputs[0].shape.size();
 }
 
-TEST(Ranks, AreTriedOfOpsThatAreNotElementwise) {
+TEST(Ranks, AreTriedForOpsThatAreNotElementwise) {
   const char* const whole[][2] = {{"sum", "f32"},
                                   {"copy", "f32"},
                                   {"nonzero", "f32->i64"},
@@ -95,7 +95,7 @@ TEST(Ranks, AreTriedOfOpsThatAreNotElementwise) {
   }
 }
 
-TEST(Ranks, HaveAxesAtBothEndsAndBetween) {
+TEST(Ranks, CoverFirstMiddleAndLastAxes) {
   std::set<std::vector<int64_t>> axes;
   for (const Problem& problem : problems_of("ranks", "sum", "f32")) {
     if (rank_of(problem) == 8) axes.insert(problem.attr("axes").list());
@@ -103,7 +103,7 @@ TEST(Ranks, HaveAxesAtBothEndsAndBetween) {
   EXPECT_EQ(axes, (std::set<std::vector<int64_t>>{{}, {0}, {7}, {4}, {-1, 0}}));
 }
 
-TEST(Sizes, AreThoseOfEachAxisThatMatters) {
+TEST(Sizes, CoverEachRelevantAxis) {
   for (const int64_t n : edge_sizes()) {
     bool m = false, k = false, columns = false;
     for (const Problem& problem : problems_of("sizes", "matmul", "f32")) {
@@ -117,7 +117,7 @@ TEST(Sizes, AreThoseOfEachAxisThatMatters) {
   }
 }
 
-TEST(Sizes, OfNoneAreEmptyProblems) {
+TEST(Sizes, IncludeEmptyOperands) {
   size_t empty = 0;
   for (const Problem& problem : problems_of("empty", "gather", "f32,i64->f32")) {
     empty += count_of(problem.inputs[0].shape) == 0 || count_of(problem.inputs[1].shape) == 0;
@@ -127,7 +127,7 @@ TEST(Sizes, OfNoneAreEmptyProblems) {
 
 // ---- special values
 
-TEST(Specials, ReachRowsProductsAndWhatMoves) {
+TEST(Specials, CoverRowsProductsAndMoves) {
   const char* const ops[][2] = {{"sum", "f32"},
                                 {"prod", "f16"},
                                 {"max", "f32"},
@@ -154,13 +154,13 @@ TEST(Specials, ReachRowsProductsAndWhatMoves) {
   }
 }
 
-// ---- the reference passes; mutants/named/reach.toml has what each of them catches
+// ---- the reference passes; mutants/named/reach.toml lists faults that these checks catch
 
 Row row_of(const char* check, const Claim& claim) {
   return runner().run(claim, *find_check(check), [](const Problem&) {});
 }
 
-TEST(NewChecks, HoldForTheReference) {
+TEST(NewChecks, PassOnTheReference) {
   const char* const cells[][3] = {{"casts", "cast", "f64->i8"},
                                   {"casts", "cast", "i64->f16"},
                                   {"casts", "cast", "f16->u64"},
@@ -209,14 +209,14 @@ TEST(Indices, AreTriedBeyondBothEndsAndFromTheEnd) {
   }
 }
 
-// What counts from the end is another matter than what is too small.
-TEST(Indices, AreTriedBelowTheLeastWhereThereIsOne) {
+// A negative index is either counted from the end or too small.
+TEST(Indices, AreTriedBelowTheSmallestValidIndex) {
   std::set<std::string> below;
   for (const Problem& problem : problems_of("indices", "gather", "f32,i32->f32")) {
     const std::string& op = problem.op->name;
     const Reals at = problem.inputs[index_rule_of(*problem.op)->input].values();
     if (op == "bincount" && holds(at, -1)) below.insert(op);
-    if (op == "kv_cache_update" && holds(at, -4)) below.insert(op);  // Of three places.
+    if (op == "kv_cache_update" && holds(at, -4)) below.insert(op);  // With three positions.
     if (op == "reverse_sequence" && std::any_of(at.begin(), at.end(), [](Real x) { return x < 0; }))
       below.insert(op);
   }

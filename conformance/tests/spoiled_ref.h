@@ -1,4 +1,4 @@
-// `ref` with a fault of a test's own: what a launch leaves is spoiled behind it.
+// `ref` with an injected fault: a function that corrupts the outputs after each launch.
 
 #pragma once
 
@@ -10,10 +10,10 @@ namespace tenon_kit {
 
 using Spoil = void (*)(const tenon_launch& launch);
 
-// A session with such a device. There is one fault at a time; NULL: none.
+// A session with such a device. There is one fault at a time; NULL for none.
 Session session_of_spoiled_ref(Spoil spoil);
 
-// The oracle, as every check has it.
+// The same oracle as in every check.
 Session session_of_oracle();
 
 const tenon_plugin& plain_ref();

@@ -1,4 +1,4 @@
-// Each verdict, brought about by a fault that is planted for it.
+// Tests each verdict with an injected fault.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace tenon_kit {
 namespace {
 
-// The guard is one for a process, and so is this.
+// There is one guard in a process, so there is one runner.
 const Runner& runner() {
   static const Runner runner({.plugin = TENON_TEST_REF});
   return runner;
@@ -42,7 +42,7 @@ Row verdict_on(const Claim& claim, const decltype(Check::problems)& problems, Te
 
 Row verdict_on(Test test) { return verdict_on(claim_of("exp", "f32"), a_thousand, test); }
 
-TEST(Verdicts, PassWhatHolds) {
+TEST(Verdicts, PassIfTheCheckHolds) {
   const Row row = verdict_on([](const Environment& env, const Problem& problem) {
     return judge_values(env, problem, env.device.run(problem));
   });
@@ -50,8 +50,8 @@ TEST(Verdicts, PassWhatHolds) {
   EXPECT_EQ(row.cases, 1u);
 }
 
-// The device's result is changed in one place: an element of a value that only one has.
-TEST(Verdicts, FailWithTheSmallestProblemThatFails) {
+// Changes one element of the device's result, identified by the only input value above 0.99.
+TEST(Verdicts, FailWithTheSmallestFailingProblem) {
   const Row row = verdict_on([](const Environment& env, const Problem& problem) {
     std::vector<Result> got = env.device.run(problem);
     const Reals x = problem.inputs[0].values();
@@ -67,7 +67,7 @@ TEST(Verdicts, FailWithTheSmallestProblemThatFails) {
   EXPECT_EQ(least.inputs[0].shape, (Sizes{1}));
 }
 
-// Of 64 elements the last three: what is cropped leaves them out of range.
+// Gathers the last three of 64 elements, so that cropping the data puts the indices out of range.
 std::vector<Problem> gather_of_the_last(const Environment&, const Claim& claim) {
   Problem problem;
   problem.op = claim.op;
@@ -79,7 +79,7 @@ Row verdict_on_gather(Test test) {
   return verdict_on(claim_of("gather", "f32,i64->f32"), gather_of_the_last, test);
 }
 
-TEST(Verdicts, FailWithNoCallThatHasToFail) {
+TEST(Verdicts, FailWithAProblemThatIsValid) {
   const Row wrong = verdict_on_gather([](const Environment& env, const Problem& problem) {
     std::vector<Result> got = env.device.run(problem);
     got[0].bytes.back() ^= std::byte{0x40};
@@ -98,7 +98,7 @@ TEST(Verdicts, FailWithNoCallThatHasToFail) {
   }
 }
 
-TEST(Verdicts, CallItALeakWhereSomethingIsKept) {
+TEST(Verdicts, AreLeakIfSomethingIsNotReleased) {
   const Row row = verdict_on([](const Environment&, const Problem&) {
     Finding finding = Finding::fault("a buffer");
     finding.leaked = true;
@@ -107,13 +107,13 @@ TEST(Verdicts, CallItALeakWhereSomethingIsKept) {
   EXPECT_EQ(row.status, Status::kLeak);
 }
 
-TEST(Verdicts, MistrustAnOracleThatShowsNothing) {
+TEST(Verdicts, AreMistrustedIfTheOracleIsPlain) {
   const Row row =
       verdict_on([](const Environment&, const Problem&) { return Finding{.trusted = false}; });
   EXPECT_EQ(row.status, Status::kMistrusted);
 }
 
-// Two cases, of which one is of 10 elements.
+// Two cases; the second has 10 elements.
 std::vector<Problem> two_sizes(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = a_thousand(env, claim);
   problems.push_back(problems[0]);
@@ -121,7 +121,7 @@ std::vector<Problem> two_sizes(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-TEST(Verdicts, CountNoCaseThatIsTooPlainAsAPass) {
+TEST(Verdicts, CountMistrustedCasesSeparately) {
   const Check check = {
       "planted", 2, "", always, two_sizes, [](const Environment&, const Problem& problem) {
         return Finding{.trusted = problem.inputs[0].shape[0] == 10};
@@ -132,8 +132,8 @@ TEST(Verdicts, CountNoCaseThatIsTooPlainAsAPass) {
   EXPECT_EQ(row.mistrusted, 1u);
 }
 
-// The registry's cases may show zeros; if more is drawn, it has to show more.
-TEST(Verdicts, MistrustCasesThatAreDrawnAndShowNothing) {
+// Cases of the registry may have plain results; if there are drawn cases, one must be telling.
+TEST(Verdicts, AreMistrustedIfAllDrawnCasesArePlain) {
   const auto status_with = [](std::vector<Problem> (*problems)(const Environment&, const Claim&)) {
     const Check check = {
         "planted", 2, "", always, problems, [](const Environment&, const Problem& problem) {
@@ -155,7 +155,7 @@ TEST(Verdicts, MistrustCasesThatAreDrawnAndShowNothing) {
             Status::kPass);
 }
 
-TEST(Verdicts, CallWhatCannotBeTriedUnsupportedUnlessAnotherCaseCan) {
+TEST(Verdicts, AreUnsupportedIfNoCaseCanRun) {
   const auto run = [](Finding (*test)(const Environment&, const Problem&)) {
     const Check check = {"planted", 2, "", always, two_sizes, test};
     return runner().run(claim_of("exp", "f32"), check, [](const Problem&) {});
@@ -176,8 +176,8 @@ TEST(Verdicts, CallWhatCannotBeTriedUnsupportedUnlessAnotherCaseCan) {
   EXPECT_EQ(some.cases, 1u);
 }
 
-// It fails in every dtype, so the plainest that is claimed shows it.
-TEST(Verdicts, FailInTheSimplestDTypeThatIsClaimed) {
+// The check fails in every dtype, so shrinking finds the simplest claimed one.
+TEST(Verdicts, FailInTheSimplestClaimedDType) {
   const auto least_of = [](const char* dtypes, bool (*applies)(const Environment&, const Claim&)) {
     const Check check = {
         "planted",  2,
@@ -192,10 +192,11 @@ TEST(Verdicts, FailInTheSimplestDTypeThatIsClaimed) {
     return is_integer(claim.inputs[0]);
   };
   EXPECT_EQ(least_of("i64", of_integers).dtype, TENON_INT8);
-  EXPECT_EQ(least_of("bf16", always).shape, Sizes{1});  // The check has no problem without axes.
+  // All problems of the check have an axis, so it is kept.
+  EXPECT_EQ(least_of("bf16", always).shape, Sizes{1});
 }
 
-TEST(Verdicts, FailAClaimThatNoCaseTries) {
+TEST(Verdicts, FailIfAClaimHasNoCase) {
   const Check check = {"planted",
                        2,
                        "",
@@ -206,7 +207,7 @@ TEST(Verdicts, FailAClaimThatNoCaseTries) {
   EXPECT_EQ(row.status, Status::kFail);
 }
 
-TEST(Verdicts, CallWhatIsNotClaimedUnsupportedAndSayThatItWorks) {
+TEST(Verdicts, AreUnsupportedIfNotClaimedAndSayThatItWorks) {
   const Claim& claim = claim_of("relu6", "f32");
   EXPECT_FALSE(claim.claimed);
   const Check& check = *find_check(kUnclaimedCheck);
@@ -218,8 +219,8 @@ TEST(Verdicts, CallWhatIsNotClaimedUnsupportedAndSayThatItWorks) {
   EXPECT_EQ(row.message, "not claimed, and works: its decomposition runs");
 }
 
-// Its derivative is the op's, whoever claims it.
-TEST(Verdicts, HoldWhatIsNotClaimedToItsDefinition) {
+// The derivative of an unclaimed op is checked as well.
+TEST(Verdicts, UnclaimedOpsAreCheckedByDefinition) {
   const Claim& claim = claim_of("gemm", "f64");
   EXPECT_FALSE(claim.claimed);
   std::set<std::string> names;
@@ -233,7 +234,7 @@ TEST(Verdicts, HoldWhatIsNotClaimedToItsDefinition) {
   EXPECT_GT(row.cases, 0u);
 }
 
-// ---- what takes its process down
+// ---- crashes and timeouts
 
 Row row_of_worker(const std::string& script, uint64_t memory_bytes = 0) {
   WorkerOptions options = {
@@ -245,20 +246,20 @@ Row row_of_worker(const std::string& script, uint64_t memory_bytes = 0) {
   return found;
 }
 
-TEST(Verdicts, NameACrashAndTheProblemThatWasTried) {
+TEST(Verdicts, ReportACrashAndItsProblem) {
   const Row row = row_of_worker("read c; echo '@the problem' >&3; kill -SEGV $$");
   EXPECT_EQ(row.status, Status::kCrash);
   EXPECT_EQ(row.line, "the problem");
   EXPECT_NE(row.message.find("Segmentation fault"), std::string::npos) << row.message;
 }
 
-TEST(Verdicts, NameAnExitThatNobodyAskedFor) {
+TEST(Verdicts, ReportAnUnexpectedExit) {
   const Row row = row_of_worker("read c; exit 3");
   EXPECT_EQ(row.status, Status::kCrash);
   EXPECT_EQ(row.message, "the process exited with 3");
 }
 
-TEST(Verdicts, NameATimeout) {
+TEST(Verdicts, ReportATimeout) {
   const Row row = row_of_worker("read c; echo '@the problem' >&3; exec sleep 60");
   EXPECT_EQ(row.status, Status::kTimeout);
   EXPECT_EQ(row.line, "the problem");
@@ -267,17 +268,17 @@ TEST(Verdicts, NameATimeout) {
 const std::string answer = R"(={"op":"exp","dtypes":"f32","check":"value","level":2,)"
                            R"("status":"PASS","cases":1,"ulp":0,"seconds":0})";
 
-// The shell keeps 64 MiB in a variable.
-TEST(Verdicts, EndAProcessThatTakesTooMuchMemory) {
+// The shell stores 64 MiB in a variable.
+TEST(Verdicts, AreCrashIfAProcessExceedsItsMemory) {
   const std::string script =
       "read c; x=$(head -c 67108864 /dev/zero | tr '\\0' x) 2>/dev/null; echo '" + answer + "' >&3";
   EXPECT_EQ(row_of_worker(script).status, Status::kPass);
   EXPECT_EQ(row_of_worker(script, 1 << 30).status, Status::kPass);
-  const bool limits = default_memory_mib() != 0;  // Not under sanitizers.
+  const bool limits = default_memory_mib() != 0;  // There is no limit under sanitizers.
   EXPECT_EQ(row_of_worker(script, 32 << 20).status, limits ? Status::kCrash : Status::kPass);
 }
 
-TEST(Verdicts, GoOnAfterACrash) {
+TEST(Verdicts, ContinueAfterACrash) {
   WorkerOptions options = {
       .command = {"/bin/sh", "-c",
                   "while read claim check; do [ $claim = 1 ] && kill -ABRT $$; echo '" + answer +
@@ -291,7 +292,7 @@ TEST(Verdicts, GoOnAfterACrash) {
 
 // ---- all inputs
 
-TEST(Exhaustive, FindsWhatAPartHolds) {
+TEST(Exhaustive, MeasuresErrorsOfOnePart) {
   const Environment& env = runner().environment();
 
   const PartResult part = run_part(env, op_named("exp"), TENON_FLOAT32, {0x3f800000, 1000});
@@ -299,10 +300,10 @@ TEST(Exhaustive, FindsWhatAPartHolds) {
   EXPECT_EQ(part.n_inputs, 1000u);
   EXPECT_EQ(part.n_beyond, 0u) << part.message;
   EXPECT_GT(part.ulp, 0.4);
-  EXPECT_LE(part.ulp, 0.5);  // `ref` rounds once.
+  EXPECT_LE(part.ulp, 0.5);  // `ref` rounds correctly.
 }
 
-TEST(Exhaustive, TakesElementwiseOpsOfOneInputOnly) {
+TEST(Exhaustive, AcceptsUnaryElementwiseOpsOnly) {
   const Session& oracle = runner().environment().oracle;
   EXPECT_EQ(reason_against(op_named("exp"), TENON_FLOAT32, oracle), "");
   EXPECT_EQ(reason_against(op_named("gelu"), TENON_BFLOAT16, oracle), "");
@@ -312,10 +313,10 @@ TEST(Exhaustive, TakesElementwiseOpsOfOneInputOnly) {
   EXPECT_NE(reason_against(op_named("bitwise_not"), TENON_FLOAT32, oracle), "");
 }
 
-// ---- what the ordinary run holds
+// ---- coverage of an ordinary run
 
-// Each unary op meets every float of 16 bits, by one of these two.
-TEST(Coverage, OfUnaryOpsHasEveryHalf) {
+// `special` or `all_halves` runs each unary op on all 16-bit floats.
+TEST(Coverage, IncludesAllHalvesForUnaryOps) {
   for (const Claim& claim : runner().claims()) {
     const bool unary = claim.op->elementwise && claim.inputs.size() == 1;
     if (!unary || !is_float(claim.inputs[0]) || facts(claim.inputs[0]).size != 2) continue;
