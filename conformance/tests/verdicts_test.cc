@@ -315,7 +315,7 @@ TEST(Exhaustive, AcceptsUnaryElementwiseOpsOnly) {
 
 // ---- coverage of an ordinary run
 
-// `special` or `all_halves` runs each unary op on all 16-bit floats.
+// `all_halves` or `unclaimed` runs each unary op on all 16-bit floats.
 TEST(Coverage, IncludesAllHalvesForUnaryOps) {
   for (const Claim& claim : runner().claims()) {
     const bool unary = claim.op->elementwise && claim.inputs.size() == 1;

@@ -1,5 +1,5 @@
-// Convolutions, pooling and losses against ref or literals, and what must not change bits: layouts
-// and threads.
+// Compares convolutions, pooling and losses with ref or literals. Checks that layouts and threads
+// do not change bits.
 
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ TEST(CpuConv, FilterGradientAgreesWithRef) {
 }
 
 // <dy, conv(x)> = <conv_backward_input(dy), x>
-TEST(CpuConv, InputGradientIsItsTranspose) {
+TEST(CpuConv, InputGradientIsTheTransposeOfConv) {
   for (const ConvCase& c : kConvCases) {
     const Tensor x = random_tensor(TENON_FLOAT64, c.x, -1, 1);
     const Tensor w = random_tensor(TENON_FLOAT64, c.w, -1, 1, 2);
@@ -140,7 +140,7 @@ TEST(CpuPool, AgreesWithRef) {
   }
 }
 
-TEST(CpuPool, BackwardAddsWhatWindowsShare) {
+TEST(CpuPool, BackwardAddsGradientsOfOverlappingWindows) {
   const Tensor dy = f32({1, 1, 3}, {1, 2, 4}), i = i64({1, 1, 3}, {1, 1, 3});
   const int64_t shape[] = {1, 1, 4};
   const tenon_max_pool_backward_attrs attrs{sizeof attrs, shape, 3};
@@ -148,7 +148,7 @@ TEST(CpuPool, BackwardAddsWhatWindowsShare) {
   EXPECT_EQ(dx[0].numbers(), (Numbers{0, 3, 0, 4}));
 }
 
-TEST(CpuPool, BackwardTakesIndicesOfOtherPlanesAndReportsThoseOfNone) {
+TEST(CpuPool, BackwardAcceptsIndicesOfOtherPlanesAndReportsInvalidOnes) {
   const Tensor dy = f32({1, 2, 2}, {1, 2, 4, 8}), i = i64({1, 2, 2}, {2, 0, 1, 9});
   const int64_t shape[] = {1, 2, 2};
   const tenon_max_pool_backward_attrs attrs{sizeof attrs, shape, 3};
@@ -165,7 +165,7 @@ TEST(CpuLoss, SparseCrossEntropyGivesLossAndLogProbabilities) {
   EXPECT_NEAR(y[1].numbers()[0], -2.4076059644443806, 1e-6);
 }
 
-TEST(CpuLoss, ALabelOutsideTheClassesIsReported) {
+TEST(CpuLoss, LabelOutsideTheClassesIsReported) {
   const Launched y =
       cpu().run(TENON_OP_sparse_softmax_cross_entropy, nullptr,
                 {f32({1, 2}, {0, 0}), i32({1}, {5})}, {f32({}, {}), f32({1, 2}, {})});
@@ -173,7 +173,7 @@ TEST(CpuLoss, ALabelOutsideTheClassesIsReported) {
   EXPECT_EQ(y.record.index, 5);
 }
 
-// ---- what must not change bits ---------------------------------------------------------------
+// ---- bits must not depend on layouts and threads ----------------------------------------------
 
 struct Call {
   const char* name;
@@ -318,7 +318,7 @@ TEST(CpuBits, DoNotDependOnThreads) {
   }
 }
 
-TEST(CpuBits, BroadcastOperandsGiveWhatCopiesGive) {
+TEST(CpuBits, BroadcastOperandsEqualCopies) {
   const Tensor x = random_tensor(TENON_FLOAT32, {6, 5, 40}, -2, 2);
   const Tensor b = random_tensor(TENON_FLOAT32, {6, 5, 40}, -2, 2, 2);
   for (const List& strides :

@@ -1,4 +1,4 @@
-// Linear algebra against ref, and what must not change bits: layouts and threads.
+// Compares linear algebra with ref, and checks that layouts and threads do not change bits.
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@ using namespace tenon_sdk::testing;
 const tenon_dtype kDtypes[] = {TENON_FLOAT32, TENON_FLOAT64};
 const int64_t kSides[] = {0, 1, 2, 3, 7, 16, 33, 65, 130};
 
-// What a few operations on numbers of size 1 may differ by.
+// Tolerance for a few operations on numbers of magnitude 1.
 double bound_of(tenon_dtype dtype, int64_t n) {
   return (dtype == TENON_FLOAT32 ? 0x1p-23 : 0x1p-52) * 8 * static_cast<double>(n + 1);
 }
 
-// Three random matrices with `shift` on their diagonals, which makes them far from singular.
+// Three random matrices with `shift` added to their diagonals, which makes them well conditioned.
 Tensor matrices(tenon_dtype dtype, int64_t m, int64_t n, double shift = 0, bool symmetric = false) {
   return tenon_sdk::dispatch<tenon_sdk::Types<float, double>>(
       dtype, [&]<class T>(tenon_sdk::Type<T>) {
@@ -56,7 +56,8 @@ TEST(CpuLinalg, TriangularSystemsAgreeWithRef) {
         tenon_triangular_solve_attrs attrs = TENON_TRIANGULAR_SOLVE_ATTRS_DEFAULT;
         attrs.lower = (flags & 1) != 0;
         attrs.transpose = (flags & 2) != 0;
-        attrs.unit_diagonal = (flags & 4) != 0 && n <= 7;  // Else the solutions grow without end.
+        // Otherwise the solutions grow without bound.
+        attrs.unit_diagonal = (flags & 4) != 0 && n <= 7;
         attrs.left = left;
         expect_like_ref(TENON_OP_triangular_solve, &attrs, {a, b}, {zeros_of(dtype, b.sizes)},
                         bound_of(dtype, n));
@@ -86,7 +87,7 @@ TEST(CpuLinalg, CholeskyAndEliminationAgreeWithRef) {
 TEST(CpuLinalg, DecompositionsAgreeWithRef) {
   for (const tenon_dtype dtype : kDtypes) {
     for (const int64_t n : kSides) {
-      // The diagonal keeps values apart, and so vectors in their places.
+      // The diagonal separates the eigenvalues, so that vectors keep their order.
       Tensor x = matrices(dtype, n, n, 0, true);
       tenon_sdk::dispatch<tenon_sdk::Types<float, double>>(dtype, [&]<class T>(tenon_sdk::Type<T>) {
         std::vector<T> elements = x.elements<T>();
@@ -99,7 +100,7 @@ TEST(CpuLinalg, DecompositionsAgreeWithRef) {
         return 0;
       });
       const Tensor square = zeros_of(dtype, {3, n, n}), values = zeros_of(dtype, {3, n});
-      // Vectors err by the matrix' size over the distance of values, which is n.
+      // The error of vectors is the size of the matrix over the distance of values, which is n.
       const double bound = bound_of(dtype, n) * static_cast<double>(n + 1);
       expect_like_ref(TENON_OP_eigh, nullptr, {x}, {values, square}, bound);
       expect_like_ref(TENON_OP_svd, nullptr, {x}, {square, values, square}, bound);
@@ -126,7 +127,7 @@ TEST(CpuLinalg, ExtremeSizesNeitherOverflowNorVanish) {
   }
 }
 
-// Bits of every output, one after another.
+// The bits of all outputs, concatenated.
 std::vector<std::byte> bits_of(const Plugin& plugin, uint32_t op, const std::vector<Tensor>& inputs,
                                const std::vector<Tensor>& outputs) {
   std::vector<std::byte> bits;
@@ -136,8 +137,8 @@ std::vector<std::byte> bits_of(const Plugin& plugin, uint32_t op, const std::vec
   return bits;
 }
 
-// OpenBLAS takes its buffers from one table.
-TEST(CpuLinalg, ManySmallMatricesAtOnceDoNotDisturbEachOther) {
+// OpenBLAS takes its buffers from one global table.
+TEST(CpuLinalg, ConcurrentSmallMatricesDoNotInterfere) {
   const Plugin one(TENON_PLUGIN_FILE, 1), four(TENON_PLUGIN_FILE, 4);
   constexpr int64_t kMany = 20000, kSide = 10;
   const Tensor a = random_tensor(TENON_FLOAT32, {kMany, kSide, kSide}, 1, 2);

@@ -1,5 +1,5 @@
-// Sums of a million equal terms. Their roundings all go the same way for a while, so that a serial
-// sum in float32 is off by a hundredth, which none of these may be.
+// Sums of a million equal terms. Their rounding errors all have the same sign for a while, so a
+// serial sum in float32 is off by 1 %. No op may be that inaccurate.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using namespace tenon_sdk::testing;
 constexpr int64_t kMillion = 1 << 20;
 constexpr float kTerm = 0.1f;
 constexpr double kSum = static_cast<double>(kTerm) * kMillion;
-// What docs/numerics.md allows sums of so many terms.
+// The error that docs/numerics.md allows for sums of this many terms.
 constexpr double kBound = (4096 + 2 * 1024) * 0x1p-24;
 
 Tensor terms(const List& sizes) {
@@ -32,7 +32,7 @@ void expect_sums(const Tensor& y, double want = kSum) {
   for (const double sum : y.numbers()) ASSERT_NEAR(sum, want, kBound * want);
 }
 
-TEST(CpuLongSums, OfReductions) {
+TEST(CpuLongSums, ReductionsStayWithinTheBound) {
   const int64_t first[] = {0};
   const tenon_sum_attrs all{sizeof all, nullptr, 0, false}, along{sizeof along, first, 1, false};
   const Tensor row = terms({kMillion}), columns = terms({kMillion, 3});
@@ -43,7 +43,7 @@ TEST(CpuLongSums, OfReductions) {
   expect_sums(cpu().run(TENON_OP_sum, &along, {scattered(columns)}, {terms({3})})[0]);
 }
 
-TEST(CpuLongSums, OfScans) {
+TEST(CpuLongSums, ScansStayWithinTheBound) {
   for (const bool is_reverse : {false, true}) {
     const tenon_cumsum_attrs attrs{sizeof attrs, 0, false, is_reverse};
     const Tensor x = terms({kMillion});
@@ -55,8 +55,8 @@ TEST(CpuLongSums, OfScans) {
   }
 }
 
-// As a row, as columns, in tiles and, of 512 rows, by BLAS.
-TEST(CpuLongSums, OfProducts) {
+// As a row, as columns, in tiles, and with 512 rows by BLAS.
+TEST(CpuLongSums, ProductsStayWithinTheBound) {
   const tenon_matmul_attrs attrs{sizeof attrs, false, false};
   const int64_t sizes[][2] = {{1, 1}, {1, 5}, {5, 1}, {13, 33}};
   for (const auto& [m, n] : sizes) {
@@ -69,7 +69,7 @@ TEST(CpuLongSums, OfProducts) {
               static_cast<double>(kTerm) * kDeep);
 }
 
-TEST(CpuLongSums, OfConvolutionsAndTheirFilters) {
+TEST(CpuLongSums, ConvolutionsAndFilterGradientsStayWithinTheBound) {
   const tenon_conv_attrs conv{.struct_size = sizeof conv, .group = 1};
   const List image{1, 1, 1024, 1024}, one{1, 1, 1, 1};
   expect_sums(cpu().run(TENON_OP_conv, &conv, {terms(image), ones(image)}, {terms(one)})[0]);
@@ -82,7 +82,7 @@ TEST(CpuLongSums, OfConvolutionsAndTheirFilters) {
   }
 }
 
-TEST(CpuLongSums, OfWindows) {
+TEST(CpuLongSums, WindowSumsStayWithinTheBound) {
   for (const List& kernel : {List{1, kMillion}, List{kMillion, 1}, List{1024, 1024}}) {
     const tenon_window_sum_attrs attrs{.struct_size = sizeof attrs,
                                        .kernel_shape = kernel.data(),
@@ -92,8 +92,8 @@ TEST(CpuLongSums, OfWindows) {
   }
 }
 
-// A million updates of one place, among others that have few.
-TEST(CpuLongSums, OfScatters) {
+// A million updates of one element, while others get few.
+TEST(CpuLongSums, ScattersStayWithinTheBound) {
   const auto indices = [](List sizes) {
     std::vector<int64_t> at(kMillion, 1);
     at[5] = at[6] = at[kMillion - 1] = 0;
@@ -121,8 +121,8 @@ TEST(CpuLongSums, OfScatters) {
   }
 }
 
-// In a half type a serial sum of ones ends at 256.
-TEST(CpuLongSums, OfHalvesAreRoundedOnce) {
+// In a half type, a serial sum of ones stops growing at 256.
+TEST(CpuLongSums, HalfSumsAreRoundedOnce) {
   using tenon_sdk::BFloat16;
   const tenon_scatter_elements_attrs attrs{sizeof attrs, 0, TENON_SCATTER_REDUCTION_ADD};
   const Tensor updates = tensor_of(std::vector<BFloat16>(1000, BFloat16(1.0f)), {1000});
@@ -134,7 +134,7 @@ TEST(CpuLongSums, OfHalvesAreRoundedOnce) {
   }
 }
 
-TEST(CpuLongSums, OfAttentionOverManyKeys) {
+TEST(CpuLongSums, AttentionOverManyKeysStaysWithinTheBound) {
   constexpr int64_t kKeys = kMillion / 4;
   const tenon_attention_attrs attrs{.struct_size = sizeof attrs};
   const Launched y =

@@ -1,4 +1,4 @@
-// Loops: what they give is what their instructions give one by one, to the bit.
+// Loops must give the same bits as their instructions run one by one.
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@ namespace {
 using tenon_sdk::testing::Launched;
 using Instruction = Plugin::Instruction;
 
-// A loop drawn at random over inputs of many layouts.
+// A random loop over inputs of many layouts.
 class RandomLoop {
  public:
-  // `plugin` tells which ops there are.
+  // `plugin` determines which ops are available.
   RandomLoop(const Plugin& plugin, uint64_t seed, List sizes)
       : generator_(seed),
         sizes_(std::move(sizes)),
@@ -29,7 +29,7 @@ class RandomLoop {
     }
   }
 
-  // The values, one by one.
+  // The values computed one by one.
   std::vector<Tensor> expected(const Plugin& plugin) const {
     std::vector<Tensor> values = inputs, wanted;
     for (const Instruction& each : instructions) {
@@ -56,13 +56,13 @@ class RandomLoop {
     const Tensor whole = random_tensor(dtype, sizes_, -3, 3, generator_());
     List strides = whole.strides;
     switch (draw(4)) {
-      case 0:  // One element stands for all.
+      case 0:  // A uniform input.
         std::fill(strides.begin(), strides.end(), 0);
         break;
       case 1:  // One row for all.
         strides[0] = 0;
         break;
-      case 2:  // From the end to the start.
+      case 2:  // Reversed.
         inputs.push_back(reversed(whole));
         dtypes_.push_back(dtype);
         return;
@@ -84,7 +84,7 @@ class RandomLoop {
     return x.as(x.sizes, strides, offset);
   }
 
-  // Some value of this dtype, the latest ones before others; none there: a cast makes one.
+  // A random value of this dtype, preferring recent ones. If there is none, adds a cast.
   uint32_t value_of(tenon_dtype dtype) {
     for (size_t tries = 0; tries < 4 * dtypes_.size(); ++tries) {
       const size_t back = draw(1 + draw(dtypes_.size()));
@@ -145,7 +145,8 @@ void expect_equal(const Launched& got, const std::vector<Tensor>& want) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(got[i].bytes, want[i].bytes) << "output " << i;
 }
 
-// Also with the first output on each input that it may lie on; gives how many these are.
+// Also runs with the first output in place of each input that it may alias, and returns their
+// number.
 size_t expect_equal(const Plugin& plugin, const RandomLoop& loop) {
   const std::vector<Tensor> want = loop.expected(plugin);
   const auto run = [&](std::optional<size_t> in_place) {
@@ -191,7 +192,7 @@ TEST(RefLoop, GivesTheBitsOfItsInstructions) {
   }
 }
 
-TEST(CpuLoop, RefusesWhatItHasNoRoomFor) {
+TEST(CpuLoop, RefusesTooManyValues) {
   std::vector<Instruction> instructions;
   for (uint32_t i = 0; i < 200; ++i) {
     instructions.push_back({TENON_OP_neg, nullptr, {i}, TENON_FLOAT32});
@@ -201,8 +202,8 @@ TEST(CpuLoop, RefusesWhatItHasNoRoomFor) {
   EXPECT_EQ(got.refusal, "has no room for a loop of so many values");
 }
 
-TEST(CpuLoop, RefusesWhatNoTileHasRoomFor) {
-  // Fifty-five values of eight bytes that are all there at once.
+TEST(CpuLoop, RefusesValuesThatDoNotFitATile) {
+  // Fifty-five live values of eight bytes.
   std::vector<Instruction> instructions;
   for (uint32_t i = 0; i < 55; ++i) {
     instructions.push_back({TENON_OP_neg, nullptr, {0}, TENON_FLOAT64});
@@ -214,7 +215,7 @@ TEST(CpuLoop, RefusesWhatNoTileHasRoomFor) {
   const Tensor x = tenon_sdk::testing::f64({1, 2});
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {82}, {x}).refusal,
             "has no room for so many values at once");
-  // Forty fit.
+  // Forty live values fit.
   instructions.erase(instructions.begin() + 40, instructions.begin() + 55);
   for (size_t i = 40; i < instructions.size(); ++i) instructions[i].inputs = {0, 1, 2};
   EXPECT_EQ(cpu().run_loop(instructions, {x}, {67}, {x}).refusal, "");

@@ -1,5 +1,5 @@
-// Elements in order, and places found, as ref has them: bit by bit, in every dtype and layout, and
-// whatever the number of threads.
+// Sorting and searching must give ref's bits, in every dtype and layout and with any number of
+// threads.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ constexpr tenon_dtype kDTypes[] = {TENON_BOOL,   TENON_INT8,    TENON_INT16,    
                                    TENON_UINT64, TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32,
                                    TENON_FLOAT64};
 
-// Zeros of both signs, NaN and infinities come first, and small whole numbers behind: many ties.
+// Signed zeros, NaN and infinities first, then many small integers, which tie.
 Tensor with_ties(tenon_dtype dtype, const List& sizes) {
   Tensor made = random_tensor(dtype, sizes, -1000, 1000);
   tenon_sdk::dispatch<tenon_sdk::Floats>(dtype, [&]<class T>(tenon_sdk::Type<T>) {
@@ -62,7 +62,7 @@ TEST(CpuOrder, SortsAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, ChoosesAsRefInEveryDType) {
+TEST(CpuOrder, SelectsAsRefInEveryDType) {
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {2, 2000});
     for (const int64_t k : {1, 40, 1999}) {
@@ -75,7 +75,7 @@ TEST(CpuOrder, ChoosesAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, FindsPlacesAsRefInEveryDType) {
+TEST(CpuOrder, FindsMaximaAndMinimaAsRefInEveryDType) {
   const tenon_sort_attrs ascending = {sizeof ascending, -1, false};
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {40, 50});
@@ -89,7 +89,7 @@ TEST(CpuOrder, FindsPlacesAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, FindsWhatIsNotZeroAsRefInEveryDType) {
+TEST(CpuOrder, FindsNonzeroElementsAsRefInEveryDType) {
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {5, 70, 300});
     for (const int64_t size : {0, 100, 105000}) {
@@ -101,7 +101,7 @@ TEST(CpuOrder, FindsWhatIsNotZeroAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, FindsValuesAsRefInEveryDType) {
+TEST(CpuOrder, SearchesSortedValuesAsRefInEveryDType) {
   for (const tenon_dtype dtype : kDTypes) {
     const Tensor x = with_ties(dtype, {7, 500});
     for (const bool sorted : {false, true}) {
@@ -117,7 +117,7 @@ TEST(CpuOrder, FindsValuesAsRefInEveryDType) {
   }
 }
 
-TEST(CpuOrder, LongLinesAreSortedTheSameOnAnyNumberOfThreads) {
+TEST(CpuOrder, LongRowsAreSortedTheSameOnAnyNumberOfThreads) {
   const Plugin one(TENON_PLUGIN_FILE, 1), four(TENON_PLUGIN_FILE, 4);
   for (const tenon_dtype dtype : {TENON_FLOAT32, TENON_INT64, TENON_BFLOAT16}) {
     const Tensor x = with_ties(dtype, {2, 300001});

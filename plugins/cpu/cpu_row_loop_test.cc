@@ -1,4 +1,4 @@
-// Loops over rows: what they give is what their instructions give one by one, to the bit.
+// Loops over rows must give the same bits as their instructions run one by one.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using Instruction = Plugin::Instruction;
 
 constexpr uint32_t kReduces = TENON_LOOP_PER_ROW | TENON_LOOP_REDUCES;
 
-// A loop over rows, which knows what each of its values is.
+// A loop over rows; tracks the dtype of each of its values and whether it is per row.
 class RowLoop {
  public:
   RowLoop(List sizes, uint32_t row_axes) : sizes_(std::move(sizes)), row_sizes_(sizes_) {
@@ -35,7 +35,7 @@ class RowLoop {
   const List& row_sizes() const { return row_sizes_; }
 
   uint32_t input(const Tensor& x) { return add_input(x, false); }
-  // Behind all inputs per element.
+  // Must be added after all inputs per element.
   uint32_t row_input(const Tensor& x) {
     ++rows_.n_inputs;
     return add_input(x, true);
@@ -43,7 +43,7 @@ class RowLoop {
   uint32_t reduce(uint32_t op, uint32_t x) {
     return add({op, &attrs_, {x}, values_[x].dtype, kReduces});
   }
-  // Along the one axis that a row has.
+  // Reduces the only axis of a row.
   uint32_t find(uint32_t op, uint32_t x) {
     return add({op, &arg_attrs_, {x}, TENON_INT64, kReduces});
   }
@@ -61,7 +61,7 @@ class RowLoop {
   bool is_per_row(uint32_t value) const { return values_[value].per_row; }
   uint32_t n_values() const { return static_cast<uint32_t>(values_.size()); }
 
-  // The values, one by one.
+  // The values computed one by one.
   std::vector<Tensor> expected(const Plugin& plugin) const {
     std::vector<Tensor> values = inputs_, wanted;
     for (const Instruction& each : instructions_) {
@@ -88,7 +88,8 @@ class RowLoop {
     return plugin.run_loop(instructions_, inputs_, given_, outputs, in_place, rows_);
   }
 
-  // Also with the first output on each input that it may lie on; gives how many these are.
+  // Also runs with the first output in place of each input that it may alias, and returns their
+  // number.
   size_t expect_equal(const Plugin& plugin) const {
     const std::vector<Tensor> want = expected(plugin);
     const Launched got = run(plugin);
@@ -146,7 +147,7 @@ class RowLoop {
   std::vector<Value> values_;
 };
 
-// Draws inputs of many layouts, and what is done with them.
+// Draws random inputs of many layouts, and instructions for them.
 class Drawn {
  public:
   Drawn(uint64_t seed, const List& sizes, uint32_t row_axes)
@@ -190,7 +191,7 @@ class Drawn {
     return loop.dtype(v) == TENON_FLOAT32 || loop.dtype(v) == TENON_FLOAT64 ||
            loop.dtype(v) == TENON_FLOAT16;
   }
-  // A value, the latest ones before others.
+  // A random value, preferring recent ones.
   template <class Is>
   std::optional<uint32_t> some(const Is& is) {
     for (size_t tries = 0; tries < 4 * loop.n_values(); ++tries) {
@@ -211,7 +212,7 @@ class Drawn {
     const auto floating = [&](uint32_t v) { return is_floating(v); };
     const auto floating_row = [&](uint32_t v) { return per_row(v) && is_floating(v); };
     switch (draw(6)) {
-      case 0:  // Of integers, too.
+      case 0:  // Also of integers.
         if (const auto x = some([&](uint32_t v) { return !per_row(v); })) {
           const bool can_find = std::has_single_bit(loop.row_axes()) && loop.has_elements();
           can_find&& draw(4) == 0 ? loop.find(draw(2) != 0 ? TENON_OP_argmax : TENON_OP_argmin, *x)
@@ -274,7 +275,7 @@ TEST(CpuRowLoop, GivesTheBitsOfItsInstructionsOnThreads) {
   }
 }
 
-// Over any axes.
+// Unlike cpu, ref supports rows along any axes.
 TEST(RefRowLoop, GivesTheBitsOfItsInstructions) {
   const Shape shapes[] = {{{3, 5}, 2}, {{3, 5}, 1}, {{2, 3, 4}, 2}, {{2, 3, 4}, 5}, {{2, 0}, 2}};
   for (uint64_t seed = 0; seed < 100; ++seed) {
@@ -284,7 +285,7 @@ TEST(RefRowLoop, GivesTheBitsOfItsInstructions) {
   }
 }
 
-TEST(CpuRowLoop, CarriesWhatIsNoNumber) {
+TEST(CpuRowLoop, PropagatesNanAndInfinity) {
   RowLoop loop({3, 70}, 2);
   std::vector<float> elements = random_elements<float>(210, -2, 2);
   elements[5] = NAN;
@@ -297,8 +298,8 @@ TEST(CpuRowLoop, CarriesWhatIsNoNumber) {
   loop.expect_equal(cpu());
 }
 
-// An output may lie on what nobody reads behind it, and on nothing else.
-TEST(CpuRowLoop, LiesOnAnInputOnlyIfNoLaterStageReadsIt) {
+// An output may share memory with an input only if no later stage reads the input.
+TEST(CpuRowLoop, AliasesAnInputOnlyIfNoLaterStageReadsIt) {
   RowLoop read_again({2, 3}, 2), read_before({2, 3}, 2);
   {
     const uint32_t x = read_again.input(f32({2, 3}, {1, 2, 3, 4, 5, 6}));

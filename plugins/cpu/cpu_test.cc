@@ -12,7 +12,7 @@ namespace {
 using namespace tenon_sdk::testing;
 using tenon_sdk::List;
 
-// The distance from the exact result in units of its last place.
+// The distance from the exact result in ulp.
 template <class T>
 double ulps(T got, long double exact) {
   if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
@@ -30,9 +30,9 @@ struct Function {
   const char* name;
   uint32_t op;
   long double (*exact)(long double);
-  double low, high;  // Where the function does something.
+  double low, high;  // The interesting range of arguments.
   double bound_f32, bound_f64;
-  double absolute_f32 = 0, absolute_f64 = 0;  // Beside a zero where terms cancel.
+  double absolute_f32 = 0, absolute_f64 = 0;  // Absolute error near zeros where terms cancel.
 };
 
 long double exact_sigmoid(long double x) {
@@ -43,7 +43,8 @@ long double exact_softplus(long double x) {
   return std::fmax(x, 0.0L) + std::log1p(std::exp(-std::fabs(x)));
 }
 
-// Good to long double beside its positive zero too: each term is divided by the distance from it.
+// Accurate to long double also near its positive zero: each term is divided by the distance from
+// it.
 long double exact_digamma(long double x) {
   constexpr long double kPi = 3.14159265358979323846264338327950288L;
   constexpr long double kRoot = 1.46163214496836234126265954232572133L;
@@ -119,7 +120,8 @@ constexpr Function kFunctions[] = {
 
 class Transcendental : public ::testing::TestWithParam<Function> {};
 
-// Half of the inputs lie where the function does something, half are random bits, and the special
+// Half of the inputs are in the interesting range, and half are random bits; special values come
+// first. For negative inputs an error of `absolute` is allowed.
 // ones come first. Negative ones may be off by `absolute`.
 template <class T>
 void expect_within(const Function& function, double bound, double absolute, size_t n) {
@@ -228,7 +230,7 @@ TEST(Cpu, ExactOpsEqualRefInEveryDType) {
   }
 }
 
-TEST(Cpu, CastsEqualRefFromEveryDTypeToEvery) {
+TEST(Cpu, CastsEqualRefBetweenAllDTypes) {
   for (const tenon_dtype from : kDTypes) {
     for (const tenon_dtype to : kDTypes) {
       const Tensor x = specials_first(from, 517, 3), y = zeros_of(to, x.sizes);
@@ -304,7 +306,7 @@ TEST(Cpu, ProductsAgreeWithRef) {
   }
 }
 
-TEST(Cpu, ProductsOfBytesEqualRef) {
+TEST(Cpu, Int8ProductsEqualRef) {
   const int64_t sides[] = {1, 2, 3, 5, 31, 33, 64, 130};
   const auto compare = [](const std::vector<Tensor>& inputs, const List& out) {
     const Tensor y = zeros_of(TENON_INT32, out);
@@ -339,8 +341,8 @@ TEST(Cpu, GathersZeroForAnIndexOutOfRangeAndReportsIt) {
   EXPECT_EQ(y.record.bound, 3);
 }
 
-TEST(Cpu, MovesLargeDynamicSlicesAsRefDoes) {
-  const List sizes = {3, 200, 150};  // More than one task copies.
+TEST(Cpu, LargeDynamicSlicesEqualRef) {
+  const List sizes = {3, 200, 150};  // Large enough for several tasks.
   const tenon_dynamic_slice_attrs attrs{sizeof attrs, sizes.data(), sizes.size()};
   const Tensor start = i64({3}, {1, -170, 90});
   for (const tenon_dtype dtype : {TENON_BOOL, TENON_FLOAT16, TENON_INT32, TENON_FLOAT64}) {

@@ -1,4 +1,4 @@
-// What the tests of the CPU plugin share: the two plugins, random tensors, comparisons.
+// Shared by the tests of the CPU plugin: the two plugins, random tensors, comparisons.
 
 #pragma once
 
@@ -74,7 +74,7 @@ inline Tensor random_tensor(tenon_dtype dtype, const List& sizes, double low, do
   });
 }
 
-// Signed zeros, infinities, NaN and extremes, in an order that depends on the seed.
+// Places signed zeros, infinities, NaN and extremes first, in an order that depends on the seed.
 template <class T>
 std::vector<T> with_specials(std::vector<T> elements, size_t step = 1) {
   const double specials[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 2, 0.5, -2.5, 3e38, 1e-40};
@@ -102,7 +102,7 @@ inline Tensor specials_first(tenon_dtype dtype, int64_t n, uint64_t seed) {
   });
 }
 
-// Whether the signature of one of the op's lines takes this dtype for its first operand.
+// Whether one of the op's kernel lines accepts this dtype for its first operand.
 inline bool offers(const Plugin& plugin, uint32_t op, tenon_dtype dtype) {
   const bool is_bool = dtype == TENON_BOOL;
   const uint32_t code = TENON_DTYPE_CODE(dtype);
@@ -123,7 +123,7 @@ inline bool offers(const Plugin& plugin, uint32_t op, tenon_dtype dtype) {
   return false;
 }
 
-// Equal numbers; NaNs of any sign and payload are.
+// Equal numbers; all NaNs are equal.
 inline bool same_values(const Tensor& got, const Tensor& want) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(got.dtype, [&]<class T>(tenon_sdk::Type<T>) {
     const std::vector<T> a = got.elements<T>(), b = want.elements<T>();
@@ -144,7 +144,7 @@ inline bool same_values(const Tensor& got, const Tensor& want) {
   });
 }
 
-// Within `bound` of the largest magnitude that is wanted; integers exactly.
+// Equal within `bound` times the largest magnitude in `want`; integers exactly.
 inline bool close(const Tensor& got, const Tensor& want, double bound) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(got.dtype, [&]<class T>(tenon_sdk::Type<T>) {
     if constexpr (!tenon_sdk::kIsFloat<T>) {
@@ -165,7 +165,7 @@ inline bool close(const Tensor& got, const Tensor& want, double bound) {
   });
 }
 
-// The same elements in reverse memory order of axes, with a gap behind each.
+// The same elements with the axes reversed in memory, and with a gap after each element.
 inline Tensor scattered(const Tensor& dense) {
   const size_t size = tenon_sdk::size_of(dense.dtype), rank = dense.sizes.size();
   Tensor made = dense;

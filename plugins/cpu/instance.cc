@@ -1,4 +1,4 @@
-// What the device says of itself.
+// Describes the device.
 
 #include <sys/sysinfo.h>
 
@@ -11,7 +11,7 @@
 namespace tenon_cpu {
 namespace {
 
-// What Linux tells of the processor, or `otherwise`.
+// A field of /proc/cpuinfo, or `otherwise`.
 std::string processor(const char* field, const char* otherwise) {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -33,7 +33,7 @@ Instance::Instance(const tenon_host* host, const tenon_instance_options& options
     : tenon_sdk::Instance(host, options), pool(options.threads) {}
 
 tenon_device_properties Instance::describe() const {
-  // Never destroyed: a program's static objects may open devices in their destructors.
+  // Never destroyed: an application's static objects may open devices in their destructors.
   static const std::string& name = *new std::string(processor("model name", kArchitecture));
   static const std::string& vendor = *new std::string(processor("vendor_id", kArchitecture));
   struct sysinfo system {};

@@ -1,5 +1,5 @@
-// What every kernel of the plugin uses. Read next: kernels.def, the list of them, and
-// kernels/elementwise.h, through which half of them run.
+// Shared by all kernels of the plugin. Read next: kernels.def, the list of kernels, and
+// kernels/elementwise.h, which runs half of them.
 
 #pragma once
 
@@ -27,7 +27,7 @@ using tenon_sdk::Request;
 using tenon_sdk::size_of;
 using tenon_sdk::Type;
 
-// One context's use of the plugin, and its threads.
+// A context's instance of the plugin, with its threads.
 class Instance final : public tenon_sdk::Instance {
  public:
   Instance(const tenon_host* host, const tenon_instance_options& options);
@@ -41,9 +41,9 @@ inline const Pool& pool_of(tenon_device_p* device) {
 }
 inline const Pool& pool_of(const Request& request) { return pool_of(request.device()); }
 
-// Every kernel takes any layout and gives the same bits each time.
+// Every kernel accepts any layout and is deterministic.
 inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
-// For those that read the elements at a place before they write there.
+// For kernels that read the inputs at an index before they write the output there.
 inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
 
 inline bool is_half(tenon_dtype dtype) { return dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16; }
@@ -62,16 +62,16 @@ inline bool has_input(const tenon_launch& launch, size_t i) {
   return i < launch.n_inputs && is_present(launch.inputs[i]);
 }
 
-// For ops whose outputs are as large as the data say, where no size was given.
+// For ops with data-dependent output sizes, if no size is given.
 inline Prepared refuse_unsized() {
   return refuse("finds out how large its outputs are: the host waits for a count");
 }
 
-// kernels/loop.cc, and kernels/row_loop.cc for those over rows.
+// Implemented in kernels/loop.cc, and in kernels/row_loop.cc for loops over rows.
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
 Prepared prepare_row_loop(const tenon_sdk::LoopRequest& request);
 
-// The functions that kernels.def names.
+// Declares the functions that kernels.def names.
 #define TENON_KERNEL(op, signature, prepare) Prepared prepare(const Request& request);
 #include "plugins/cpu/kernels.def"
 #undef TENON_KERNEL

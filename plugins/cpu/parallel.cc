@@ -11,8 +11,8 @@ namespace tenon_cpu {
 
 #if defined(__SANITIZE_THREAD__)
 
-// The sanitizer does not see how oneTBB hands tasks over, so this says it: what came before the
-// loop happens before each task, and each task before what follows the loop.
+// The thread sanitizer does not see oneTBB's synchronisation, so this annotates it: code before the
+// loop happens before each task, and each task happens before code after the loop.
 void Pool::run(int64_t n, void (*function)(void*, int64_t), void* data) const {
   struct Loop {
     void (*function)(void*, int64_t);

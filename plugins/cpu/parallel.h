@@ -1,5 +1,5 @@
-// Parallel loops. What a task computes never depends on which thread runs it, or on how many there
-// are: kernels cut their work by shape alone.
+// Parallel loops. Results never depend on the threads or their number: kernels split their work by
+// shape only.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace tenon_cpu {
 
-// The threads of an instance. A loop of one task runs where it is called, and costs nothing.
+// The threads of an instance. A loop with one task runs on the calling thread without overhead.
 class Pool {
  public:
   explicit Pool(unsigned threads) : arena_(make_arena(threads)) {}
@@ -31,23 +31,23 @@ class Pool {
         const_cast<void*>(static_cast<const void*>(&body)));
   }
 
-  // Cuts [0, n) into ranges of at least `grain` and calls body(begin, end) for each. Only for
-  // bodies whose results do not depend on the cuts.
+  // Splits [0, n) into ranges of at least `grain` and calls body(begin, end) for each. Only for
+  // bodies whose results do not depend on the ranges.
   template <class Body>
   void parallel_ranges(int64_t n, int64_t grain, const Body& body) const {
     if (n <= grain || arena_ == nullptr) {
       if (n > 0) body(int64_t{0}, n);
       return;
     }
-    // Four ranges for each thread even out what other processes take.
+    // Four ranges per thread balance the load if other processes take time.
     const int64_t most = int64_t{4} * threads();
     int64_t step = (n + most - 1) / most;
     if (step < grain) step = grain;
-    step = (step + 63) / 64 * 64;  // Ranges begin on cache lines, whatever the dtype.
+    step = (step + 63) / 64 * 64;  // Align ranges to cache lines for every dtype.
     run_ranges(n, step, body);
   }
 
-  // The same for tasks that are many elements each.
+  // The same for tasks that consist of many elements each.
   template <class Body>
   void parallel_tasks(int64_t n, int64_t grain, const Body& body) const {
     if (n <= grain || arena_ == nullptr) {

@@ -24,8 +24,8 @@ struct Arena {
 
 namespace {
 
-// Starts the threads of an arena with a loop that does nothing. oneTBB may leave tasks behind where
-// the system refuses a thread; these refer to nothing on the stack.
+// Starts the threads of an arena with a loop that does nothing. oneTBB may leave tasks queued when
+// the system refuses a thread; these tasks refer to nothing on the stack.
 void start_threads(Arena& self) {
   try {
     self.arena.execute([&] {
@@ -50,8 +50,8 @@ void release_arena(Arena* arena) { delete arena; }
 
 unsigned arena_threads(const Arena* arena) { return arena == nullptr ? 1 : arena->threads; }
 
-// Isolated, so that a thread that waits for its loop does not begin another caller's task, whose
-// scratch memory and locks it may hold already.
+// Isolated, so that a thread that waits for its loop does not start another caller's task, whose
+// scratch memory and locks it may already hold.
 void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t), void* data) {
   if (!arena->has_threads.load(std::memory_order_acquire)) start_threads(*arena);
   arena->arena.execute([&] {

@@ -1,8 +1,8 @@
-// The CPU plugin: what it is, what it can run, and its table of calls.
+// The entry of the CPU plugin: its description and its table of calls.
 //
 // Read this file, then kernels.def for the kernels and kernels/ for their loops. Memory and streams
-// are those of plugins/sdk/host_device.h. This file alone is compiled for the oldest processor of
-// its kind, so that it can say no on one.
+// are in plugins/sdk/host_device.h. Only this file is compiled for the baseline processor of its
+// architecture, so that it can report an unsupported processor.
 
 #include <tenon/plugin.h>
 
@@ -22,7 +22,7 @@ constexpr tenon_kernel kKernels[] = {
 #undef TENON_KERNEL
 };
 
-// The slots: the SDK's, but for what is defined here.
+// The slots: the SDK's, except those defined here.
 namespace calls {
 using namespace tenon_sdk::host_device;
 

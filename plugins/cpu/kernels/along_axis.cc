@@ -1,7 +1,7 @@
-// Loops along one axis: cumsum, cumprod, cummax and cummin, argmax and argmin.
+// Loops along one axis: cumsum, cumprod, cummax, cummin, argmax and argmin.
 //
-// A line is the elements along the axis. Lines that lie side by side are walked together, so that
-// memory is read in order whatever the axis.
+// A line is the elements along the axis. Adjacent lines are processed together, so that memory is
+// read in order for any axis.
 
 #include "plugins/cpu/kernels/axes.h"
 #include "plugins/cpu/kernels/reduce.h"
@@ -10,10 +10,10 @@ namespace tenon_cpu {
 namespace {
 
 constexpr int64_t kGrain = 32 * 1024;
-constexpr int64_t kTogether = 128;  // Lines that are walked at once, at most.
+constexpr int64_t kTogether = 128;  // Maximum number of lines processed at once.
 
-// Calls strip(first, from, step, n_lines): `n_lines` lines, from number `first` on, begin at
-// from + i * step.
+// Calls strip(first, from, step, n_lines) for groups of `n_lines` lines. The group starts at line
+// `first`; its line i begins at from + i * step.
 template <class Strip>
 void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const Strip& strip) {
   LoopAxes lines;
@@ -31,7 +31,8 @@ void for_each_strip(const Pool& pool, const tenon_view& view, size_t axis, const
   });
 }
 
-// Whether a new element beats the best so far. Ties go to the first, and so does NaN.
+// Whether a new element replaces the best so far. The first of equal elements wins, and so does the
+// first NaN.
 template <class T>
 bool beats(T candidate, T best, bool is_max) {
   if (best != best) return false;
@@ -65,7 +66,7 @@ class ArgReduce final : public RowKernel {
   bool widens() const override { return false; }
 
  private:
-  // Lines begin `step` apart, and have `n` elements that lie `stride` apart.
+  // Lines begin `step` apart; each has `n` elements that are `stride` apart.
   void strip(const T* x, int64_t step, int64_t n_lines, int64_t n, int64_t stride,
              int64_t* y) const {
     Wide best[kTogether];
@@ -90,7 +91,7 @@ class ArgReduce final : public RowKernel {
   bool is_max_;
 };
 
-// Where each line of an output begins.
+// The offsets at which lines of an output begin.
 LoopAxes lines_of(const tenon_view& out, size_t axis) {
   LoopAxes lines;
   for (size_t i = 0; i < out.rank; ++i) {
@@ -99,15 +100,15 @@ LoopAxes lines_of(const tenon_view& out, size_t axis) {
   return lines;
 }
 
-// The sums of the blocks that came before an element, as digits: level 0 adds up to kScanBlock
-// blocks, level 1 as many of those, and so on. So no sum has more than a few hundred terms.
+// The sums of all earlier blocks, organised like digits: level 0 sums up to kScanBlock blocks,
+// level 1 as many of those, and so on. So no sum has more than a few hundred terms.
 constexpr int64_t kScanBlock = 64;
 template <class Wide>
 class SumsBefore {
  public:
   Wide operator[](int64_t line) const { return total_[line]; }
 
-  // After block number `block`, whose sums become 0.
+  // Adds the sums of block number `block`, and resets `sums` to 0.
   void add(int64_t block, Wide* sums, int64_t lines) {
     size_t last = 0;
     for (int64_t n = block + 1; n % kScanBlock == 0 && last + 1 < kLevels; n /= kScanBlock) ++last;
@@ -132,7 +133,7 @@ class SumsBefore {
   size_t depth_ = 1;
 };
 
-// cumsum of floats: the sum of the blocks before an element plus that of its own block.
+// cumsum of floats: the sum of all earlier blocks plus the sum within the element's block.
 template <class T, class Wide>
 void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is_exclusive,
               bool is_reverse) {
@@ -230,7 +231,7 @@ Prepared prepare_arg_reduce(const Request& request) {
   });
 }
 
-// cumsum and cumprod, whose attributes are alike.
+// cumsum and cumprod have the same attributes.
 Prepared prepare_scan(const Request& request) {
   const bool is_sum = request.op() == TENON_OP_cumsum;
   const auto attrs = request.attrs<tenon_cumsum_attrs>();

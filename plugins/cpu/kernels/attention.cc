@@ -1,5 +1,5 @@
-// attention: a block of queries at a time, so that the scores of one block stay in the cache and
-// those of all are never stored.
+// attention: processes a block of queries at a time, so that its scores stay in the cache and all
+// scores are never stored together.
 
 #include <cmath>
 #include <limits>
@@ -11,15 +11,15 @@
 namespace tenon_cpu {
 namespace {
 
-constexpr int64_t kMostQueries = 96;        // Of a block; whole tiles of the product.
-constexpr int64_t kMostScores = 64 * 1024;  // Of a block, so that they stay in the second cache.
+constexpr int64_t kMostQueries = 96;        // Per block; whole tiles of the product.
+constexpr int64_t kMostScores = 64 * 1024;  // Per block; fits the second-level cache.
 
-// How many queries a block has, by shape alone.
+// The number of queries in a block, which depends on the shape only.
 int64_t queries_of_block(int64_t keys) {
   return std::clamp<int64_t>(kMostScores / keys / 12 * 12, 12, kMostQueries);
 }
 
-// Adds a row of a mask, bytes that count as true or numbers, to n scores. False if it hides all.
+// Adds a row of a mask (bools or numbers) to n scores. Returns false if it masks all.
 template <class T, class Element>
 bool add_row(const Element* mask, int64_t step, T* scores, int64_t n) {
   constexpr T kNone = -std::numeric_limits<T>::infinity();
@@ -30,7 +30,7 @@ bool add_row(const Element* mask, int64_t step, T* scores, int64_t n) {
     shown |= added == kNone ? 0 : 1;
     scores[j] += added;
   };
-  if (step == 1) {  // A loop of its own, which becomes vector code.
+  if (step == 1) {  // A separate loop, which the compiler vectorises.
     for (int64_t j = 0; j < n; ++j) add(mask[j], j);
   } else {
     for (int64_t j = 0; j < n; ++j) add(mask[j * step], j);
@@ -38,7 +38,7 @@ bool add_row(const Element* mask, int64_t step, T* scores, int64_t n) {
   return shown != 0;
 }
 
-// A mask as batch, heads, queries and keys; axes of size 1 repeat.
+// A mask with axes batch, heads, queries and keys; axes of size 1 are broadcast.
 class Mask {
  public:
   explicit Mask(const tenon_view& view) : view_(view) {
@@ -126,7 +126,7 @@ class Attention {
     }
   }
 
-  // Makes weights of a query's scores. False if it meets no key.
+  // Converts a query's scores to weights. Returns false if all keys are masked.
   bool weigh(int64_t batch, int64_t head, int64_t query, T* scores, int64_t n) const {
     static const SoftmaxRow<T> softmax;
     static const RowFunction<T> tanh(TENON_OP_tanh);

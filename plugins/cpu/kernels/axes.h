@@ -1,5 +1,5 @@
-// The axes of one operand as a loop sees them: those of size 1 dropped, neighbours merged where one
-// stride crosses both.
+// The axes of an operand, simplified for loops: axes of size 1 are dropped, and neighbouring axes
+// are merged if one stride covers both.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct LoopAxes {
   int64_t inner_size() const { return rank == 0 ? 1 : sizes[rank - 1]; }
   int64_t inner_stride() const { return rank == 0 ? 1 : strides[rank - 1]; }
 
-  // Where element `index`, in row-major order, lies.
+  // The offset of element `index`, in row-major order.
   int64_t offset(int64_t index) const {
     int64_t at = 0;
     for (int axis = rank - 1; axis > 0; --axis) {
@@ -37,15 +37,14 @@ struct LoopAxes {
     return rank == 0 ? 0 : at + index * strides[0];
   }
 
-  // Calls run(offset, n) for the runs along the innermost axis that make up elements
-  // [begin, end).
+  // Calls run(offset, n) for the runs along the innermost axis that cover elements [begin, end).
   template <class Run>
   void runs(int64_t begin, int64_t end, const Run& run) const {
     if (begin >= end) return;
     const int last = rank - 1;
     const int64_t inner = inner_size();
     int64_t at[TENON_MAX_RANK];
-    int64_t rest = begin / inner, start = 0, along = begin % inner;  // `start`: of the run.
+    int64_t rest = begin / inner, start = 0, along = begin % inner;  // `start` belongs to the run.
     for (int axis = last - 1; axis >= 0; --axis) {
       at[axis] = rest % sizes[axis];
       rest /= sizes[axis];
@@ -71,7 +70,8 @@ inline int64_t stride_of(const tenon_view& view, size_t axis) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? 0 : view.strides[axis];
 }
 
-// Writes one element `n` times, as a number of its size, which the compiler has vector code for.
+// Writes one element `n` times, as an integer of its size, for which the compiler vectorises the
+// loop.
 template <class T>
 void repeat(const T& x, int64_t n, T* to) {
   if constexpr (sizeof(T) <= 8) {
@@ -87,7 +87,7 @@ void repeat(const T& x, int64_t n, T* to) {
   }
 }
 
-// Copies elements [begin, end) of a view with these axes side by side.
+// Copies elements [begin, end) of a view with these axes to contiguous memory.
 template <class T>
 void pack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to) {
   const int64_t stride = axes.inner_stride();

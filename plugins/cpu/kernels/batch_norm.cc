@@ -1,4 +1,4 @@
-// batch_norm_train: mean and variance of each channel, then one pass that moves and scales it.
+// batch_norm_train: the mean and variance of each channel, then one pass that normalises it.
 
 #include <cmath>
 

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <new>
 
-// As in cblas.h, of which distributions have several in several places.
+// As in cblas.h, whose location differs between distributions.
 extern "C" {
 void cblas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                  const float* a, int a_row, const float* b, int b_row, float beta, float* c,
@@ -33,8 +33,8 @@ void product(int m, int n, int k, const double* a, int a_row, const double* b, i
   cblas_dgemm(kRowMajor, kNoTranspose, kNoTranspose, m, n, k, 1, a, a_row, b, b_row, 0, c, c_row);
 }
 
-// OpenBLAS takes a processor that it does not know for a much older one, and is then several times
-// slower than our tiles.
+// On an unknown processor OpenBLAS falls back to a much older one, which is several times slower
+// than our tiles.
 bool knows_this_processor() {
   static const bool knows = [] {
     const std::string core = openblas_get_corename();
@@ -42,13 +42,13 @@ bool knows_this_processor() {
     if (has_avx512()) return core == "SkylakeX" || core == "Cooperlake" || core == "SapphireRapids";
     return core == "Haswell" || core == "Zen";
 #else
-    return core != "ARMV8";  // The name of the generic one.
+    return core != "ARMV8";  // ARMV8 is the generic core.
 #endif
   }();
   return knows;
 }
 
-// An operand with its rows side by side: itself, or a copy in `memory`.
+// An operand with contiguous rows: itself, or a copy in `memory`.
 template <class T>
 Matrix<T> dense_rows(const Matrix<T>& from, int64_t rows, int64_t columns, std::vector<T>& memory) {
   if (from.column == 1 && from.row >= columns) return from;
@@ -71,7 +71,7 @@ void multiply_large(const Pool& pool, int64_t m, int64_t n, int64_t k, const Mat
   std::vector<T> a_memory, b_memory;
   const Matrix<T> a = dense_rows(left, m, k, a_memory);
   const Matrix<T> b = dense_rows(right, k, n, b_memory);
-  // The longer side is cut into parts whose size does not depend on the number of threads.
+  // Splits the longer side into parts whose size does not depend on the number of threads.
   constexpr int64_t kPart = 512;
   const bool cuts_rows = m >= n;
   std::atomic<bool> is_out_of_memory{false};
@@ -87,7 +87,8 @@ void multiply_large(const Pool& pool, int64_t m, int64_t n, int64_t k, const Mat
     const T* from_b = cuts_rows ? b.data : b.data + begin;
     T* to = cuts_rows ? c + begin * n : c + begin;
     const int64_t rows = cuts_rows ? size : m, columns = cuts_rows ? n : size;
-    // OpenBLAS adds its blocks of k to c one after another, so it gets a chain of them at a time.
+    // OpenBLAS accumulates its blocks of k serially in c, so it gets at most kLongestChain terms at
+    // a time.
     const auto chain = [&](int64_t i, T* sums, int64_t sums_row) {
       const int64_t first = i * kLongestChain;
       product(static_cast<int>(rows), static_cast<int>(columns),

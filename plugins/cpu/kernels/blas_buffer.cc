@@ -8,8 +8,9 @@
 #include <mutex>
 #include <utility>
 
-// The linker hands the calls of OpenBLAS to these (CMakeLists.txt). Besides, the serial build finds
-// a free buffer in its table without a lock, so that two threads could get the same one.
+// The linker redirects OpenBLAS's calls to these functions (CMakeLists.txt). They also lock its
+// table of buffers: the serial build of OpenBLAS searches it without a lock, so two threads could
+// get the same buffer.
 extern "C" {
 void* __real_blas_memory_alloc(int position);
 void __real_blas_memory_free(void* buffer);
@@ -21,20 +22,20 @@ void* __wrap_mmap(void* address, size_t size, int protection, int flags, int fil
 
 namespace {
 
-// Guards all below, and the table of OpenBLAS.
+// Guards everything below, and OpenBLAS's table.
 constinit std::mutex buffers_mutex;
 
-// OpenBLAS has 128 buffers and, once, 512 more.
+// OpenBLAS has 128 buffers, and can add 512 once.
 constexpr size_t kMaxBuffers = 640;
 constinit void* spare[kMaxBuffers] = {};
 constinit size_t n_spare = 0;
 
-// Memory that was mapped for the next buffer. Its size is at least what any build of OpenBLAS maps,
-// and exactly that once it has mapped one.
+// Memory reserved for the next buffer. Its size is at least what any build of OpenBLAS maps, and
+// exact after the first mapping.
 constinit size_t buffer_size = size_t{256} << 20;
 constinit char* reserved = nullptr;
 
-// What calls on this thread work in, and whether none of them does right now.
+// The buffer of this thread's calls, and whether it is free right now.
 constinit thread_local void* own = nullptr;
 constinit thread_local bool is_own_free = false;
 
@@ -44,7 +45,7 @@ char* map(size_t size) {
   return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
 }
 
-// A buffer of OpenBLAS; NULL if there is no memory for one.
+// Acquires a buffer of OpenBLAS; NULL if there is no memory for one.
 void* acquire() {
   const std::lock_guard guard(buffers_mutex);
   if (n_spare > 0) return spare[--n_spare];
@@ -67,7 +68,7 @@ void release(void* buffer) {
 
 }  // namespace
 
-// Called with the mutex held, by OpenBLAS alone: nothing else of the plugin maps memory.
+// Called only by OpenBLAS, with the mutex held; nothing else in the plugin maps memory.
 void* __wrap_mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) {
   if (reserved == nullptr || size > buffer_size) {
     return __real_mmap(address, size, protection, flags, file, offset);

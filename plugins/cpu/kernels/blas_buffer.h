@@ -1,5 +1,5 @@
-// The memory that OpenBLAS works in. Its own allocator retries for ever if the system has none, so
-// each call of OpenBLAS is made while a BlasBuffer lives, which found the memory before.
+// Work memory for OpenBLAS. OpenBLAS's own allocator retries forever if the system is out of
+// memory. A BlasBuffer reserves the memory first, and must live during each call of OpenBLAS.
 
 #pragma once
 
@@ -9,8 +9,8 @@ namespace tenon_cpu {
 
 #if defined(TENON_CPU_OPENBLAS)
 
-// A work buffer for the calls of OpenBLAS on this thread. Buffers are reused, and never unmapped.
-// A nested one shares the buffer of the outer one.
+// A work buffer for calls of OpenBLAS on this thread. Buffers are reused and never unmapped. A
+// nested BlasBuffer shares the outer buffer.
 class BlasBuffer {
  public:
   BlasBuffer() noexcept;
@@ -18,7 +18,7 @@ class BlasBuffer {
   BlasBuffer(const BlasBuffer&) = delete;
   BlasBuffer& operator=(const BlasBuffer&) = delete;
 
-  // False if there was no memory for it. OpenBLAS must not be called then.
+  // False if there was no memory. OpenBLAS must not be called then.
   explicit operator bool() const { return is_there_; }
   void require() const {
     if (!is_there_) throw std::bad_alloc();

@@ -1,7 +1,7 @@
-// cast: every dtype to every other.
+// cast: from every dtype to every other.
 //
-// Floats go to integers towards zero and saturate, NaN to 0. Halves take the way over float32,
-// except where that would round twice.
+// Floats are truncated to integers and saturate; NaN becomes 0. Half types convert through float32,
+// except if that would round twice.
 
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ To convert(From x) {
   if constexpr (std::is_same_v<To, Bool>) {
     return Bool(x != From());
   } else if constexpr (tenon_sdk::kIsFloat<From> && tenon_sdk::kIsInt<To>) {
-    // The first float beyond the largest integer is a power of two, which both types hold.
+    // The first float above the largest integer is a power of two, so both types represent it.
     constexpr From low = static_cast<From>(std::numeric_limits<To>::min());
     const From beyond = std::ldexp(From{1}, std::numeric_limits<To>::digits);
     if (x != x) return 0;
@@ -34,7 +34,7 @@ Span to_span(tenon_dtype from) {
   });
 }
 
-// Straight to a half: from a dtype with more bits than float32 holds.
+// Converts directly to a half type, from dtypes with more bits than float32.
 template <class To>
 Span to_half_span(tenon_dtype from) {
   using Wide = tenon_sdk::Types<double, int32_t, int64_t, uint32_t, uint64_t>;

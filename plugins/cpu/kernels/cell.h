@@ -1,4 +1,4 @@
-// What the steps of recurrent networks share: operands as matrices, and a function over a row.
+// Shared by the cells of recurrent networks: operands as matrices, and a function over a row.
 
 #pragma once
 
@@ -18,7 +18,7 @@ Matrix<T> matrix(const tenon_view& view) {
   return {data<const T>(view), stride_of(view, 0), view.sizes[1] == 1 ? 1 : stride_of(view, 1)};
 }
 
-// A function of one input, over elements that lie side by side.
+// An elementwise function of one input, over contiguous elements.
 template <class T>
 class RowFunction {
  public:

@@ -57,7 +57,7 @@ Prepared prepare_test(const Request& request) {
   return kernel_of(request, span);
 }
 
-// Elements are moved, not looked at, so that halves need no detour.
+// Elements are only moved, so half types need no conversion.
 Prepared prepare_where(const Request& request) {
   const auto where = [&]<class T>(Type<T>) {
     return ternary_loop<Bool, T, T, T>([](Bool condition, T x, T y) { return condition ? x : y; });

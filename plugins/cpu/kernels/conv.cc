@@ -1,10 +1,10 @@
-// conv, and conv_backward_input, which is a conv with the filter turned round.
+// conv, and conv_backward_input, which is a conv with the filter flipped.
 //
-// Each image is copied once into padded planes whose layout makes the elements under one tap of the
-// filter, for the places of one output row, lie side by side: a row is stored as `step` phases, the
-// elements at w = phase, phase + step, and so on. A tap is then an offset into the planes, and the
-// product filter times patches reads its second operand straight from them: no patch is ever
-// written. Padding, strides, dilations and layouts are matters of that copy alone.
+// Each image is copied once to padded planes. In this layout, the input elements under one tap of
+// the filter are contiguous for all outputs in a row: a row is stored as `step` phases, which hold
+// the elements at w = phase, phase + step, and so on. A tap is then an offset into the planes, and
+// the matrix product of filter and patches reads its second operand directly from them, so patches
+// are never materialised. Only the copy depends on padding, strides, dilations and layouts.
 
 #include "plugins/cpu/kernels/multiply.h"
 #include "plugins/cpu/kernels/through_float.h"
@@ -13,20 +13,20 @@
 namespace tenon_cpu {
 namespace {
 
-// The filter as a matrix [out channels, (channel, taps)], by strides.
+// The filter as a strided matrix [out channels, (channel, taps)].
 template <class T>
 struct Filter {
   const T* data;
   int64_t out_stride, channel_stride;
   Spatial strides;
-  int64_t out_channels, channels;  // Of one group.
+  int64_t out_channels, channels;  // Per group.
   Spatial taps;
   int64_t group_stride;
 };
 
-// Where the padded planes of one image have what.
+// The layout of one image's padded planes.
 struct PlaneLayout {
-  Spatial sizes;  // Depth, height, and width of one phase.
+  Spatial sizes;  // Depth, height, and the width of one phase.
   int64_t phases;
   int64_t row, slice, plane;
 
@@ -38,13 +38,13 @@ struct PlaneLayout {
     slice = row * sizes[1];
     plane = slice * sizes[0];
   }
-  // Of a place of the padded input.
+  // The offset of an element of the padded input.
   int64_t offset(int64_t d, int64_t h, int64_t w) const {
     return d * slice + h * row + w % phases * sizes[2] + w / phases;
   }
 };
 
-// Places of one axis of the input that lie inside the padded planes.
+// The range of input indices along one axis that lie inside the padded planes.
 struct Inside {
   int64_t begin, end;
   Inside(const Window& window, size_t axis, int64_t size, int64_t padded_size) {
@@ -53,7 +53,7 @@ struct Inside {
   }
 };
 
-// Copies one channel of one image.
+// Copies one channel of one image to its padded plane.
 template <class T>
 void pad_plane(const MultiplyTiles<T>& tiles, const T* x, const Planes& planes,
                const Window& window, const PlaneLayout& layout, T* to) {
@@ -90,7 +90,7 @@ void pad_plane(const MultiplyTiles<T>& tiles, const T* x, const Planes& planes,
   }
 }
 
-// The filter of one group as panels for the tile, in blocks of kBlockK columns.
+// Packs the filter of one group into panels for the tile, in blocks of kBlockK columns.
 template <class T>
 void pack_filter(const Filter<T>& filter, int64_t group, const MultiplyTiles<T>& tiles, T* to) {
   const int64_t mr = tiles.panel_rows(filter.out_channels);
@@ -149,7 +149,7 @@ class Convolution {
                                                                     tap[2] * window_.dilations[2]));
       });
     }
-    // Tiles read whole vectors, beyond the last row's end.
+    // Tiles read whole vectors, also past the end of the last row.
     planes_size_ = filter_.channels * layout_.plane + tiles_.columns;
     const int64_t rows = out_[0] * out_[1];
     const int64_t images = x_planes_.n * groups_;
@@ -181,7 +181,7 @@ class Convolution {
               window_, layout_, planes + c * layout_.plane);
   }
 
-  // Output rows [begin, end) of one group of one image.
+  // Computes output rows [begin, end) of one group of one image.
   void multiply_rows(int64_t image, const T* planes, int64_t begin, int64_t end) const {
     const int64_t area = volume(out_), width = out_[2];
     const int64_t group = image % groups_;
@@ -196,7 +196,7 @@ class Convolution {
     if (k_ <= kLongestChain) {
       return multiply_chain(group, planes, begin, end, 0, k_, y + begin * width, area, has_bias);
     }
-    // One row at a time, so that the tree's partial sums stay few.
+    // One row at a time, to limit the memory for the tree's partial sums.
     std::vector<T> sums(static_cast<size_t>(filter_.out_channels * width));
     for (int64_t row = begin; row < end; ++row) {
       const auto chain = [&](int64_t i, T* to) {
@@ -213,8 +213,8 @@ class Convolution {
     }
   }
 
-  // Terms [k0, k1) of output rows [begin, end). Row `begin` of the first channel lies at `to`, that
-  // of the next one `to_channel` further.
+  // Adds terms [k0, k1) of output rows [begin, end). `to` points to row `begin` of the first
+  // channel; channels are `to_channel` apart.
   void multiply_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
                       int64_t k1, T* to, int64_t to_channel, bool add) const {
     const int64_t width = out_[2];
@@ -227,7 +227,7 @@ class Convolution {
                        .b_offsets = offsets_.data() + kb,
                        .c_row = to_channel,
                        .add = add || kb > k0};
-      // A row that fills no more than one vector shares a tile with the row below it.
+      // A row that fits one vector shares a tile with the next row.
       const bool pairs = 2 * width <= tiles_.columns;
       args.b_pair = window_.steps[1] * layout_.row;
       args.c_pair = width;
@@ -263,7 +263,7 @@ class Convolution {
   int64_t groups_;
   const PlaneLayout layout_;
   int64_t k_;
-  int64_t mr_ = 0;  // Rows of a panel of the filter.
+  int64_t mr_ = 0;  // Rows of a filter panel.
   int64_t m_padded_ = 0;
   int64_t planes_size_ = 0;
   std::vector<T> packed_;
@@ -291,8 +291,8 @@ void conv(const Pool& pool, const tenon_launch& launch, const Window& window, in
       .run();
 }
 
-// dx is a conv of dy, dilated by the forward's strides, with the filter turned round and its two
-// channel axes exchanged.
+// dx is a conv of dy, dilated by the strides of the forward op, with the filter flipped and its
+// channel axes swapped.
 template <class T>
 void conv_backward_input(const Pool& pool, const tenon_launch& launch, const Window& forward,
                          int64_t groups) {

@@ -1,10 +1,10 @@
-// conv_backward_filter: dw[o, tap, c] is the sum over images and places p of dy[o, p] times the
-// element of x that the tap lay on.
+// conv_backward_filter: dw[o, tap, c] is the sum over images and output positions p of dy[o, p]
+// times the element of x under the tap at p.
 //
-// The images are copied into padded planes with the channels innermost, so that what one row of the
-// filter lies on is side by side, and the product over places reads it from there without patches.
-// Images are summed in chunks that depend on the shape alone, so the order of the sum does not
-// depend on the threads. In a chunk, runs of at most kLongestChain places are summed as a tree.
+// Images are copied to padded planes with the channels innermost. The elements under one row of the
+// filter are then contiguous, so the product over positions reads them without patches. Images are
+// summed in chunks that depend on the shape only, so the order of summation does not depend on
+// threads. Within a chunk, runs of at most kLongestChain positions are summed as a tree.
 
 #include "plugins/cpu/kernels/multiply.h"
 #include "plugins/cpu/kernels/through_float.h"
@@ -13,7 +13,7 @@
 namespace tenon_cpu {
 namespace {
 
-// What chunks may need for their sums, in elements, and how many there are at most.
+// Maximum number of elements for the partial sums of all chunks, and of chunks.
 constexpr int64_t kMostPartial = 1 << 22;
 constexpr int64_t kMostChunks = 16;
 
@@ -34,7 +34,7 @@ class FilterGradient {
         out_channels_(dw_.n / groups),
         reach_(window.reach(dy_.sizes, dw_.sizes)),
         area_(volume(dy_.sizes)) {
-    // Taps along the width are side by side too, unless they are dilated.
+    // Taps along the width are contiguous as well, unless they are dilated.
     joined_ = window.dilations[2] == 1 ? dw_.sizes[2] : 1;
     row_ = volume(dw_.sizes) * channels_;
   }
@@ -76,7 +76,7 @@ class FilterGradient {
   }
 
  private:
-  // Where a place of the padded input begins.
+  // The offset of a position of the padded input.
   int64_t place(int64_t d, int64_t h, int64_t w) const {
     return ((d * reach_[1] + h) * reach_[2] + w) * channels_;
   }
@@ -98,7 +98,7 @@ class FilterGradient {
               });
   }
 
-  // Places [begin, end) of an image.
+  // Adds the terms of positions [begin, end) of an image.
   void add_places(const T* planes, const T* packed, int64_t m_padded, int64_t begin, int64_t end,
                   T* to, bool add) const {
     const int64_t mr = tiles_.panel_rows(out_channels_), nr = tiles_.columns;
@@ -127,7 +127,7 @@ class FilterGradient {
     }
   }
 
-  // dy of one image as panels for the tile, in blocks of kBlockK places.
+  // Packs dy of one image into panels for the tile, in blocks of kBlockK positions.
   void pack_dy(int64_t n, int64_t group, T* to, int64_t m_padded) const {
     const int64_t mr = tiles_.panel_rows(out_channels_);
     LoopAxes axes;
@@ -187,7 +187,7 @@ class FilterGradient {
     }
   }
 
-  // From [out, taps, channel] to [out, channel, taps].
+  // Converts from [out, taps, channel] to [out, channel, taps].
   void write(const T* from) const {
     const int64_t taps = volume(dw_.sizes);
     for (int64_t o = 0; o < dw_.n; ++o) {
@@ -207,10 +207,10 @@ class FilterGradient {
   const T* px_;
   const T* pdy_;
   T* pdw_;
-  int64_t channels_, out_channels_;  // Of one group.
+  int64_t channels_, out_channels_;  // Per group.
   const Spatial reach_;
   int64_t area_;
-  int64_t joined_;  // Taps that are read as one run.
+  int64_t joined_;  // Number of taps that are read as one contiguous run.
   int64_t row_;     // Elements of one output channel's filter.
   std::vector<int64_t> offsets_;
 };

@@ -1,16 +1,16 @@
-// copy: any layout becomes dense.
+// copy: converts any layout to dense.
 
 #include "plugins/cpu/kernels/loops.h"
 
 namespace tenon_cpu {
 namespace {
 
-// A square of this many elements a side touches as many cache lines on either side as the
-// first-level cache surely holds.
+// Side of a square tile. Its rows and columns touch that many cache lines, which surely fit the
+// first-level cache.
 constexpr int64_t kSquare = 32;
 
-// The last two axes lie the other way round in the input: square by square, so that each cache line
-// is used whole while it is there.
+// For inputs whose last two axes are transposed: copies square tiles, so that each cache line is
+// fully used while it is cached.
 template <class T>
 void copy_transposed(const T* from, int64_t stride, T* to, int64_t rows, int64_t columns) {
   for (int64_t row = 0; row < rows; row += kSquare) {

@@ -1,4 +1,4 @@
-// The cross entropies of softmax: the loss and log_softmax of the logits in one pass over rows.
+// Softmax cross entropies: the loss and log_softmax of the logits in one pass over rows.
 
 #include "plugins/cpu/kernels/dense_input.h"
 #include "plugins/cpu/kernels/multiply.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kGrain = 8 * 1024;
 
-// `loss_of(row, log_probs)` gives the loss of one example.
+// `loss_of(row, log_probs)` returns the loss of one example.
 template <class T, class Loss>
 void cross_entropy(const Pool& pool, const tenon_launch& launch, int32_t reduction,
                    const Loss& loss_of) {
@@ -43,7 +43,7 @@ void cross_entropy(const Pool& pool, const tenon_launch& launch, int32_t reducti
 
 }  // namespace
 
-// A label outside the classes is reported, and its loss is 0.
+// A label outside the classes is reported as a value error, and its loss is 0.
 Prepared prepare_sparse_softmax_cross_entropy(const Request& request) {
   const int32_t reduction =
       request.attrs<tenon_sparse_softmax_cross_entropy_attrs>({.reduction = TENON_REDUCTION_MEAN})
@@ -76,7 +76,7 @@ Prepared prepare_softmax_cross_entropy(const Request& request) {
           T terms[kReduceBlock];
           const auto block = [&](int64_t begin) {
             const int64_t n = std::min(kReduceBlock, classes - begin);
-            // A class that was not expected adds 0, however unlikely it is.
+            // A class with target 0 adds 0, however small its probability.
             for (int64_t j = 0; j < n; ++j) {
               const T weight = label[begin + j];
               terms[j] = weight == 0 ? T{0} : weight * log_probs[begin + j];

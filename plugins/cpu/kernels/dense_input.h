@@ -1,4 +1,4 @@
-// An operand as dense elements: itself where it is dense, else a copy.
+// An operand as dense elements: itself if it is dense, else a copy.
 
 #pragma once
 
@@ -32,7 +32,7 @@ class DenseInput {
   std::vector<T> copy_;
 };
 
-// A 0-d operand of any number dtype.
+// Reads a 0-d operand of any numeric dtype.
 inline double read_scalar(const tenon_view& view) {
   return dispatch<tenon_sdk::Numbers>(
       view.dtype, [&]<class T>(Type<T>) { return static_cast<double>(*data<const T>(view)); });

@@ -1,4 +1,4 @@
-// Brings operands of every layout into the spans that elementwise.h describes.
+// Converts operands of every layout to the spans that elementwise.h describes.
 
 #include "plugins/cpu/kernels/elementwise.h"
 
@@ -9,10 +9,10 @@
 namespace tenon_cpu {
 namespace {
 
-// From these sizes on a second thread gains more than it costs to wake it.
+// From these sizes on, a second thread saves more time than waking it takes.
 constexpr int64_t kGrain[] = {128 * 1024, 16 * 1024};
 
-// Every operand lies side by side or is one element, and is computed in its own dtype.
+// For contiguous or uniform operands that are computed in their own dtype.
 class Flat final : public SpanKernel {
  public:
   Flat(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
@@ -52,10 +52,10 @@ class Flat final : public SpanKernel {
   size_t n_inputs_;
   size_t out_size_;
   size_t step_[kMaxSpanInputs] = {};
-  size_t size_[kMaxSpanInputs] = {};  // Bytes from element to element.
+  size_t size_[kMaxSpanInputs] = {};  // Bytes between elements; 0 if uniform.
 };
 
-// The axes of a launch after merging: strides are in elements, the innermost axis comes last.
+// The axes of a launch after merging. Strides are in elements; the innermost axis is last.
 struct Axes {
   int rank = 0;
   int64_t sizes[TENON_MAX_RANK + 1];
@@ -93,7 +93,7 @@ struct Axes {
   }
 };
 
-// Elements that a tile holds: four tiles of the widest ones stay in the first-level cache.
+// Elements per tile: four tiles of the widest elements fit the first-level cache.
 constexpr int64_t kTile = 512;
 
 template <class T>
@@ -116,10 +116,10 @@ void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) 
   }
 }
 
-// Hides from Tiled that an operand is a half.
+// Disguises half types as integers, so that Tiled does not convert them.
 tenon_dtype unconverted(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
 
-// Operands of any strides and dtypes, tile by tile.
+// For operands with any strides and dtypes; works tile by tile.
 class Tiled final : public SpanKernel {
  public:
   Tiled(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
@@ -150,7 +150,7 @@ class Tiled final : public SpanKernel {
     alignas(64) float out[kTile];
   };
 
-  // Elements [begin, end) of the output in row-major order.
+  // Computes elements [begin, end) of the output in row-major order.
   void run(const tenon_launch& launch, const Axes& axes, int64_t begin, int64_t end) const {
     Tiles tiles;
     const int last = axes.rank - 1;
@@ -205,8 +205,8 @@ class Tiled final : public SpanKernel {
     }
   }
 
-  // Where `n` elements lie side by side in the dtype of the computation, or one does if the stride
-  // is 0.
+  // Returns `n` contiguous elements of the operand in the dtype of the computation, or one element
+  // if the stride is 0.
   static const void* bring(const tenon_view& view, tenon_dtype dtype, int64_t offset,
                            int64_t stride, int64_t n, void* narrow, void* tile) {
     const size_t size = size_of(dtype);
@@ -270,7 +270,7 @@ Prepared make_moving(const Request& request, Span span) {
   return make(request, span, Cost::kLight, {}, false);
 }
 
-// The ops whose spans stand in a table and that have no attributes.
+// The ops without attributes whose spans are in a table.
 Prepared prepare_elementwise(const Request& request) {
   const tenon_dtype dtype = compute_dtype(request.input(request.n_inputs() - 1).dtype);
   const SpanEntry* entry = find_span(request.op(), dtype);
@@ -280,7 +280,7 @@ Prepared prepare_elementwise(const Request& request) {
 
 namespace {
 
-// An attribute as the op has it: a number of the inputs' dtype, though halves compute in float32.
+// Rounds an attribute to the dtype of the inputs, although half types compute in float32.
 double in_dtype(double value, tenon_dtype dtype) {
   return tenon_sdk::dispatch<tenon_sdk::Floats>(
       dtype, [&]<class T>(Type<T>) { return static_cast<double>(T(value)); });

@@ -1,4 +1,4 @@
-// glu and swiglu: the halves of one operand are the two of an elementwise span.
+// glu and swiglu: elementwise spans over the two halves of one operand.
 
 #include "plugins/cpu/kernels/axes.h"
 #include "plugins/cpu/kernels/elementwise.h"

@@ -1,4 +1,4 @@
-// gather, gather_elements and gather_nd. An index outside of its axis gives zeros and is reported.
+// gather, gather_elements and gather_nd. An index out of range gives zeros and is reported.
 
 #include "plugins/cpu/kernels/dense_input.h"
 
@@ -8,9 +8,9 @@ namespace {
 using tenon_sdk::IndexReader;
 using tenon_sdk::Walk;
 
-constexpr int64_t kGrain = 64 * 1024;  // Bytes that a task moves, at least.
+constexpr int64_t kGrain = 64 * 1024;  // Minimum bytes that a task moves.
 
-// The index from the front, or -1, which is reported.
+// The index counted from the front; if it is out of range, reports it and returns -1.
 int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
   const int64_t found = tenon_sdk::wrap(index, bound);
   if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
@@ -25,7 +25,7 @@ LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
   return axes;
 }
 
-// Copies the elements behind the gathered axes, or zeros.
+// Copies the elements of the axes after the gathered ones, or zeros.
 template <class T>
 void copy_rest(const T* from, bool is_inside, const LoopAxes& rest, int64_t size, T* to) {
   if (!is_inside) {

@@ -1,4 +1,4 @@
-// gru_cell: products of input and state into buffers of gates, and the cell in one pass over them.
+// gru_cell: matrix products of input and state into buffers of gates, then one pass over them.
 
 #include "plugins/cpu/kernels/cell.h"
 #include "plugins/cpu/kernels/through_float.h"
@@ -6,8 +6,8 @@
 namespace tenon_cpu {
 namespace {
 
-// What is added to the gates: to update, reset and hidden beside the input, and to hidden where the
-// reset gate scales it.
+// Biases to add to the gates: three for update, reset and hidden, and a fourth for the hidden term
+// that the reset gate scales.
 template <class T>
 std::vector<T> added_biases(const tenon_launch& launch, int64_t hidden, bool linear_before_reset) {
   std::vector<T> added(static_cast<size_t>(4 * hidden), T{0});
@@ -27,7 +27,7 @@ void gru_cell(const Pool& pool, const tenon_launch& launch, bool linear_before_r
   static const RowFunction<T> sigmoid(TENON_OP_sigmoid), tanh(TENON_OP_tanh);
   const tenon_view &x = launch.inputs[0], &h = launch.inputs[1];
   const int64_t batch = x.sizes[0], features = x.sizes[1], hidden = h.sizes[1];
-  const int64_t width = 3 * hidden;  // Update, reset, hidden.
+  const int64_t width = 3 * hidden;  // Gates: update, reset, hidden.
   if (batch * hidden == 0) return;
   T* const from_x = scratch_of<T>(kScratchC, 2 * batch * width);
   T* const from_h = from_x + batch * width;
@@ -57,7 +57,7 @@ void gru_cell(const Pool& pool, const tenon_launch& launch, bool linear_before_r
       }
     }
   }
-  if (!linear_before_reset) {  // The output holds what the reset gate lets through.
+  if (!linear_before_reset) {  // The output holds the state scaled by the reset gate.
     const Matrix<T> r_hidden{r.data + 2 * hidden * r.column, r.row, r.column};
     multiply(pool, batch, hidden, hidden, Matrix<T>{out, hidden, 1}, r_hidden, from_x + 2 * hidden,
              width, true);

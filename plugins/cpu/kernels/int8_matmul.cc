@@ -1,8 +1,8 @@
-// int8_matmul: products of bytes with sums in 32 bits.
+// int8_matmul: products of 8-bit integers with 32-bit sums.
 //
-// Both operands are widened to 16 bits with their zero points taken away, a row of a and a column
-// of b side by side, so that the inner loop (simd/bytes.cc) reads both in order and knows no zero
-// points. Integers wrap, so no order of the sums matters.
+// Both operands are widened to 16 bits with their zero points subtracted. Rows of a and columns of
+// b are contiguous, so that the inner loop (simd/bytes.cc) reads both in order and needs no zero
+// points. Integers wrap, so the order of summation does not matter.
 
 #include <vector>
 
@@ -12,19 +12,19 @@
 namespace tenon_cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 16;       // Products that a task is worth.
-constexpr int64_t kRowsAtOnce = 48;       // Of a, which stay in the cache while b passes.
-constexpr int64_t kBlockBytes = 1 << 17;  // Of b's columns, which stay in it meanwhile.
+constexpr int64_t kGrain = 1 << 16;       // Minimum products per task.
+constexpr int64_t kRowsAtOnce = 48;       // Rows of a that stay in the cache for a block of b.
+constexpr int64_t kBlockBytes = 1 << 17;  // Bytes of b's columns in the cache meanwhile.
 
-// The lines of one matrix, rows of a or columns of b, and the zero point of each.
+// The lines of a matrix (rows of a or columns of b), with the zero point of each.
 template <class T>
 struct Lines {
   const T* data;
-  int64_t between, along;  // Strides from line to line, and in a line.
+  int64_t between, along;  // Strides between lines, and within a line.
   const T* zero = nullptr;
   int64_t zero_stride = 0;
 
-  // Widens `n` lines from `first` on; `padded` is how many elements each one takes.
+  // Widens `n` lines from `first` on, each to `padded` elements.
   void widen(int64_t first, int64_t n, int64_t size, int64_t padded, int16_t* to) const {
     for (int64_t line = first; line < first + n; ++line, to += padded) {
       const T* const from = data + line * between;
@@ -42,7 +42,7 @@ struct Lines {
   friend bool operator==(const Lines&, const Lines&) = default;
 };
 
-// Where the matrix of a batch begins.
+// The offset of the matrix of a batch.
 int64_t batch_offset(const tenon_view& view, const tenon_view& out, int64_t batch) {
   int64_t offset = 0;
   for (size_t axis = out.rank - size_t{2}; axis-- > 0; batch /= out.sizes[axis]) {
@@ -51,7 +51,7 @@ int64_t batch_offset(const tenon_view& view, const tenon_view& out, int64_t batc
   return offset;
 }
 
-// Operand 0 by its rows or 1 by its columns; its zero point lies two operands behind.
+// The rows of operand 0 or the columns of operand 1. The zero point of operand i is operand i + 2.
 template <class T>
 Lines<T> lines_of(const tenon_launch& launch, size_t operand, int64_t batch) {
   const tenon_view &view = launch.inputs[operand], &out = launch.outputs[0];

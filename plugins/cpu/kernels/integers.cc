@@ -1,4 +1,4 @@
-// Arithmetic on integers, which wraps, and the bitwise and logical ops.
+// Wrapping integer arithmetic, and the bitwise and logical ops.
 
 #include "plugins/cpu/kernels/loops.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using tenon_sdk::Ints;
 
-// Divides to the floor or to zero. By zero gives 0, and the one quotient that overflows wraps.
+// Floor or truncating division. Division by zero gives 0; the one quotient that overflows wraps.
 template <class T>
 T divide(T a, T b) {
   if (b == 0) return 0;
@@ -26,13 +26,13 @@ T remainder(T a, T b) {
   return static_cast<T>(a % b);
 }
 
-// Whether the exact quotient is negative and no integer, so that floor and truncation differ.
+// Whether the exact quotient is negative and not an integer, so that floor and truncation differ.
 template <class T>
 bool floor_is_below(T a, T b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
-// Integers have no fractions for a negative power: only 1 and -1 have an inverse, all else gives 0.
+// A negative power is an integer only for the bases 1 and -1; all others give 0.
 template <class T>
 T power(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {
@@ -51,13 +51,13 @@ T power(T base, T exponent) {
   return static_cast<T>(result);
 }
 
-// A negative distance counts as beyond the width, like a large one.
+// A negative distance is treated like one beyond the width.
 template <class T>
 bool is_beyond(T distance) {
   return static_cast<std::make_unsigned_t<T>>(distance) >= 8 * sizeof(T);
 }
 
-// Wide enough that nothing overflows before the result wraps.
+// Wide enough to compute without overflow before the result wraps.
 template <class T>
 uint64_t wide(T x) {
   return static_cast<uint64_t>(x);

@@ -1,5 +1,5 @@
-// l2_norm along the last axes: squares and their sum in one pass. Other axes are left to the
-// decomposition, which reads rows that are not side by side once each.
+// l2_norm along the last axes: squares and sums them in one pass. For other axes the decomposition
+// is better, since it reads non-contiguous rows only once.
 
 #include <cmath>
 
@@ -19,7 +19,7 @@ T sum_of_squares(const Elements<T>& row, const Reducer& sum, int64_t block, T fa
   });
 }
 
-// The root of the sum of squares, which is found again of scaled elements where it has to be.
+// The root of the sum of squares. Recomputed from scaled elements if it overflowed or underflowed.
 template <class T>
 T root_of(const Elements<T>& row, const Reducer& sum, int64_t n_blocks, T squares) {
   if (SquareScale<T>::is_exact(squares, 0)) return std::sqrt(squares);
@@ -34,7 +34,7 @@ T root_of(const Elements<T>& row, const Reducer& sum, int64_t n_blocks, T square
   return std::sqrt(tree.result()) / factor;
 }
 
-// Blocks of rows are the tasks, and their sums are added in the order of reduce.h.
+// Tasks are blocks of rows; their sums are added in the order of reduce.h.
 template <class T>
 void l2_norm(const Pool& pool, const tenon_launch& launch, uint32_t mask) {
   const Reducer& sum = *find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>);
@@ -59,7 +59,7 @@ void l2_norm(const Pool& pool, const tenon_launch& launch, uint32_t mask) {
     } while (++block < n_blocks);
     y[row] = root_of(row_at(row), sum, n_blocks, tree.result());
   };
-  // Rows are the tasks where the sums of all blocks would take too much memory.
+  // Tasks are whole rows if the sums of all blocks would take too much memory.
   constexpr int64_t kMaxSums = int64_t{1} << 20;
   if (n_rows > 0 && n_blocks > kMaxSums / n_rows) {
     pool.parallel_tasks(n_rows, 1, [&](int64_t begin, int64_t end) {
@@ -91,7 +91,7 @@ Prepared prepare_l2_norm(const Request& request) {
   const uint32_t rank = request.input(0).rank;
   const uint32_t mask = axes_mask(list(attrs.axes, attrs.n_axes), rank);
   const uint32_t all = rank == 0 ? 0 : ~uint32_t{0} >> (32 - rank);
-  // The reduced axes are the last ones if no kept axis comes after one of them.
+  // The reduced axes are the last ones if no kept axis follows one of them.
   const uint32_t kept = all & ~mask;
   if ((kept & (kept + 1)) != 0) return refuse("takes the lengths along the last axes only");
   return through_float(request,

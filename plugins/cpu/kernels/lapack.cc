@@ -4,8 +4,8 @@
 
 #include "plugins/cpu/kernels/blas_buffer.h"
 
-// As in cblas.h and lapack.h, of which distributions have several in several places. Behind its
-// arguments a Fortran function takes the lengths of its texts.
+// As in cblas.h and lapack.h, whose location differs between distributions. After its arguments, a
+// Fortran function takes the lengths of its strings.
 #define TENON_LAPACK(T, prefix)                                                                    \
   extern "C" {                                                                                     \
   void cblas_##prefix##trsm(int order, int side, int triangle, int transpose, int diagonal, int m, \
@@ -66,11 +66,11 @@ namespace {
 constexpr int kRowMajor = 101, kNoTranspose = 111, kUpper = 121, kLower = 122, kNonUnit = 131,
               kUnit = 132, kLeft = 141;
 
-// A side of a matrix. LAPACK wants rows that are 1 long at least.
+// A side of a matrix. LAPACK requires rows of length 1 at least.
 int as_int(int64_t n) { return static_cast<int>(n); }
 int row_of(int64_t n) { return static_cast<int>(std::max<int64_t>(1, n)); }
 
-// What a factorisation of rank k works in: its sides, by as many as it takes at once.
+// Work memory of a factorisation of rank k: its sides times the block size.
 template <class T>
 struct Work {
   std::vector<T> memory;
@@ -96,7 +96,7 @@ bool Lapack<T>::cholesky(Matrix& a) {
   int info = 0;
   Functions<T>::potrf("U", &n, a.data(), &row, &info, 1);
   for (int64_t i = 0; i < n; ++i) {
-    if (!(a(i, i) > 0)) return false;  // An overflow on the way.
+    if (!(a(i, i) > 0)) return false;  // An intermediate overflow.
   }
   return info == 0;
 }
@@ -159,14 +159,15 @@ void Lapack<T>::qr(Matrix& a, Matrix& q, Matrix& r) {
   }
 }
 
-// By way of a matrix that has only a diagonal and one beside it. LAPACK sees the transpose of x:
-// what it has on the left is v, on the right u^T.
+// By bidiagonalisation. LAPACK sees the transpose of x: its left factor is v, and its right one is
+// u^T.
 template <class T>
 bool Lapack<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) {
   const BlasBuffer buffer;
   buffer.require();
   const int m = as_int(x.columns()), n = as_int(x.rows()), k = std::min(m, n);
-  // The iteration below may leave 90 ulp; rotations leave fewer, and take long on large matrices.
+  // The iteration below may leave an error of 90 ulp. Rotations are more accurate, but slow for
+  // large matrices.
   constexpr int kFew = 32;
   if (k <= kFew) return tenon_sdk::Loops<T>::svd(x, u, s, vh);
   const int row = row_of(m), u_row = row_of(k), none = 0, one = 1;

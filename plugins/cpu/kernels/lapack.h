@@ -1,6 +1,6 @@
-// The LAPACK that OpenBLAS brings, with the functions of tenon_sdk::Loops.
+// The LAPACK in OpenBLAS, with the interface of tenon_sdk::Loops.
 //
-// LAPACK reads columns where our matrices have rows: it sees the transpose of what is handed over.
+// LAPACK is column-major and our matrices are row-major, so LAPACK sees their transposes.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tenon_cpu {
 
 #if defined(TENON_CPU_OPENBLAS)
 
-// Whether LAPACK's 32-bit sizes hold matrices with sides of this length, and what it works in.
+// Whether matrices with sides of this length, and their work memory, fit LAPACK's 32-bit sizes.
 inline bool lapack_takes(int64_t longest_side) { return longest_side <= 1 << 23; }
 
 template <class T>

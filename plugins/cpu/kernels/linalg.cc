@@ -1,5 +1,5 @@
-// Linear algebra: matrices of a batch go to threads whole, each to LAPACK where there is one, else
-// to the plain loops of the SDK.
+// Linear algebra: each thread processes whole matrices of a batch, with LAPACK if available, else
+// with the plain loops of the SDK.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace tenon_cpu {
 namespace {
 
-// The longest side of the matrices of a launch.
+// The longest side of a launch's matrices.
 int64_t longest_side(const tenon_launch& launch) {
   int64_t longest = 0;
   for (size_t i = 0; i < launch.n_inputs; ++i) {

@@ -1,9 +1,9 @@
-// Loops: the spans of several ops over one tile after another, so that what passes from op to op
-// never leaves the first-level cache. Those over rows are row_loop.cc's.
+// Fused loops: runs the spans of several ops on one tile after another, so that intermediate values
+// stay in the first-level cache. Loops over rows are in row_loop.cc.
 //
-// An input lies where its span finds it, or, if it is strided, is packed into the tile's memory. A
-// value that the loop gives is written to its place at once; the others have registers, arrays as
-// long as the tile, which are used again where a value has ended.
+// Contiguous inputs are read in place; strided inputs are packed into the tile's memory. Outputs
+// are written directly. Other values use registers: arrays of the tile's length, which are reused
+// after the last use of a value.
 
 #include <array>
 
@@ -13,28 +13,29 @@
 namespace tenon_cpu {
 namespace {
 
-// Of all registers together: they share a first-level cache with what comes and goes.
+// Limit for all registers together; they share the first-level cache with inputs and outputs.
 constexpr size_t kMemory = 24 * 1024;
-// Longer tiles win less than 4 % in the cache, and lose 10 % on what comes from memory.
+// Longer tiles are less than 4 % faster in the cache, and 10 % slower for data from memory.
 constexpr int64_t kShortestTile = 64, kLongestTile = 512;
 
-// Where the elements of a value are.
+// Where the elements of a value are stored.
 struct Place {
   enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
   Kind kind = Kind::kRegister;
   tenon_dtype dtype = TENON_DTYPE_NONE;
   uint32_t size = 0;    // Of an element.
-  uint32_t number = 0;  // Of the input, the output or the register.
-  uint32_t start = 0;   // Of the register, in the tile's memory.
+  uint32_t number = 0;  // Index of the input, output or register.
+  uint32_t start = 0;   // Offset of the register in the tile's memory.
 };
 
 class Loop final : public tenon_sdk::Kernel {
  public:
   explicit Loop(const tenon_sdk::LoopRequest& request) : pool_(pool_of(request.device())) {}
 
-  // False, with the answer, if an instruction cannot be part of it.
+  // Returns false, with the refusal, if an instruction cannot be part of the loop.
   bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
-  // Whether outputs, or output 0, may lie on inputs: behind them none is read.
+  // Whether outputs, or output 0 only, may alias inputs: no input is read after the output is
+  // written.
   bool may_alias(bool all) const;
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -55,8 +56,8 @@ class Loop final : public tenon_sdk::Kernel {
   int64_t grain_ = 0;
   int64_t tile_ = kLongestTile;
   std::vector<SpanStep> steps_;
-  std::vector<Place> places_;              // Of each value.
-  std::vector<uint32_t> moving_, packed_;  // The values whose places change from tile to tile.
+  std::vector<Place> places_;              // One for each value.
+  std::vector<uint32_t> moving_, packed_;  // Values whose addresses change from tile to tile.
   WideRegisters wide_;
   uint32_t wide_starts_[kMaxSpanInputs + 1] = {};
 };
@@ -121,7 +122,7 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
     Place& result = places_[step.value];
     if (result.kind != Place::Kind::kRegister) continue;
     result.number = registers.take(result.dtype);
-    if (last[step.value] <= i) registers.give_back(result.number);  // Nobody reads it.
+    if (last[step.value] <= i) registers.give_back(result.number);  // It is never read.
   }
   for (uint32_t v = 0; v < places_.size(); ++v) {
     if (places_[v].kind == Place::Kind::kDense || places_[v].kind == Place::Kind::kOutput) {

@@ -1,5 +1,5 @@
-// What the loops of loop.cc and row_loop.cc are made of: spans of single ops, and memory for the
-// values between them.
+// Building blocks of loop.cc and row_loop.cc: spans of single ops, and memory for intermediate
+// values.
 
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace tenon_cpu {
 
-// The most that a loop may have of each.
+// Maximum numbers of values and inputs of a loop.
 constexpr size_t kMostLoopValues = 96;
 constexpr size_t kMostLoopInputs = 24;
 
 // An elementwise instruction.
 struct SpanStep {
-  // False, with the answer, if it cannot be part of a loop.
+  // Returns false, with the refusal, if it cannot be part of a loop.
   bool build(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
     Prepared made = request.step(i, true);
     if (!made.kernel) {
@@ -44,7 +44,8 @@ struct SpanStep {
     return true;
   }
 
-  // For `n` elements. `at` says where each value is, `wide` where operands have room as float32.
+  // Runs on `n` elements. `at` has the address of each value, `wide` the float32 buffers of
+  // operands.
   void run(std::byte* const* at, std::byte* const* wide, size_t n) const {
     const void* in[kMaxSpanInputs];
     for (size_t k = 0; k < n_inputs; ++k) in[k] = at[inputs[k]];
@@ -64,16 +65,16 @@ struct SpanStep {
   Span span = nullptr;
   SpanParams params;
   Cost cost = Cost::kLight;
-  uint32_t value = 0;  // That it gives.
+  uint32_t value = 0;  // Index of the result.
   uint32_t n_inputs = 0;
   uint32_t inputs[kMaxSpanInputs] = {};
-  size_t strides[kMaxSpanInputs] = {1, 1, 1};  // 0 where one element stands for all.
-  // The dtypes of operands that are halves and computed in float32; the last, the result's.
+  size_t strides[kMaxSpanInputs] = {1, 1, 1};  // 0 for uniform operands.
+  // The half types of operands that are computed in float32; the last is the result's.
   tenon_dtype halves[kMaxSpanInputs + 1] = {};
   bool has_halves = false;
 };
 
-// Arrays of one length side by side, which are used again where a value has ended.
+// Allocates arrays of one length, and reuses them after the last use of a value.
 class Registers {
  public:
   uint32_t take(tenon_dtype dtype) {
@@ -91,7 +92,7 @@ class Registers {
   void give_back(uint32_t i) { is_free_[i] = true; }
 
   size_t bytes_per_element() const { return start_of(sizes_.size()); }
-  // Where a register begins, in bytes for each element of their length.
+  // The offset of a register, in bytes per element.
   size_t start_of(size_t i) const {
     size_t start = 0;
     for (size_t before = 0; before < i; ++before) start += sizes_[before];
@@ -103,9 +104,9 @@ class Registers {
   std::vector<bool> is_free_;
 };
 
-// Where steps have room for operands as float32.
+// Registers for operands that are converted to float32.
 struct WideRegisters {
-  // Takes those that the step needs.
+  // Allocates those that the step needs.
   void add(const SpanStep& step, Registers& registers) {
     for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
       if (step.halves[k] != TENON_DTYPE_NONE) add(k, registers);
@@ -121,7 +122,7 @@ struct WideRegisters {
   uint32_t number[kMaxSpanInputs + 1] = {};
 };
 
-// A loop of type L, with what it lets the host do; or why there is none.
+// Makes a loop of type L with its traits, or returns the refusal.
 template <class L>
 Prepared prepare_as(const tenon_sdk::LoopRequest& request) {
   auto loop = std::make_unique<L>(request);

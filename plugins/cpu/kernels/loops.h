@@ -1,5 +1,5 @@
-// Spans from functions of one element, for the dtypes and ops that need no vector code of their
-// own: the compiler's own vectorisation serves them.
+// Spans made from scalar functions, for dtypes and ops that need no explicit vector code, because
+// the compiler vectorises them.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace tenon_cpu {
 
-// `Function` is an empty lambda, so that its call is inlined into the loop.
+// `Function` is an empty lambda, so its call is inlined into the loop.
 template <class In, class Out, class Function>
 Span unary_loop(Function) {
   return [](const void* const* in, const size_t* step, void* out, size_t n, const SpanParams&) {
@@ -58,12 +58,12 @@ Span ternary_loop(Function) {
   };
 }
 
-// The dtypes that spans know: halves have been widened before.
+// The dtypes that spans support; half types have been widened before.
 using SpanFloats = tenon_sdk::Types<float, double>;
 using SpanAny = tenon_sdk::Types<Bool, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                                  uint16_t, uint32_t, uint64_t>;
 
-// A kernel that runs `span`, or a refusal where there is none.
+// A kernel that runs `span`, or a refusal if it is NULL.
 inline Prepared kernel_of(const Request& request, Span span, Cost cost = Cost::kLight) {
   if (span == nullptr) return refuse("this op has no loop for this dtype");
   return make_elementwise(request, span, cost);

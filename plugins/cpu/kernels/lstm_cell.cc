@@ -1,4 +1,4 @@
-// lstm_cell: two products into one buffer of gates, and the cell in one pass over it.
+// lstm_cell: two matrix products into one buffer of gates, then one pass over it.
 
 #include "plugins/cpu/kernels/cell.h"
 #include "plugins/cpu/kernels/through_float.h"
@@ -30,7 +30,7 @@ void lstm_cell(const Pool& pool, const tenon_launch& launch) {
   T* const new_h = data<T>(launch.outputs[0]);
   const bool wants_c = launch.n_outputs > 1 && is_present(launch.outputs[1]);
   for (int64_t i = 0; i < batch; ++i) {
-    T* const row = gates + i * width;  // Input, output, forget, cell.
+    T* const row = gates + i * width;  // Gates: input, output, forget, cell.
     sigmoid(row, row, 3 * hidden);
     tanh(row + 3 * hidden, row + 3 * hidden, hidden);
     const T* const old_c = c.data() + i * hidden;

@@ -1,4 +1,4 @@
-// matmul: batches of matrix products of any layout.
+// matmul: batched matrix products of any layout.
 
 #include "plugins/cpu/kernels/blas.h"
 #include "plugins/cpu/kernels/through_float.h"
@@ -6,7 +6,7 @@
 namespace tenon_cpu {
 namespace {
 
-// The shape of a launch: the last two axes of either operand, and the batch axes before them.
+// The shape of a launch: the last two axes of each operand, and the batch axes before them.
 struct Product {
   int64_t batches, m, n, k;
 
@@ -21,7 +21,7 @@ struct Product {
   }
 };
 
-// The matrix of one batch. An axis of one element may have any stride, so it takes a handy one.
+// The matrix of one batch. An axis of size 1 may have any stride, so it gets a convenient one.
 template <class T>
 Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& out, int64_t batch) {
   const size_t rank = view.rank;
@@ -61,7 +61,7 @@ void multiply_batch(const Pool& pool, const tenon_launch& launch, const tenon_ma
 template <class T>
 void float_matmul(const Pool& pool, const tenon_launch& launch, const tenon_matmul_attrs& attrs) {
   const Product product(launch, attrs.transpose_a);
-  // Many small products go to threads whole; few large ones are cut.
+  // If there are many small products, each runs on one thread; a few large ones are split.
   const bool is_cut = product.batches < 2 * static_cast<int64_t>(pool.threads());
   const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
   const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
@@ -72,7 +72,7 @@ void float_matmul(const Pool& pool, const tenon_launch& launch, const tenon_matm
   });
 }
 
-// Integers wrap, so their order does not matter, and neither does their sign.
+// Integers wrap, so neither the order of summation nor the sign matters.
 template <class T>
 void int_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, bool transpose_b) {
   const Product product(launch, transpose_a);

@@ -1,4 +1,4 @@
-// concat, pad, dynamic_slice and dynamic_update_slice: elements move, nothing is computed.
+// concat, pad, dynamic_slice and dynamic_update_slice: elements are only moved.
 
 #include "plugins/cpu/kernels/axes.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using tenon_sdk::Walk;
 
-// Copies a block of these sizes from strides to strides, by whole rows where both are dense.
+// Copies a block of these sizes between strided operands, by whole rows where both are dense.
 template <class T>
 void copy_block(const T* from, const int64_t* from_strides, T* to, const int64_t* to_strides,
                 size_t rank, const int64_t* sizes) {
@@ -30,9 +30,9 @@ struct Strides {
   }
 };
 
-constexpr int64_t kGrain = 64 * 1024;  // Bytes that a task moves, at least.
+constexpr int64_t kGrain = 64 * 1024;  // Minimum bytes that a task moves.
 
-// Copies a block of these sizes from a view, which it lies in, side by side.
+// Copies a block of these sizes from a view to contiguous memory.
 template <class T>
 void copy_dense(const Pool& pool, const T* from, const tenon_view& view, const int64_t* sizes,
                 T* to) {
@@ -43,7 +43,7 @@ void copy_dense(const Pool& pool, const T* from, const tenon_view& view, const i
       [&](int64_t begin, int64_t end) { pack(from, axes, begin, end, to + begin); });
 }
 
-// Where the slice with these sizes begins in `view`, in elements.
+// The offset of the slice with these sizes in `view`, in elements.
 int64_t slice_offset(const tenon_view& view, const tenon_view& starts, const int64_t* sizes) {
   const tenon_sdk::IndexReader start(starts);
   int64_t offset = 0;
@@ -73,7 +73,7 @@ Prepared prepare_concat(const Request& request) {
   });
 }
 
-// A negative pad takes elements away. Without a value the padding is zero.
+// A negative pad removes elements. Without a value, the padding is zero.
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
   if (attrs.mode != TENON_PAD_MODE_CONSTANT || attrs.n_axes > 0) {
@@ -86,8 +86,8 @@ Prepared prepare_pad(const Request& request) {
       T* const y = data<T>(out);
       std::fill_n(y, count(out), has_input(launch, 1) ? *data<const T>(launch.inputs[1]) : T{});
 
-      // What remains of x: along each axis the elements from `first` on, which y holds from
-      // first + before on.
+      // Copy the part of x that remains: along each axis, elements from `first` on go to first +
+      // before.
       const Strides strides(in);
       int64_t sizes[TENON_MAX_RANK];
       int64_t from = 0, to = 0;
@@ -116,7 +116,7 @@ Prepared prepare_dynamic_slice(const Request& request) {
   });
 }
 
-// The result may lie on x, as a cache that grows does, or on an update of the whole.
+// The result may alias x, as for a growing cache, or an update that covers all of it.
 Prepared prepare_dynamic_update_slice(const Request& request) {
   return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     const uint32_t traits = kTraits | TENON_KERNEL_MAY_ALIAS;

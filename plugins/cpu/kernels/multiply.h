@@ -1,12 +1,13 @@
-// The matrix product that matmul, convolutions and LSTM cells share.
+// The matrix product shared by matmul, convolutions and LSTM cells.
 //
-// A block of kBlockK terms a[i, k] b[k, j] is summed from 0 for ascending k, each by one fused
-// multiply-add. The sums of up to kLongestChain terms are added to c[i, j] block by block; those of
-// more are added as a tree (pairwise.h). Packing, threads and vector widths change nothing about
-// that, so every layout of the operands gives the same bits.
+// A block of kBlockK terms a[i, k] b[k, j] is summed from 0 in ascending order of k, each by one
+// fused multiply-add. The sums of up to kLongestChain terms are added to c[i, j] block by block;
+// longer sums are added as a tree (pairwise.h). This order does not depend on packing, threads or
+// vector widths, so every layout of the operands gives the same bits.
 //
-// Around the register tile of simd/multiply.cc: b is packed in blocks of kBlockK rows that stay in
-// the second-level cache, as panels as wide as the tile; a in panels as high as the tile.
+// The product is built around the register tile of simd/multiply.cc. b is packed in blocks of
+// kBlockK rows, which stay in the second-level cache, as panels as wide as the tile; a is packed in
+// panels as high as the tile.
 
 #pragma once
 
@@ -18,32 +19,32 @@
 
 namespace tenon_cpu {
 
-// Computes `m` by `n` elements of c, at most a whole tile, from `k` columns of a panel of a and `k`
-// rows of a panel of b.
+// Arguments of a tile: computes `m` by `n` elements of c, at most a whole tile, from `k` columns of
+// a panel of a and `k` rows of a panel of b.
 template <class T>
 struct TileArgs {
   int64_t k;
   const T* a;
-  int64_t a_row, a_k;  // Between rows of a panel, and between its columns.
+  int64_t a_row, a_k;  // Strides between rows and between columns of a's panel.
   const T* b;
-  int64_t b_k;               // Between rows of a panel of b, whose columns lie side by side.
-  const int64_t* b_offsets;  // Instead of b_k, for `gathered`: where each row of b begins.
-  int64_t b_pair, c_pair;    // For `paired`: from the first vector of a row to the second.
+  int64_t b_k;               // Stride between rows of b's panel; its columns are contiguous.
+  const int64_t* b_offsets;  // For `gathered`, instead of b_k: the offset of each row of b.
+  int64_t b_pair, c_pair;    // For `paired`: the distance of a row's two vectors.
   T* c;
   int64_t c_row;
   int64_t m, n;
-  bool add;  // The sums to what is in c.
+  bool add;  // Adds to c instead of overwriting it.
 };
 
 template <class T>
 struct MultiplyTiles {
   int64_t rows, columns;                      // Of a tile.
-  void (*packed)(const TileArgs<T>& args);    // a_row is 1 and a_k is `rows`.
-  void (*direct)(const TileArgs<T>& args);    // Any strides of a; m is that of a whole panel.
-  void (*gathered)(const TileArgs<T>& args);  // As packed, but b_offsets says where b's rows are.
-  // As gathered for two vectors of n elements each that lie apart; n is at most half of `columns`.
+  void (*packed)(const TileArgs<T>& args);    // a_row is 1, and a_k is `rows`.
+  void (*direct)(const TileArgs<T>& args);    // Any strides of a; m is a whole panel.
+  void (*gathered)(const TileArgs<T>& args);  // Like packed, with b's rows at b_offsets.
+  // Like gathered, for two separate vectors of n elements each; n is at most half of `columns`.
   void (*paired)(const TileArgs<T>& args);
-  void (*row)(const TileArgs<T>& args);  // One row of any n. Reads no b that it has no use for.
+  void (*row)(const TileArgs<T>& args);  // One row with any n. Reads only the b it needs.
   // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
   void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t columns);
@@ -51,8 +52,8 @@ struct MultiplyTiles {
   void (*copy_rows)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t n);
 
-  // How high the panels of an `m`-row matrix are. A rest of a few rows leaves most of a tile idle;
-  // eight rows at a time are as fast as twelve where they leave none.
+  // The height of panels for an `m`-row matrix. A small remainder would leave most of a tile idle;
+  // panels of eight rows are as fast as twelve if they leave no remainder.
   int64_t panel_rows(int64_t m) const {
     return rows == 12 && m % 8 == 0 && m % 12 != 0 && m % 12 <= 4 ? 8 : rows;
   }
@@ -65,7 +66,7 @@ const MultiplyTiles<float>& multiply_tiles<float>();
 template <>
 const MultiplyTiles<double>& multiply_tiles<double>();
 
-// Memory of the calling thread, kept for its next kernel. Only one holder at a time for each
+// Scratch memory of the calling thread, reused by its next kernel. Only one user at a time for each
 // `slot`.
 std::byte* thread_scratch(int slot, size_t size);
 
@@ -81,8 +82,8 @@ struct Matrix {
   const T* data;
   int64_t row, column;  // Strides.
 
-  // Copies rows [k0, k1) of columns [n0, n1) into panels of `width` columns, the last one filled up
-  // with zeros.
+  // Packs rows [k0, k1) of columns [n0, n1) into panels of `width` columns. The last panel is
+  // padded with zeros.
   void pack(const MultiplyTiles<T>& tiles, int64_t k0, int64_t k1, int64_t n0, int64_t n1,
             T* to) const {
     const int64_t width = tiles.columns;
@@ -104,7 +105,7 @@ struct Matrix {
       }
     }
   }
-  // Whether tiles can read it where it is.
+  // Whether tiles can read it in place.
   bool is_ready() const { return column == 1; }
   const T* at(int64_t k, int64_t n) const { return data + k * row + n; }
   int64_t row_stride() const { return row; }
@@ -114,8 +115,8 @@ constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
 
-// Columns [n0, n1) of one row and terms [k0, k1), from a b that tiles can read where it is: nothing
-// is used twice, so nothing is packed.
+// Columns [n0, n1) of one row, terms [k0, k1), with a b that tiles read in place. Nothing is used
+// twice, so nothing is packed.
 template <class T, class B>
 void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, int64_t a_k,
                   const B& b, T* c, bool add) {
@@ -133,8 +134,8 @@ void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, in
   }
 }
 
-// Terms [k0, k1), kLongestChain at most, of rows [m0, m1) and columns [n0, n1). `B` is a Matrix or
-// packs itself in some other way.
+// Terms [k0, k1), at most kLongestChain, of rows [m0, m1) and columns [n0, n1). `B` is a Matrix or
+// a type with its own packing.
 template <class T, class B>
 void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
                     const Matrix<T>& a, const B& b, T* c, int64_t c_row, bool add) {
@@ -143,7 +144,7 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
   }
   const MultiplyTiles<T>& tiles = multiply_tiles<T>();
   const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
-  // Packing pays when what is packed is used often enough.
+  // Packing pays off if the packed data is used often enough.
   const bool packs_a = n1 - n0 > 4 * nr;
   const bool packs_b = !b.is_ready() || m1 - m0 > 4 * mr;
   T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k1 - k0, kBlockK));
@@ -155,7 +156,7 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
     for (int64_t kb = k0; kb < k1; kb += kBlockK) {
       const int64_t ke = std::min(kb + kBlockK, k1);
       const int64_t kn = ke - kb;
-      // Tiles read whole panels, so one that is cut off is packed in any case.
+      // Tiles read whole panels, so an incomplete panel is always packed.
       const int64_t ready_end = packs_b ? nb : nb + (ne - nb) / nr * nr;
       if (ready_end < ne) {
         b.pack(tiles, kb, ke, ready_end, ne, packed_b + (ready_end - nb) * kn);
@@ -208,14 +209,14 @@ void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, 
   }
 }
 
-// Rows [m0, m1) of columns [n0, n1), all terms.
+// Rows [m0, m1) of columns [n0, n1), with all terms.
 template <class T, class B>
 void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
                    const B& b, T* c, int64_t c_row, bool add) {
   if (k <= kLongestChain) {
     return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, c, c_row, add);
   }
-  // The tree's partial sums take as much memory for each of its levels as this many elements do.
+  // The tree's partial sums take as much memory for each level as this many elements.
   constexpr int64_t kRows = 4 * kBlockM, kColumns = kBlockN;
   const int64_t chains = (k + kLongestChain - 1) / kLongestChain;
   std::vector<T> sums(static_cast<size_t>(std::min(kRows, m1 - m0) * std::min(kColumns, n1 - n0)));
@@ -238,7 +239,7 @@ void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, co
   }
 }
 
-// c = a b, or c += a b, on the pool's threads where that pays.
+// c = a b, or c += a b; uses the pool's threads if that pays off.
 template <class T, class B>
 void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const B& b,
               T* c, int64_t c_row, bool add) {
@@ -257,7 +258,7 @@ void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>
                       : static_cast<int64_t>(std::min(work / kWorthTwo, 2.0 * pool.threads()));
   if (parts <= 1) return multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, c_row, add);
 
-  // The longer side is cut, into whole tiles.
+  // Split the longer side into whole tiles.
   const bool cuts_rows = m > n;
   const int64_t side = cuts_rows ? m : n, tile = cuts_rows ? tiles.rows : tiles.columns;
   const int64_t step = std::max(tile, (side / parts + tile - 1) / tile * tile);

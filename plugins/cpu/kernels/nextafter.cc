@@ -7,14 +7,14 @@
 namespace tenon_cpu {
 namespace {
 
-// `kInfinity` has the bits of infinity, beyond which all magnitudes are NaN.
+// `kInfinity` has the bits of infinity; all larger magnitudes are NaN.
 template <class Bits, Bits kInfinity>
 Bits next_after(Bits a, Bits b) {
   constexpr Bits kSign = std::numeric_limits<Bits>::min();
   const Bits magnitude_a = a & ~kSign, magnitude_b = b & ~kSign;
   if (magnitude_a > kInfinity) return a;
   if (magnitude_b > kInfinity) return b;
-  // In order as the floats are, with one place for both zeros.
+  // Map bits to integers in the order of the floats, with both zeros equal.
   const Bits place_a = static_cast<Bits>(a < 0 ? -magnitude_a : magnitude_a);
   const Bits place_b = static_cast<Bits>(b < 0 ? -magnitude_b : magnitude_b);
   if (place_a == place_b) return b;
@@ -30,7 +30,7 @@ Span span() {
 
 }  // namespace
 
-// Elements are taken as integers, so that halves need no detour.
+// Elements are processed as integers, so half types need no conversion.
 Prepared prepare_nextafter(const Request& request) {
   switch (request.input(0).dtype) {
     case TENON_FLOAT16:

@@ -1,5 +1,5 @@
 // layer_norm, rms_norm and group_norm: the statistics of a row, or of the channels of a group, then
-// one pass that moves and scales it.
+// one pass that normalises it.
 
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kGrain = 32 * 1024;  // Elements.
 
-// Calls write(distance), where distance(element) is how far it is from the mean, scaled.
+// Calls write(distance), where distance(element) is its scaled distance from the mean.
 template <class T, class Write>
 void with_distance(T mean, T factor, const Write& write) {
   if (factor == 1) {
@@ -21,7 +21,7 @@ void with_distance(T mean, T factor, const Write& write) {
   }
 }
 
-// A parameter as dense elements, one for each of a row whose axes are those of `x` from `axis` on.
+// A parameter as dense elements, one for each element of a row with the axes of `x` from `axis` on.
 template <class T>
 class RowParameter {
  public:
@@ -46,7 +46,8 @@ class RowParameter {
   std::vector<T> copy_;
 };
 
-// Calls row(i, elements) for what lies from the axis on at each place before it.
+// Calls row(i, elements) for the elements of the axes from `axis` on, at each index of the axes
+// before.
 template <class T, class Row>
 void for_each_row(const Pool& pool, const tenon_view& x, size_t axis, const Row& row) {
   LoopAxes inside, outside;
@@ -116,7 +117,7 @@ void group_norm(const Pool& pool, const tenon_launch& launch, int64_t groups, do
   const Reducer& sum = *find_reducer(TENON_OP_sum, tenon_sdk::kDTypeOf<T>);
   const tenon_view &x = launch.inputs[0], &scale = launch.inputs[1], &bias = launch.inputs[2];
   if (count(x) == 0) return;
-  const int64_t channels = x.sizes[1] / groups;  // Of one group.
+  const int64_t channels = x.sizes[1] / groups;  // Per group.
   const int64_t area = count(x.rank - 2, x.sizes + 2), n = channels * area;
   LoopAxes inside;
   inside.push(channels, stride_of(x, 1));

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kGrain = 64 * 1024;
 
-// An output may lie on an input, but then element on element: no iteration reads what another
-// writes. Without being told, the compiler gives up on so many pointers.
+// An output may alias an input only element by element, so iterations are independent. With this
+// many pointers the compiler vectorises only if it is told so.
 #if defined(__clang__)
 #define TENON_CPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -28,7 +28,7 @@ void adam(const Pool& pool, const tenon_launch& launch, const AdamRates& attrs) 
   const DenseInput<T> p(launch.inputs[0]), g(launch.inputs[1]), m(launch.inputs[2]),
       v(launch.inputs[3]);
   const double step = read_scalar(launch.inputs[4]), lr = read_scalar(launch.inputs[5]);
-  // expm1 keeps the digits that 1 - beta^step would lose while beta^step is close to 1.
+  // expm1 keeps the digits that 1 - beta^step would lose if beta^step is close to 1.
   const auto weight = [&](double beta) { return -std::expm1(std::log(beta) * step); };
   const T rate = static_cast<T>(lr / weight(attrs.beta1));
   const T scale = static_cast<T>(1 / weight(attrs.beta2));
@@ -84,7 +84,7 @@ void sgd(const Pool& pool, const tenon_launch& launch) {
   });
 }
 
-// Each output element depends on the inputs' elements at its place alone.
+// Each output element depends only on the inputs' elements at its index.
 Prepared with_alias(const Request& request, Prepared prepared) {
   for (size_t i = 0; i < request.n_inputs(); ++i) {
     if (request.input(i).strides == TENON_STRIDES_STRIDED) return prepared;

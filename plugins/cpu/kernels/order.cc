@@ -13,8 +13,8 @@ bool precedes(const Ranked<Word>& a, const Ranked<Word>& b) {
 
 }  // namespace
 
-// Comparisons while the histograms of the other way would cost more than they; they grow with the
-// number of bytes.
+// Uses comparisons for short rows, for which the histograms of a radix sort would cost more. Their
+// cost grows with the number of bytes.
 template <class Word>
 void Ranking<Word>::sort(const Pool* pool) {
   if (n_ <= 64 * key_bytes_) {
@@ -24,9 +24,9 @@ void Ranking<Word>::sort(const Pool* pool) {
   for (int byte = 0; byte < key_bytes_; ++byte) sort_by_byte(pool, 8 * byte);
 }
 
-// One pass of a radix sort: moves items behind those whose byte is less and, in their order,
-// behind those whose byte is the same. Each chunk counts its bytes, knows from that where they go,
-// and moves its items there.
+// One pass of a stable radix sort: moves items after all those with a smaller byte, and after
+// earlier ones with the same byte. Each chunk counts its bytes, derives its target positions from
+// the counts, and moves its items.
 template <class Word>
 void Ranking<Word>::sort_by_byte(const Pool* pool, int shift) {
   using Counts = std::array<int64_t, 256>;
@@ -57,14 +57,14 @@ void Ranking<Word>::sort_by_byte(const Pool* pool, int shift) {
       counts[byte] = total;
       total += n;
     }
-    if (total - before == n_) return;  // All have this byte.
+    if (total - before == n_) return;  // All items have this byte.
   }
   for_each_chunk([&](const Ranked<Word>& item, int64_t& to) { spare_[at(to++)] = item; });
   items_.swap(spare_);
 }
 
-// Of few among many, most are turned away by one comparison with the last of those held; and
-// selecting pays as long as it leaves much unsorted.
+// For few of many, a heap rejects most elements with one comparison. Selection pays off if it
+// leaves most elements unsorted.
 template <class Word>
 void Ranking<Word>::sort_first(const Pool* pool, int64_t k) {
   if (8 * k > n_) {

@@ -1,5 +1,5 @@
-// The order of sort: elements as unsigned keys that compare as they do, and the keys of a line
-// sorted together with where they were.
+// The order of sort: converts elements to unsigned keys with the same order, and sorts the keys of
+// a line together with their indices.
 
 #pragma once
 
@@ -16,7 +16,7 @@ using Bits =
                        std::conditional_t<sizeof(T) == 2, uint16_t,
                                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
 
-// NaN comes behind all else in either direction, and zeros of either sign have one key.
+// NaN comes last in either direction, and zeros of either sign have the same key.
 template <class T>
 Bits<T> key_of(T x, bool descending) {
   using Key = Bits<T>;
@@ -42,8 +42,8 @@ struct Ranked {
   Word place;
 };
 
-// The elements of one line after another. No two of them are alike, since places differ, so that
-// every way to sort them has one result. A Word holds the keys, and as many places as there are.
+// Sorts the elements of one line after another. Items are distinct, because their indices differ,
+// so every algorithm gives the same result. A Word must hold the keys and the indices.
 template <class Word>
 class Ranking {
  public:
@@ -62,16 +62,16 @@ class Ranking {
     });
   }
 
-  // Sorts by key, then by place.
+  // Sorts by key, then by index.
   void sort(const Pool* pool);
 
-  // Sorts so far that the first k are the first k, in their order.
+  // Moves the first k items of the order to the front, sorted.
   void sort_first(const Pool* pool, int64_t k);
 
-  // The first k in the order of their places.
+  // Sorts the first k items by index.
   void sort_places(int64_t k);
 
-  // Calls body(begin, end) for ranges of [0, n), in parallel if there is a pool.
+  // Calls body(begin, end) for ranges of [0, n), in parallel if `pool` is not NULL.
   template <class Body>
   static void over_ranges(const Pool* pool, int64_t n, const Body& body) {
     if (pool != nullptr) {
@@ -96,7 +96,7 @@ class Ranking {
 extern template class Ranking<uint32_t>;
 extern template class Ranking<uint64_t>;
 
-// Calls body(Type<Word>) with the smallest Word that Ranking takes for n elements of type T.
+// Calls body(Type<Word>) with the smallest Word for n elements of type T.
 template <class T, class Body>
 void with_word(int64_t n, const Body& body) {
   if constexpr (sizeof(T) <= sizeof(uint32_t)) {

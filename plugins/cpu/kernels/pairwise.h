@@ -1,6 +1,6 @@
-// Sums of many terms as a tree: parts of bounded length are computed one by one, and their results
-// are added in pairs, pairs of pairs and so on. The rounding error then grows with the length of a
-// part and the logarithm of their number, instead of with the number of terms.
+// Sums of many terms as a tree: parts of bounded length are summed serially, and their results are
+// added pairwise. The rounding error grows with the length of a part and the logarithm of the
+// number of parts, instead of with the number of terms.
 
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace tenon_cpu {
 
-// Products take kLongestChain terms of a sum at most before the tree begins.
+// Maximum number of terms that are summed serially, before the tree begins.
 constexpr int64_t kLongestChain = 4096;
 
-// How many of `n` parts the left branch of the tree takes: the largest power of two below `n`, so
-// that the tree depends on `n` alone.
+// The number of parts in the left branch of a tree of `n` parts: the largest power of two below
+// `n`. So the tree depends on `n` only.
 inline int64_t left_parts(int64_t n) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n - 1)));
 }
 
-// Calls part(i, to) for each i of [begin, end), each of which writes `size` sums, and leaves their
-// totals in `to`.
+// Calls part(i, to) for each i of [begin, end), which writes `size` sums, and stores their totals
+// in `to`.
 template <class T, class Part>
 void sum_parts(int64_t begin, int64_t end, int64_t size, T* to, const Part& part) {
   if (end - begin <= 1) return part(begin, to);
@@ -33,16 +33,16 @@ void sum_parts(int64_t begin, int64_t end, int64_t size, T* to, const Part& part
   for (int64_t i = 0; i < size; ++i) to[i] += right[static_cast<size_t>(i)];
 }
 
-// The same tree for parts that come one after another.
+// The same tree for parts that are added one after another.
 template <class T>
 class PartSums {
  public:
   void add(T part) {
-    // Each trailing one of their number stands for a subtree that this part completes.
+    // Each trailing one bit of the count stands for a subtree that this part completes.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) part = static_cast<T>(subtrees_[--depth_] + part);
     subtrees_[depth_++] = part;
   }
-  // Of one part or more.
+  // Requires at least one part.
   T total() const {
     T sum = subtrees_[depth_ - 1];
     for (size_t i = depth_ - 1; i-- > 0;) sum = static_cast<T>(subtrees_[i] + sum);
@@ -55,7 +55,7 @@ class PartSums {
   uint64_t n_ = 0;
 };
 
-// The same for parts of `size` sums side by side.
+// The same for parts of `size` sums.
 template <class T>
 class PartTree {
  public:
@@ -63,7 +63,7 @@ class PartTree {
 
   void add(const T* part) {
     std::vector<T> sums(part, part + size_);
-    // Each trailing one of their number stands for a subtree that this part completes.
+    // Each trailing one bit of the count stands for a subtree that this part completes.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
       add_to(subtrees_.back(), sums);
       sums = std::move(subtrees_.back());
@@ -71,7 +71,7 @@ class PartTree {
     }
     subtrees_.push_back(std::move(sums));
   }
-  // After the last part.
+  // Call after the last part.
   const std::vector<T>& total() {
     while (subtrees_.size() > 1) {
       add_to(subtrees_[subtrees_.size() - 2], subtrees_.back());
@@ -90,16 +90,16 @@ class PartTree {
   uint64_t n_ = 0;
 };
 
-// Many sums at once, to which terms come in any order: what is added to each element of `y`. After
-// kLongestChain terms of a target, the elements of `y` move to a tree and begin again with 0.
+// Accumulates terms in any order into each element of `y`. After kLongestChain terms of a target,
+// its elements of `y` are moved to a tree and restart at 0.
 template <class T>
 class ScatteredSums {
  public:
-  // Each target has `width` elements of `y`, side by side.
+  // Each target has `width` contiguous elements of `y`.
   ScatteredSums(int64_t n_targets, int64_t width)
       : width_(width), n_terms_(static_cast<size_t>(n_targets)) {}
 
-  // Call it before each term of the target whose elements begin at `at`.
+  // Call before each term of the target whose elements begin at index `at`.
   void make_room(T* y, int64_t at) {
     const int64_t target = width_ == 1 ? at : at / width_;
     uint16_t& n = n_terms_[static_cast<size_t>(target)];
@@ -107,7 +107,7 @@ class ScatteredSums {
     n = 1;
     move_to_tree(y, target);
   }
-  // After the last term: `y` has the sums.
+  // Call after the last term: stores the sums in `y`.
   void finish(T* y) {
     for (auto& [target, tree] : trees_) {
       T* const last = y + target * width_;

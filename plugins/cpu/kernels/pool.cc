@@ -1,4 +1,4 @@
-// max_pool with its indices, its derivative, window_sum and the means over windows.
+// max_pool with indices, its derivative, window_sum, and means over windows.
 
 #include <atomic>
 #include <utility>
@@ -12,9 +12,9 @@
 namespace tenon_cpu {
 namespace {
 
-constexpr int64_t kGrain = 16 * 1024;  // Taps that a task looks at, at least.
+constexpr int64_t kGrain = 16 * 1024;  // Minimum number of taps per task.
 
-// The taps of one axis that lie on elements at one place of the output.
+// The taps of one axis that lie inside the input for one output position.
 struct TapRange {
   int64_t begin, end;
   TapRange(const Window& window, size_t axis, int64_t at, int64_t taps, int64_t size) {
@@ -25,8 +25,8 @@ struct TapRange {
   }
 };
 
-// Calls each(plane, p, to) for every output, where `to` counts them in row-major order; tasks are
-// whole planes.
+// Calls each(plane, p, to) for every output, where `to` is its row-major index. Tasks are whole
+// planes.
 template <class Plane>
 void for_each_plane(const Pool& pool, const Planes& y, const Spatial& taps, const Plane& plane) {
   const int64_t work = std::max<int64_t>(1, volume(y.sizes) * volume(taps));
@@ -36,7 +36,7 @@ void for_each_plane(const Pool& pool, const Planes& y, const Spatial& taps, cons
                       });
 }
 
-// Whether a window of 2 by 2 moves by 2 over planes without padding, by far the most common one.
+// Whether 2 by 2 windows with stride 2 cover planes without padding, by far the most common case.
 bool is_halving(const Window& window, const Spatial& taps, const Planes& x, const Planes& y) {
   return taps == Spatial{1, 2, 2} && window.steps[1] == 2 && window.steps[2] == 2 &&
          window.dilations == Spatial{1, 1, 1} && window.pads == Spatial{0, 0, 0} &&
@@ -44,7 +44,7 @@ bool is_halving(const Window& window, const Spatial& taps, const Planes& x, cons
          2 * y.sizes[2] <= x.sizes[2];
 }
 
-// The first NaN wins, then the first of the largest.
+// The first NaN wins, else the first of the largest elements.
 template <class T>
 bool wins(T candidate, T best) {
   return best == best && (best < candidate || candidate != candidate);
@@ -99,7 +99,7 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
   });
 }
 
-// Padding counts as zeros; `divide` turns a sum into the result.
+// Padding counts as zeros; `divide` converts a sum to the result.
 template <class T, class Divide>
 void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& window,
                  const Spatial& taps, const Divide& divide) {
@@ -112,7 +112,7 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
       const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
       const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);
-      // A tree of sums of whole rows, or of kLongestChain elements of a row.
+      // Sum as a tree of whole rows, or of kLongestChain elements of a row.
       PartSums<T> sums;
       T chain{0};
       int64_t n_in_chain = 0;
@@ -143,7 +143,7 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
   });
 }
 
-// How many planes two tensors share; one where they are not images of one batch.
+// The number of planes that correspond in two tensors; 1 if they are not images of one batch.
 int64_t planes_of(const tenon_view& a, const tenon_view& b) {
   const bool shared = a.rank >= 2 && b.rank >= 2 && a.sizes[0] == b.sizes[0] &&
                       a.sizes[1] == b.sizes[1] && count(a) > 0;
@@ -166,9 +166,9 @@ Prepared prepare_max_pool(const Request& request) {
   });
 }
 
-// dx is zero but where an index points; several windows may have taken the same element. max_pool's
-// indices stay in their plane, so planes are summed in parallel, each in order. Whatever else was
-// given as an index is added afterwards, or reported.
+// dx is zero except at the indices; several windows may have selected the same element. The indices
+// of max_pool stay within their plane, so planes are summed in parallel, each in order. Indices of
+// other planes are added afterwards, and invalid ones are reported.
 Prepared prepare_max_pool_backward(const Request& request) {
   const Pool* pool = &pool_of(request);
   return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {

@@ -1,4 +1,5 @@
-// rng_bits: Philox4x32-10. Each block is a function of its number alone, so blocks run in parallel.
+// rng_bits: Philox4x32-10. Each block depends on its number only, so blocks are computed in
+// parallel.
 
 #include <array>
 
@@ -21,7 +22,7 @@ inline Words philox(Words counter, uint32_t key0, uint32_t key1) {
   return counter;
 }
 
-// The 128-bit sum, low word first; it wraps.
+// 128-bit addition that wraps, low word first.
 inline Words advance(Words counter, uint64_t blocks) {
   uint64_t carry = blocks;
   for (uint32_t& word : counter) {
@@ -34,8 +35,8 @@ inline Words advance(Words counter, uint64_t blocks) {
 
 }  // namespace
 
-// Word w of a draw is lane w % 4 of the block w / 4 behind the counter. A u64 takes two words, the
-// low one first, which is how it lies in memory.
+// Word w of a draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, low word
+// first, which matches its layout in memory.
 Prepared prepare_rng_bits(const Request& request) {
   const int64_t words_each = request.output(0).dtype == TENON_UINT64 ? 2 : 1;
   return kernel(kTraits, [words_each, pool = &pool_of(request)](const tenon_launch& launch) {

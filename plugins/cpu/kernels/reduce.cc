@@ -1,4 +1,4 @@
-// sum, prod, max, min, mean, any and all over any axes of any layout; reduce.h fixes the order.
+// sum, prod, max, min, mean, any and all over any axes of any layout. reduce.h defines the order.
 
 #include "plugins/cpu/kernels/reduce.h"
 
@@ -8,11 +8,11 @@
 namespace tenon_cpu {
 namespace {
 
-// Elements below which a task is not worth handing over, and columns that a task takes at most.
+// Minimum number of elements per task, and maximum number of columns per task.
 constexpr int64_t kGrain = 64 * 1024;
 constexpr int64_t kColumns = 2048;
-// Partial results that a launch keeps at most, beside one for each output: a broadcast operand may
-// have far more elements than the machine has memory.
+// Maximum number of partial results of a launch, beside one for each output. A broadcast operand
+// may have far more elements than fit into memory.
 constexpr int64_t kMaxPartials = 1 << 20;
 
 template <class T, class Accumulator>
@@ -78,16 +78,16 @@ class Reduce final : public RowKernel {
     const int64_t n = reduced.count();
     if (n == 0) return reducer_.fill_identity(out, static_cast<size_t>(n_out));
     const int64_t n_blocks = (n + kReduceBlock - 1) / kReduceBlock;
-    // A task reduces a group of blocks, a complete subtree of the tree of all blocks.
+    // A task reduces a group of blocks, which is a complete subtree of the tree of all blocks.
     int64_t group = 1;
     while ((n_blocks / group) * n_out > kMaxPartials && group < n_blocks) group *= 2;
     const int64_t n_groups = (n_blocks + group - 1) / group;
-    // Columns side by side are reduced together, where the rows are not side by side themselves.
+    // Reduces adjacent columns together if they are contiguous and the rows are not.
     const bool by_columns = kept.rank > 0 && kept.inner_stride() == 1 &&
                             (reduced.rank == 0 || reduced.inner_stride() != 1);
     const int64_t width = by_columns && std::is_same_v<T, Accumulator> ? kept.inner_size() : 1;
 
-    // Partial results: [group][output], the first group's in place.
+    // Partial results: [group][output]. Those of the first group are stored in the output.
     std::vector<Accumulator> partial(static_cast<size_t>((n_groups - 1) * n_out));
     const auto result = [&](int64_t number, int64_t at) {
       return number == 0 ? out + at : partial.data() + (number - 1) * n_out + at;
@@ -131,7 +131,8 @@ class Reduce final : public RowKernel {
     }
   }
 
-  // Blocks in the order of the tree: of `n` columns each level keeps the result of one subtree.
+  // Combines blocks in the order of the tree; each level holds one subtree's result for `n`
+  // columns.
   template <class ReduceBlock>
   void reduce_group(int64_t begin, int64_t end, int64_t n, const ReduceBlock& reduce_block,
                     std::vector<Accumulator>& subtrees, Accumulator* out) const {
@@ -141,7 +142,7 @@ class Reduce final : public RowKernel {
     size_t depth = 0;
     for (int64_t block = begin; block < end; ++block) {
       reduce_block(block, level(depth++));
-      // Each trailing one of the block's number completes a subtree.
+      // Each trailing one bit of the block's number completes a subtree.
       for (int64_t i = block - begin; (i & 1) != 0; i /= 2, --depth) {
         reducer_.combine(level(depth - 2), level(depth - 1), width);
       }
@@ -177,7 +178,7 @@ class Reduce final : public RowKernel {
     block(from, last - first, scratch.widened, out);
   }
 
-  // `wide`: room for halves, which are summed up in float32.
+  // `wide`: buffer for half types, which are summed in float32.
   void block(const T* x, int64_t n, [[maybe_unused]] float* wide, Accumulator* out) const {
     if constexpr (std::is_same_v<T, Accumulator>) {
       reducer_.block(x, static_cast<size_t>(n), out);
@@ -200,7 +201,7 @@ class Reduce final : public RowKernel {
 };
 
 Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
-  const auto attrs = request.attrs<tenon_sum_attrs>();  // The other reductions have the same.
+  const auto attrs = request.attrs<tenon_sum_attrs>();  // All reductions have these attributes.
   const tenon_dtype dtype = request.input(0).dtype;
   const Reducer* reducer = find_reducer(op, compute_dtype(dtype));
   if (reducer == nullptr) return refuse("this reduction has no loop for this dtype");
@@ -219,7 +220,7 @@ Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
     case TENON_FLOAT64:
       return make(Type<double>(), Type<double>());
   }
-  // Of the others only the size matters here: the reducer knows the rest.
+  // For the other ops only the size matters, since the reducer knows the rest.
   switch (size_of(dtype)) {
     case 1:
       return make(Type<uint8_t>(), Type<uint8_t>());

@@ -1,11 +1,11 @@
-// The order in which reductions take their elements, which is the same for every layout, thread
-// count and vector width.
+// The order in which reductions combine elements. It is the same for every layout, thread count and
+// vector width.
 //
-// The elements that one result is made of are numbered in row-major order over the reduced axes. A
-// block is kReduceBlock of them in a row. In a block, element i joins partial result i mod
-// kReduceLanes<T>; the partial results start from the identity and are combined as a tree, j with
-// j + lanes / 2, then j with j + lanes / 4, and so on. The blocks' results are combined as a tree
-// too: block 0 with block 1, 2 with 3 and so on, then those pairs in pairs.
+// The elements of one result are numbered in row-major order over the reduced axes. A block is
+// kReduceBlock consecutive elements. In a block, element i joins partial result i mod
+// kReduceLanes<T>. Partial results start from the identity and are combined as a tree: j with j +
+// lanes / 2, then j with j + lanes / 4, and so on. The blocks' results are combined as a tree too:
+// block 0 with block 1, 2 with 3 and so on, then those pairs in pairs.
 
 #pragma once
 
@@ -23,13 +23,13 @@ struct Reducer {
   uint32_t op;
   tenon_dtype dtype;
 
-  // Reduces a block of `n` elements side by side.
+  // Reduces a block of `n` contiguous elements.
   void (*block)(const void* x, size_t n, void* out);
-  // Reduces each of `width` columns. The rows of the block begin at `offsets`, in elements.
+  // Reduces each of `width` columns. The block's rows begin at `offsets`, in elements.
   void (*columns)(const void* x, const int64_t* offsets, size_t n_rows, size_t width, void* out);
-  // to[i] = to[i] with from[i]
+  // Combines from[i] into to[i].
   void (*combine)(void* to, const void* from, size_t n);
-  // The result of no elements.
+  // Writes the result of no elements.
   void (*fill_identity)(void* out, size_t n);
 };
 
@@ -42,14 +42,14 @@ ReducerTable int_reducers();    // kernels/int_reduce.cc
 
 const Reducer* find_reducer(uint32_t op, tenon_dtype dtype);
 
-// Combines the results of blocks as they come, in the order of the tree.
+// Combines the results of successive blocks in the order of the tree.
 template <class T>
 class BlockTree {
  public:
   explicit BlockTree(const Reducer& reducer) : reducer_(reducer) {}
 
   void add(T block) {
-    // Each trailing one of their number stands for a subtree that this block completes.
+    // Each trailing one bit of the count stands for a subtree that this block completes.
     for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
       T left = subtrees_[--depth_];
       reducer_.combine(&left, &block, 1);
@@ -57,7 +57,7 @@ class BlockTree {
     }
     subtrees_[depth_++] = block;
   }
-  // Of one block or more.
+  // Requires at least one block.
   T result() const {
     T total = subtrees_[depth_ - 1];
     for (size_t i = depth_ - 1; i-- > 0;) {
@@ -75,7 +75,7 @@ class BlockTree {
   uint64_t n_ = 0;
 };
 
-// Reduces `n` > 0 elements side by side.
+// Reduces `n` > 0 contiguous elements.
 template <class T>
 T reduce_run(const Reducer& reducer, const T* x, int64_t n) {
   T block;
@@ -91,11 +91,11 @@ T reduce_run(const Reducer& reducer, const T* x, int64_t n) {
   return tree.result();
 }
 
-// A kernel that reduces: row_loop.cc takes rows to it that lie in a cache.
+// A kernel that reduces. row_loop.cc also calls it for rows in the cache.
 class RowKernel : public tenon_sdk::Kernel {
  public:
-  // Reduces each of `n_rows` rows of `n` elements, all of them side by side. If it `widens`, `wide`
-  // has room for min(n, kReduceBlock) elements as float32.
+  // Reduces each of `n_rows` rows of `n` elements, all contiguous. If it `widens`, `wide` is a
+  // buffer for min(n, kReduceBlock) float32 elements.
   virtual void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const = 0;
   virtual bool widens() const = 0;
 };

@@ -1,4 +1,4 @@
-// floor_div, mod and fmod on floats, and fma on halves.
+// floor_div, mod and fmod on floats, and fma on half types.
 
 #include <cmath>
 #include <limits>
@@ -8,8 +8,8 @@
 namespace tenon_cpu {
 namespace {
 
-// The remainder with a's sign, exactly. Up to a quotient of 2^29 its product with a float fits a
-// double, so that one division does; the quotient may be one off.
+// The exact remainder with a's sign. Up to a quotient of 2^29 its product with a float fits a
+// double, so one division suffices; the quotient may be off by one.
 inline float remainder(float a, float b) {
   const double x = std::fabs(static_cast<double>(a)), y = std::fabs(static_cast<double>(b));
   const double quotient = x / y;
@@ -29,8 +29,9 @@ T floor_mod(T a, T b) {
   return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// The floor of the exact quotient. The integer next to a / b is at most one off, and what it leaves
-// of a, whose sign is exact, says which way. An infinity has no remainder, so its quotient is NaN.
+// The floor of the exact quotient. The integer next to a / b is off by at most one; the sign of the
+// remainder, which is exact, tells the direction. An infinity has no remainder, so its quotient is
+// NaN.
 template <class T>
 T floor_divide(T a, T b) {
   const T quotient = a / b;
@@ -60,8 +61,8 @@ Span remainder_span(uint32_t op) {
   }
 }
 
-// The product of two halves is exact in double. What the addition loses decides its last bit, so
-// that rounding to a half later gives what one rounding would have given.
+// The product of two halves is exact in double. The rounding error of the addition determines the
+// last bit, so that rounding to a half later is the same as rounding once.
 inline float fused(float x, float y, float z) {
   const double product = static_cast<double>(x) * static_cast<double>(y);
   const double sum = product + static_cast<double>(z);

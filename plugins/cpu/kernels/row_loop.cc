@@ -1,10 +1,10 @@
-// Loops over rows: elementwise spans and reductions over some rows after another, so that what one
-// stage leaves for the next never leaves the first-level cache. A row that is too long for it is
-// taken whole all the same, in the second-level one.
+// Loops over rows: elementwise spans and reductions over a few rows at a time, so that values
+// between stages stay in the first-level cache. A longer row is still processed whole, in the
+// second-level cache.
 //
-// Rows lie side by side. A value per row has an array of its own, one element for each row of the
-// tile; where elements read it, it is repeated along the rows first, so that spans go over all rows
-// of a tile at once, however short they are.
+// Rows are contiguous. A value per row is an array with one element for each row of the tile. If
+// elementwise code reads it, it is first repeated along the rows, so that spans cover all rows of a
+// tile at once, however short they are.
 
 #include <array>
 #include <bit>
@@ -17,20 +17,20 @@
 namespace tenon_cpu {
 namespace {
 
-// With the copies that are repeated along rows.
+// Including the copies that are repeated along rows.
 constexpr size_t kMostPlaces = 2 * kMostLoopValues;
-// Of all registers per element together: they share a first-level cache with what comes and goes.
+// Limit for all registers per element; they share the first-level cache with inputs and outputs.
 constexpr int64_t kMemory = 24 * 1024;
-constexpr int64_t kLongestTile = 1024;  // Elements, if these are several rows.
+constexpr int64_t kLongestTile = 1024;  // In elements, if it has several rows.
 
-// Where a value is.
+// Where a value is stored.
 struct Place {
   enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
   Kind kind = Kind::kRegister;
   bool per_row = false;
   tenon_dtype dtype = TENON_DTYPE_NONE;
-  uint32_t number = 0;  // Of the input, the output or the register.
-  int64_t start = 0;    // Of the register, in bytes for each element of its length.
+  uint32_t number = 0;  // Index of the input, output or register.
+  int64_t start = 0;    // Offset of the register in bytes per element.
 
   bool has_register() const { return kind == Kind::kPacked || kind == Kind::kRegister; }
   bool moves() const { return kind == Kind::kDense || kind == Kind::kOutput; }
@@ -39,9 +39,9 @@ struct Place {
 struct Step {
   enum class Kind : uint8_t { kElements, kRows, kReduce, kRepeat };
   Kind kind;
-  SpanStep span = {};         // Of elements or rows.
-  uint32_t from = 0, to = 0;  // What is reduced or repeated, and what that gives.
-  uint32_t kernel = 0;        // Of a reduction.
+  SpanStep span = {};         // For kElements and kRows.
+  uint32_t from = 0, to = 0;  // Operand and result of a reduction or repetition.
+  uint32_t kernel = 0;        // Index of the reduction.
 
   bool is_span() const { return kind == Kind::kElements || kind == Kind::kRows; }
   std::vector<uint32_t> reads() const {
@@ -51,11 +51,11 @@ struct Step {
   uint32_t gives() const { return is_span() ? span.value : to; }
 };
 
-// Elements of registers, per element or per row.
+// Registers for values per element, or per row.
 struct Side {
   Registers registers;
   WideRegisters wide;
-  int64_t bytes = 0;  // For each element of their length.
+  int64_t bytes = 0;  // Per element of a register.
   int64_t wide_starts[kMaxSpanInputs + 1] = {};
 
   void lay_out() {
@@ -67,7 +67,7 @@ struct Side {
   }
 };
 
-// Where a tile's operands have room as float32.
+// The float32 buffers of a tile's operands.
 struct Wide {
   std::byte* at[kMaxSpanInputs + 1];
 };
@@ -77,9 +77,10 @@ class RowLoop final : public tenon_sdk::Kernel {
   explicit RowLoop(const tenon_sdk::LoopRequest& request)
       : pool_(pool_of(request.device())), row_axes_(request.row_axes()) {}
 
-  // False, with the answer, if an instruction cannot be part of it.
+  // Returns false, with the refusal, if an instruction cannot be part of the loop.
   bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
-  // Whether outputs, or output 0, may lie on inputs: behind them none is read.
+  // Whether outputs, or output 0 only, may alias inputs: no input is read after the output is
+  // written.
   bool may_alias(bool all) const;
 
   tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
@@ -108,10 +109,10 @@ class RowLoop final : public tenon_sdk::Kernel {
   int64_t grain_ = 0;
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<const RowKernel>> reductions_;
-  std::vector<Place> places_;       // Of each value, and of each copy that is repeated.
-  std::vector<uint32_t> repeated_;  // Of each value: its copy; 0: none.
+  std::vector<Place> places_;       // One for each value and each repeated copy.
+  std::vector<uint32_t> repeated_;  // The copy of each value; 0 if there is none.
   std::vector<uint32_t> packed_;
-  Side sides_[2];  // Per element and per row.
+  Side sides_[2];  // Per element, and per row.
 };
 
 bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
@@ -156,7 +157,7 @@ void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
                                                   : Place::Kind::kPacked;
     place.number = v;
   }
-  // A reduction goes over elements that are there.
+  // Reductions need materialised elements, so their uniform inputs are packed.
   for (size_t i = 0; i < request.n_instructions(); ++i) {
     Place& input = places_[request.instruction(i).inputs[0]];
     if (request.reduces(i) && input.kind == Place::Kind::kUniform) {
@@ -196,7 +197,7 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
   return true;
 }
 
-// The value, or its copy for each element if it is per row.
+// The value, or its repeated copy if it is per row.
 uint32_t RowLoop::for_each_element(uint32_t value) {
   const Place& place = places_[value];
   if (!place.per_row || place.kind == Place::Kind::kUniform) return value;
@@ -255,7 +256,7 @@ bool RowLoop::may_alias(bool all) const {
   return true;
 }
 
-// Rows [begin, end) of `n` elements each.
+// Processes rows [begin, end) of `n` elements each.
 void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const {
   const int64_t longest = std::min(kLongestTile, kMemory / std::max<int64_t>(1, sides_[0].bytes));
   const int64_t tile = std::clamp<int64_t>(longest / std::max<int64_t>(1, n), 1, end - begin);
@@ -272,7 +273,7 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
     }
   }
   std::byte* at[kMostPlaces];
-  int64_t moves[kMostPlaces];  // Bytes from row to row.
+  int64_t moves[kMostPlaces];  // Bytes between rows.
   for (size_t v = 0; v < places_.size(); ++v) {
     const Place& place = places_[v];
     const size_t side = place.per_row ? 1 : 0;

@@ -1,6 +1,6 @@
-// scatter_elements and scatter_nd: a copy of x into which updates go one after another, so that the
-// last of several wins. An index outside of its axis drops its update and is reported. Sums of
-// halves are float32, and rounded once; sums of many updates are made in chains (pairwise.h).
+// scatter_elements and scatter_nd: copies x and applies updates one after another, so that the last
+// of several wins. An index out of range drops its update and is reported. Sums of half types use
+// float32 and are rounded once; sums of many updates are split into chains (pairwise.h).
 
 #include <optional>
 
@@ -23,12 +23,13 @@ int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
 template <class T>
 using Update = T (*)(T old, T update);
 
-// The type in which updates meet what is there: halves in float32, integers so that they wrap.
+// The type in which updates are combined: half types in float32, and integers so that they wrap.
 template <class T>
 using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, double, float>>;
 
-// How an update meets what is there; NULL for what bool does not have. NaN stays.
+// Combines an update with the old value; NULL if bool does not support the reduction. Propagates
+// NaN.
 template <class T>
 Update<T> update_function(int32_t reduction) {
   if (reduction == TENON_SCATTER_REDUCTION_NONE) return [](T, T update) { return update; };
@@ -61,7 +62,7 @@ void copy_first(const tenon_launch& launch) {
   std::copy_n(x.data(), count(launch.outputs[0]), data<T>(launch.outputs[0]));
 }
 
-// How updates of type T meet what is in y.
+// Applies updates of type T to elements of y.
 template <class T>
 struct ByFunction {
   Update<T> update;
@@ -72,17 +73,17 @@ struct ByFunction {
 template <class T>
 struct BySum {
   T* y;
-  ScatteredSums<T>* sums;  // NULL where no sum is long.
+  ScatteredSums<T>* sums;  // NULL if no sum is long.
 
-  // Before updates meet a target's elements, which are side by side from `to` on.
+  // Call before the updates of a target, whose elements begin at index `to`.
   void begin(int64_t to) const {
     if (sums != nullptr) sums->make_room(y, to);
   }
   void meet(T& to, T u) const { to += u; }
 };
 
-// Calls scatter(launch, way) with the way for the reduction. `updates_of` tells how many updates a
-// target may have, and how many elements a target has.
+// Calls scatter(launch, way) with the update function for the reduction. `updates_of` returns the
+// maximum number of updates of a target, and its number of elements.
 template <class Scatter, class UpdatesOf>
 Prepared scatter_kernel(const Request& request, int32_t reduction, const UpdatesOf& updates_of,
                         const Scatter& scatter) {

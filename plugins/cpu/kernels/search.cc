@@ -1,12 +1,12 @@
-// nonzero and searchsorted: where elements are.
+// nonzero and searchsorted.
 
 #include "plugins/cpu/kernels/dense_input.h"
 
 namespace tenon_cpu {
 namespace {
 
-constexpr int64_t kChunk = 32 * 1024;       // Elements that a task of nonzero looks at.
-constexpr int64_t kSearchGrain = 1 * 1024;  // Values that a task of searchsorted looks for.
+constexpr int64_t kChunk = 32 * 1024;       // Elements per task of nonzero.
+constexpr int64_t kSearchGrain = 1 * 1024;  // Values per task of searchsorted.
 
 template <class T>
 bool is_nonzero(T x) {
@@ -24,8 +24,8 @@ LoopAxes axes_of(const tenon_view& view) {
   return axes;
 }
 
-// Calls found(numbers, n) with the row-major numbers of nonzero elements in [begin, end), some at a
-// time. What is found or not cannot be predicted, so nothing branches on it.
+// Calls found(numbers, n) with the row-major indices of nonzero elements in [begin, end), several
+// at a time. Branch-free, since the branches would be unpredictable.
 template <class T, class Found>
 void find_nonzero(const T* x, const LoopAxes& axes, int64_t begin, int64_t end,
                   const Found& found) {
@@ -47,11 +47,11 @@ void find_nonzero(const T* x, const LoopAxes& axes, int64_t begin, int64_t end,
   });
 }
 
-// Each chunk counts what it will find, and knows from that into which columns to write it.
+// Each chunk first counts its nonzero elements, which determines the columns that it writes.
 template <class T>
 void nonzero(const Pool& pool, const tenon_launch& launch, int64_t room, int64_t fill) {
   const tenon_view& in = launch.inputs[0];
-  int64_t* const indices = data<int64_t>(launch.outputs[0]);  // A row for each axis.
+  int64_t* const indices = data<int64_t>(launch.outputs[0]);  // One row for each axis.
   const LoopAxes axes = axes_of(in);
   const int64_t n = count(in), n_chunks = (n + kChunk - 1) / kChunk;
   std::vector<int64_t> columns(static_cast<size_t>(n_chunks) + 1);
@@ -88,7 +88,7 @@ void nonzero(const Pool& pool, const tenon_launch& launch, int64_t room, int64_t
   *data<int64_t>(launch.outputs[1]) = n_found;
 }
 
-// The order of sort: NaN is behind all else.
+// The order of sort: NaN comes last.
 template <class T>
 bool precedes(T a, T b) {
   return b != b ? a == a : a < b;

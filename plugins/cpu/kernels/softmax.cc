@@ -1,5 +1,4 @@
-// softmax and log_softmax along any axis: a row at a time, gathered where it does not lie side by
-// side.
+// softmax and log_softmax along any axis, one row at a time. Non-contiguous rows are packed first.
 
 #include "plugins/cpu/kernels/softmax.h"
 

@@ -1,4 +1,4 @@
-// Softmax of one row, which the losses share.
+// Softmax of one row, also used by the losses.
 
 #pragma once
 

@@ -1,6 +1,6 @@
-// sort, argsort and top_k: the first elements of each line in its order.
+// sort, argsort and top_k: the first elements of each line in sorted order.
 //
-// Many lines are sorted side by side; the steps of a long one run in parallel.
+// Many short lines are sorted in parallel; a long line is sorted by parallel steps.
 
 #include "plugins/cpu/kernels/order.h"
 
@@ -8,16 +8,16 @@ namespace tenon_cpu {
 namespace {
 
 constexpr int64_t kLongLine = 128 * 1024;
-constexpr int64_t kGrain = 8 * 1024;  // Elements that a task sorts, at least.
+constexpr int64_t kGrain = 8 * 1024;  // Minimum elements per task.
 
 struct Order {
   size_t axis;
   bool descending;
-  bool sorted = true;  // Whether what is kept stays in this order, or goes back to that of places.
+  bool sorted = true;  // Whether the result stays sorted, or is put back in index order.
 };
 
-// Keeps as many elements of each line as the output has room for: their values, their places, or
-// both; NULL for what is not wanted.
+// Keeps as many elements of each line as the output holds: their values, their indices, or both. A
+// pointer is NULL if that output is not needed.
 template <class T>
 void keep_first(const Pool& pool, const tenon_launch& launch, Order order, T* values,
                 int64_t* indices) {

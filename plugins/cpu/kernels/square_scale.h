@@ -1,6 +1,6 @@
-// Squares that neither overflow nor vanish: values are multiplied by a power of two before they are
-// squared, 1 in the ordinary range. The ranges and factors are those of core/ops/square_scale.cc,
-// where the reasons are.
+// Squares without overflow or underflow: values are multiplied by a power of two before they are
+// squared; the factor is 1 in the ordinary range. Ranges and factors are those of
+// core/ops/square_scale.cc, which explains them.
 
 #pragma once
 
@@ -18,19 +18,19 @@ struct SquareScale {
   static constexpr T kUp = static_cast<T>(kIsWide ? 0x1p600 : 0x1p90);
   static constexpr T kDown = static_cast<T>(kIsWide ? 0x1p-600 : 0x1p-80);
 
-  // Whether a mean of squares, to which epsilon is added, is as good as it can be.
+  // Whether a mean of squares, to which epsilon is added, is accurate without scaling.
   static bool is_exact(T mean_square, double epsilon) {
     return std::isfinite(mean_square) &&
            std::max(mean_square, static_cast<T>(epsilon)) >= kLow * kLow;
   }
-  // The factor of values of which `largest` is the largest magnitude, or NaN.
+  // The factor for values whose largest magnitude is `largest`, or NaN.
   static T factor(T largest, double epsilon) {
     if (largest > kHigh) return kDown;
     return std::max(largest, static_cast<T>(std::sqrt(epsilon))) < kLow ? kUp : T{1};
   }
 };
 
-// The mean of squares, each of a value times `factor`.
+// The mean of squares of values that are multiplied by `factor`.
 template <class T>
 struct MeanSquare {
   T factor, mean;

@@ -1,5 +1,5 @@
-// Runs a kernel that is written for float32 and float64 on halves too: inputs are widened whole,
-// and the outputs rounded at the end. Halves are for storage here, so this is about being right.
+// Runs a kernel written for float32 and float64 on half types: inputs are widened first, and
+// outputs rounded at the end. Half types are for storage, so this path is not optimised.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon_cpu {
 
-// A launch whose operands of a half dtype have been replaced by dense float32 ones.
+// A launch whose half-type operands are replaced by dense float32 ones.
 class FloatLaunch {
  public:
   FloatLaunch(const tenon_launch& launch, tenon_dtype half) : launch_(launch), half_(half) {
@@ -68,7 +68,7 @@ class FloatLaunch {
   std::vector<std::unique_ptr<tenon_sdk::DenseStrides>> strides_;
 };
 
-// A kernel from function(Type<T>, launch) for T float or double, by the first input's dtype.
+// Makes a kernel from function(Type<T>, launch), with T float or double by the dtype of the input.
 template <class Function>
 Prepared through_float(const Request& request, Function function, size_t input = 0) {
   const tenon_dtype dtype = request.input(input).dtype;

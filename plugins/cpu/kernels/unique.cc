@@ -1,4 +1,4 @@
-// unique: sorted, equal elements are neighbours.
+// unique: after sorting, equal elements are adjacent.
 
 #include <numeric>
 
@@ -21,7 +21,8 @@ struct Outputs {
   int64_t* count;
 };
 
-// Where the runs of equal elements begin, then the end of the last. Each NaN is a run.
+// The start of each run of equal elements, followed by the end of the last. Each NaN is its own
+// run.
 template <class T, class Word>
 std::vector<int64_t> runs_of(const T* x, const Ranking<Word>& ranking, int64_t n) {
   std::vector<int64_t> begins;

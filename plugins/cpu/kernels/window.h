@@ -1,7 +1,7 @@
-// The window that convolutions and pooling move over up to three spatial axes.
+// The sliding window of convolutions and pooling, over up to three spatial axes.
 //
-// A tensor is [n, channels, spatial...]. With fewer than three spatial axes the missing ones come
-// first, with size 1, so that every loop is written for three.
+// A tensor is [n, channels, spatial...]. With fewer than three spatial axes, leading axes of size 1
+// are added, so that every loop handles three.
 
 #pragma once
 
@@ -15,7 +15,7 @@ using Spatial = std::array<int64_t, 3>;
 
 inline int64_t volume(const Spatial& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
-// Calls each(p) for every place in a block of these sizes, the last axis fastest.
+// Calls each(p) for every position in a block of these sizes, last axis fastest.
 template <class Each>
 void for_each_place(const Spatial& sizes, const Each& each) {
   for (int64_t i = 0; i < sizes[0]; ++i) {
@@ -50,7 +50,7 @@ struct Planes {
   }
 };
 
-// How the window moves. The output's sizes tell how much padding there is at the ends.
+// The geometry of the window. The sizes of the output determine the padding at the end.
 struct Window {
   Spatial steps, pads, dilations, lhs_dilations{1, 1, 1};
 
@@ -64,8 +64,7 @@ struct Window {
     }
   }
 
-  // How far the window's taps at all places of the output reach along each axis of the padded
-  // input.
+  // The extent of all taps at all output positions along each axis of the padded input.
   Spatial reach(const Spatial& out, const Spatial& taps) const {
     Spatial result;
     for (size_t i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// Spans of the arithmetic ops on floats, and of the activations that need no more.
+// Spans of float arithmetic, and of activations that need nothing else.
 
 #include "plugins/cpu/kernels/elementwise.h"
 
@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_cpu {
 namespace HWY_NAMESPACE {
 
-// NaN in either operand gives NaN; of equal ones the second is taken.
+// NaN in either operand gives NaN; of equal operands the second is returned.
 template <class V>
 HWY_INLINE V larger(V a, V b) {
   return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Lt(b, a)), a, b);
@@ -34,7 +34,7 @@ TENON_CPU_FUNCTION2(Minimum, smaller(a, b))
 TENON_CPU_FUNCTION2(CopySign, hn::CopySign(a, b))
 TENON_CPU_FUNCTION3(Fma, hn::MulAdd(a, b, c))
 
-// The lower bound is met first; NaN anywhere gives NaN, and x stays where it equals a bound.
+// Applies the lower bound first. NaN in any operand gives NaN, and x is kept if it equals a bound.
 struct Clip {
   template <class D, class V>
   HWY_INLINE V operator()(D, V x, V low, V high, const SpanParams&) const {
@@ -54,10 +54,10 @@ TENON_CPU_FUNCTION1(Ceil, hn::Ceil(x))
 TENON_CPU_FUNCTION1(Round, hn::Round(x))
 TENON_CPU_FUNCTION1(Trunc, hn::Trunc(x))
 
-// -0 becomes 0, and NaN stays.
+// -0 becomes 0, and NaN is propagated.
 TENON_CPU_FUNCTION1(Sign, hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Zero(d)),
                                          hn::CopySign(hn::Set(d, 1), x), hn::Add(x, hn::Zero(d))))
-// NaN stays, and -0 becomes 0.
+// NaN is propagated, and -0 becomes 0.
 TENON_CPU_FUNCTION1(Relu, hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), x))
 TENON_CPU_FUNCTION1(LeakyRelu,
                     hn::IfThenElse(hn::Lt(x, hn::Zero(d)),

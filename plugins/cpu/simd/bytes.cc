@@ -17,7 +17,7 @@ namespace tenon_cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Twelve sums and four rows of b fit into sixteen registers, with none to spare.
+// Twelve sums and four rows of b use all sixteen registers.
 constexpr size_t kTileRows = 3, kTileColumns = 4;
 
 template <size_t kRows, size_t kColumns>
@@ -27,7 +27,7 @@ void tile(const int16_t* a, const int16_t* b, int64_t k, int32_t* y, int64_t y_r
   constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(d));
   static_assert(kPairStep % kLanes == 0);
   using V = hn::Vec<decltype(d32)>;
-  V sum[kRows][kColumns], rest[kRows][kColumns];  // Some processors add to the second one, too.
+  V sum[kRows][kColumns], rest[kRows][kColumns];  // Some processors also accumulate into `rest`.
   HWY_UNROLL(16)
   for (size_t i = 0; i < kRows; ++i) {
     HWY_UNROLL(16)

@@ -1,5 +1,5 @@
-// The numbers of the transcendental functions that depend on the dtype. Those in parts add up to
-// more digits than one float holds, the largest part first.
+// Constants of the transcendental functions that depend on the dtype. Arrays hold one number in
+// several parts, largest first, whose sum has more digits than one float.
 
 #pragma once
 
@@ -39,8 +39,8 @@ struct Constants<float> {
   static constexpr float kSinhLarge = 87.0f;      // exp(x) is finite below.
   static constexpr float kTrigLarge = 0x1p16f;    // Three parts of pi/2 reduce exactly below.
   static constexpr float kSquareLarge = 0x1p12f;  // x^2 + 1 rounds to x^2 above.
-  static constexpr float kUpscale = 0x1p25f;      // Makes every subnormal normal,
-  static constexpr float kUpscaleLog2 = 25.0f;    // and is this power of two.
+  static constexpr float kUpscale = 0x1p25f;      // Makes every subnormal normal;
+  static constexpr float kUpscaleLog2 = 25.0f;    // its exponent.
 };
 
 template <>

@@ -1,7 +1,7 @@
-// Picks, once for each table, the widest vectors that this processor has.
+// Selects the widest vectors that the processor supports, once for each table.
 //
-// The whole plugin is compiled for AVX2 with FMA, or for NEON, which plugin.cc checks for; AVX-512
-// comes on top. All of them have a fused multiply-add, so results do not depend on the choice.
+// The whole plugin is compiled for AVX2 with FMA, or for NEON, which plugin.cc checks; AVX-512 is
+// used where available. All have a fused multiply-add, so results do not depend on the choice.
 
 #pragma once
 

@@ -1,8 +1,8 @@
-// exp, log and what follows from them, on vectors of float32 or float64. The errors, in ulp, are
-// measured by cpu_test.cc.
+// exp, log and functions derived from them, on vectors of float32 or float64. cpu_test.cc measures
+// the errors in ulp.
 //
-// All lanes take the same instructions. A constant comes first in Min and Max, so that NaN passes
-// through on every processor.
+// All lanes run the same instructions. In Min and Max the constant comes first, so that NaN
+// propagates on every processor.
 
 #if defined(TENON_CPU_EXP_LOG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_CPU_EXP_LOG_INL_H_
@@ -39,7 +39,7 @@ HWY_INLINE hn::Vec<D> infinity(D d) {
   return hn::Set(d, std::numeric_limits<T>::infinity());
 }
 
-// The nearest integer n, as the low bits of `magic`, and as a float.
+// The nearest integer n, in the low bits of `magic` and as a float.
 template <class D>
 struct Nearest {
   using V = hn::Vec<D>;
@@ -52,7 +52,7 @@ struct Nearest {
   }
 };
 
-// Integers in the lanes of a vector that has gone through Nearest.
+// Integers in the lanes of a vector that Nearest produced.
 template <class D>
 HWY_INLINE auto integers(D /*d*/, hn::Vec<D> magic) {
   const hn::RebindToSigned<D> di;
@@ -67,7 +67,7 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, VI n) {
   return hn::BitCast(d, hn::ShiftLeft<Numbers<D>::kFractionBits>(biased));
 }
 
-// v 2^n in two steps, each a normal power, so that only the last one rounds.
+// v 2^n in two steps by normal powers, so that only the last one rounds.
 template <class D>
 HWY_INLINE hn::Vec<D> scale(D d, hn::Vec<D> v, hn::Vec<D> magic) {
   const auto n = integers(d, magic);
@@ -75,7 +75,7 @@ HWY_INLINE hn::Vec<D> scale(D d, hn::Vec<D> v, hn::Vec<D> magic) {
   return hn::Mul(hn::Mul(v, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
 }
 
-// x = n ln 2 + r; gives expm1(r).
+// x = n ln 2 + r; returns expm1(r).
 template <class D, class V>
 HWY_INLINE V expm1_reduced(D d, V x, const Nearest<D>& nearest) {
   using C = Numbers<D>;
@@ -91,7 +91,7 @@ HWY_INLINE V exp(D d, V x) {
   x = hn::Min(hn::Set(d, C::kExpHigh), hn::Max(hn::Set(d, C::kExpLow), x));
   const Nearest<D> nearest(d, x, hn::Set(d, C::kLog2E));
   const V p = hn::Add(hn::Set(d, 1), expm1_reduced(d, x, nearest));
-  // A product that underflows takes as long as a hundred others, and masked logits lead to many.
+  // A product that underflows takes as long as a hundred others, and masked logits cause many.
   return scale(d, hn::IfThenZeroElse(vanishes, p), nearest.magic);
 }
 
@@ -105,7 +105,7 @@ HWY_INLINE V exp2(D d, V x) {
   return scale(d, p, nearest.magic);
 }
 
-// expm1(x) / 2: half of it, so that it is finite wherever expm1 is.
+// expm1(x) / 2, which is finite wherever expm1 is.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V half_expm1(D d, V x) {
   using C = Numbers<D>;
@@ -123,7 +123,7 @@ HWY_INLINE V expm1(D d, V x) {
   return hn::CopySign(hn::Add(h, h), x);
 }
 
-// Numerator and denominator by exp(-|x|), which neither overflows nor loses small results.
+// Numerator and denominator in terms of exp(-|x|), which neither overflows nor loses small results.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, 1);
@@ -161,7 +161,7 @@ struct Mantissa {
   }
 };
 
-// log(1 + f) = f - (h - tail), so that a small term can join the tail before it rounds.
+// log(1 + f) = f - (h - tail), so that a small term can be added to the tail before it is rounded.
 template <class D, class V>
 HWY_INLINE void log_parts(D d, V f, V& h, V& tail) {
   const V s = hn::Div(f, hn::Add(hn::Set(d, 2), f));
@@ -180,7 +180,7 @@ HWY_INLINE V log_sum(D d, V e, V f) {
   return hn::MulAdd(e, hn::Set(d, C::kLn2[0]), hn::Sub(f, hn::Sub(h, tail)));
 }
 
-// A subnormal made normal, and the exponent that this has cost.
+// Scales subnormals to normal numbers, and provides the exponent to subtract.
 template <class D>
 struct Upscaled {
   using V = hn::Vec<D>;
@@ -194,8 +194,8 @@ struct Upscaled {
   }
 };
 
-// What every logarithm is at and below 0, at infinity and of NaN. `u` is 0 where the result is
-// minus infinity.
+// Common special cases of logarithms: at and below 0, at infinity and for NaN. `u` is 0 where the
+// result is minus infinity.
 template <class D, class V>
 HWY_INLINE V log_special(D d, V u, V y) {
   const V zero = hn::Zero(d);
@@ -237,7 +237,7 @@ HWY_INLINE V log10(D d, V x) {
   return log_special(d, x, y);
 }
 
-// log of u = 1 + x, with what that sum lost added to its fraction.
+// log of u = 1 + x, with the rounding error of that sum added to the fraction.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V log1p(D d, V x) {
   using C = Numbers<D>;
@@ -249,7 +249,8 @@ HWY_INLINE V log1p(D d, V x) {
       hn::IfThenElse(hn::Gt(x, one), hn::Sub(one, hn::Sub(u, x)), hn::Sub(x, hn::Sub(u, one)));
   const V shrink =
       hn::BitCast(d, hn::Sub(hn::BitCast(di, one), hn::ShiftLeft<C::kFractionBits>(m.exponent)));
-  // Far from 1 nothing counts that was lost, and `shrink` is no number at the largest exponent.
+  // For large x the rounding error does not matter, and `shrink` is not finite at the largest
+  // exponent.
   const V correction = hn::IfThenElseZero(hn::Lt(x, hn::Set(d, 0x1p60)), hn::Mul(lost, shrink));
   const V y = log_special(d, u, log_sum(d, m.e, hn::Add(m.f, correction)));
   return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y);

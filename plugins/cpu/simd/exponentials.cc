@@ -1,4 +1,4 @@
-// Spans of exp and of the activations made of it.
+// Spans of exp and of activations based on it.
 
 #include "plugins/cpu/kernels/elementwise.h"
 

@@ -1,4 +1,4 @@
-// Makes the classes that span-inl.h takes from expressions of d, x or a, b, c, and `params`.
+// Macros that define the classes for span-inl.h from expressions of d, x or a, b, c, and `params`.
 
 #if defined(TENON_CPU_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_CPU_FUNCTIONS_INL_H_

@@ -1,5 +1,4 @@
-// The maxima of windows of 2 by 2 that move by 2, with their indices: by far the most common
-// pooling.
+// The maxima of 2 by 2 windows with stride 2, with their indices: by far the most common pooling.
 
 #include "plugins/cpu/simd/halve.h"
 
@@ -16,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_cpu {
 namespace HWY_NAMESPACE {
 
-// Whether the first NaN, or else the first of the largest, is the candidate.
+// Whether the candidate wins: the first NaN, or else the first of the largest.
 template <class V>
 HWY_INLINE auto wins(V candidate, V best) {
   return hn::AndNot(hn::IsNaN(best), hn::Or(hn::Lt(best, candidate), hn::IsNaN(candidate)));
@@ -30,7 +29,8 @@ struct Rows {
   int64_t* indices;
 };
 
-// By vectors of at most kLanes windows; the last one ends with the row and may repeat some.
+// Processes vectors of at most kLanes windows. The last vector ends with the row and may overlap
+// the one before.
 template <size_t kLanes>
 void halve_vectors(const Rows& rows) {
   const hn::CappedTag<float, kLanes> d;

@@ -4,8 +4,8 @@
 
 namespace tenon_cpu {
 
-// The maxima of `n` windows over two neighbouring rows. The first window's first element has the
-// index `first`, and a row below adds `width`. `indices` may be NULL.
+// The maxima of `n` windows over two adjacent rows. The first element of the first window has index
+// `first`, and the row below adds `width`. `indices` may be NULL.
 void halve_rows(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
                 float* y, int64_t* indices);
 

@@ -1,4 +1,4 @@
-// Halves to float32 and back, rounded to the nearest with ties to even.
+// Converts half types to float32 and back, rounding to nearest with ties to even.
 
 #include <cstring>
 

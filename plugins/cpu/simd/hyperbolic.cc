@@ -16,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_cpu {
 namespace HWY_NAMESPACE {
 
-// h + h / (2 h + 1) with h = expm1(a) / 2. Where exp(a) overflows before sinh does, exp(a / 2)
-// serves twice.
+// h + h / (2 h + 1) with h = expm1(a) / 2. Where exp(a) overflows before sinh does, multiplies
+// twice by exp(a / 2).
 struct Sinh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
@@ -45,7 +45,7 @@ struct Cosh {
   }
 };
 
-// x + x p(x^2) up to 1; beyond, 1 - exp(q(x - 1)) with q = log(erfc).
+// x + x p(x^2) up to 1; above, 1 - exp(q(x - 1)) with q = log(erfc).
 template <class D, class V>
 HWY_INLINE V erf(D d, V x) {
   using T = hn::TFromD<D>;

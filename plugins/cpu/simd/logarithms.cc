@@ -1,4 +1,4 @@
-// Spans of log, of what is made of it, and of the inverse hyperbolic functions.
+// Spans of log, of functions based on it, and of the inverse hyperbolic functions.
 
 #include "plugins/cpu/kernels/elementwise.h"
 
@@ -26,7 +26,7 @@ TENON_CPU_FUNCTION1(Rsqrt, hn::Div(hn::Set(d, 1), hn::Sqrt(x)))
 TENON_CPU_FUNCTION1(Softplus,
                     hn::Add(hn::Max(hn::Zero(d), x), log1p(d, exp(d, hn::Neg(hn::Abs(x))))))
 
-// log(exp(a) + exp(b)). Equal operands may be infinities, whose difference is NaN.
+// log(exp(a) + exp(b)). Handles equal operands separately: the difference of infinities is NaN.
 struct LogAddExp {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a, V b, const SpanParams&) const {
@@ -65,8 +65,7 @@ struct Acosh {
   }
 };
 
-// log1p(2 a / (1 - a)) / 2, where the quotient of small arguments is expanded so that it rounds
-// less.
+// log1p(2 a / (1 - a)) / 2. For small arguments the quotient is expanded to reduce rounding.
 struct Atanh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {

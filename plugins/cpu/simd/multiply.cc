@@ -1,5 +1,5 @@
-// The register tiles of the matrix product: as many accumulators as the processor has registers
-// for, so that the loads of a column of a and a row of b feed as many multiply-adds as possible.
+// The register tiles of the matrix product: as many accumulators as there are registers, so that
+// each load of a column of a and a row of b feeds as many multiply-adds as possible.
 
 #include "plugins/cpu/kernels/multiply.h"
 
@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon_cpu {
 namespace HWY_NAMESPACE {
 
-// Of 32 vector registers 24 accumulate, two hold a row of b and one an element of a; of 16, twelve.
+// Of 32 vector registers, 24 accumulate, two hold a row of b and one an element of a; of 16, twelve
+// accumulate.
 #if HWY_TARGET == HWY_AVX3
 constexpr size_t kTileRows = 12;
 #elif HWY_TARGET == HWY_AVX2
@@ -40,7 +41,7 @@ void tile(const TileArgs<T>& args) {
   constexpr size_t kStep = hn::MaxLanes(d);
   using V = hn::Vec<decltype(d)>;
   const size_t n = static_cast<size_t>(args.n);
-  // Where the vectors of a row begin, and how much of them counts.
+  // Offsets of a row's vectors, and the number of their valid elements.
   constexpr bool kPaired = kReads == Reads::kPaired;
   const auto b_at = [&](size_t v) {
     return kPaired ? static_cast<int64_t>(v) * args.b_pair : static_cast<int64_t>(v * kStep);
@@ -62,7 +63,7 @@ void tile(const TileArgs<T>& args) {
   constexpr bool kGathers = kReads == Reads::kGathered || kPaired;
   const int64_t a_row = kReads == Reads::kDirect ? args.a_row : 1;
   const int64_t a_k = args.a_k;
-  // Three rows share a pointer, so that the rows' addresses fit the registers there are.
+  // Three rows share a pointer, so that the addresses fit the available registers.
   constexpr size_t kGroups = (kRows + 2) / 3;
   const T* a[kGroups];
   HWY_UNROLL(16)
@@ -107,8 +108,8 @@ void tile(const TileArgs<T>& args) {
   }
 }
 
-// Rows beyond m are zeros in the panel and are computed but not written; fewer rows at once waste
-// less of that.
+// Rows beyond m are zeros in the panel; they are computed but not written. Tiles with fewer rows
+// reduce that waste.
 template <class T, size_t kVectors, Reads kReads>
 void packed_rows(const TileArgs<T>& args) {
   if (args.m == 1) return tile<T, 1, kVectors, kReads>(args);
@@ -140,8 +141,8 @@ void direct_tile(const TileArgs<T>& args) {
   return is_narrow ? direct_rows<T, 1>(args) : direct_rows<T, kTileVectors>(args);
 }
 
-// Columns [j, j + n) of one row, where n is that of kVectors vectors, or less than one. So many
-// sums at once that none waits for itself.
+// Columns [j, j + n) of one row, where n is kVectors vectors, or less than one. There are enough
+// independent sums to hide the latency of the additions.
 template <class T, size_t kVectors, bool kIsWhole>
 HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
   const hn::ScalableTag<T> d;
@@ -181,7 +182,7 @@ void row(const TileArgs<T>& args) {
   if (j < n) row_part<T, 1, false>(args, j, n - j);
 }
 
-// Squares of 16-byte vectors are turned in registers.
+// Transposes squares of 16-byte vectors in registers.
 HWY_INLINE void transpose_square(const float* from, int64_t from_row, float* to, int64_t to_row) {
   const hn::Full128<float> d;
   const hn::Full128<double> pairs;
@@ -222,7 +223,8 @@ void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
   }
 }
 
-// By vectors of at most kLanes elements; the last one of a row ends with it and may repeat some.
+// Copies vectors of at most kLanes elements. The last one of a row ends with it and may overlap the
+// one before.
 template <class T, size_t kLanes>
 void copy_vectors(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
   const hn::CappedTag<T, kLanes> d;
@@ -281,8 +283,8 @@ const MultiplyTiles<double>& multiply_tiles<double>() {
 
 namespace {
 
-// Trivially destructible: destructors of other thread-local objects may compute after one of ours
-// would have run.
+// Trivially destructible, since destructors of other thread_local objects may still compute after
+// this one's destructor would have run.
 struct ScratchBlock {
   std::byte* data;
   size_t size;
@@ -299,7 +301,7 @@ void free_scratch(void* blocks) {
   for (int i = 0; i < kScratchSlots; ++i) static_cast<ScratchBlock*>(blocks)[i].reset();
 }
 
-// Frees a thread's blocks at its end, after the destructors of its thread_local objects.
+// Frees a thread's blocks when it ends, after the destructors of its thread_local objects.
 struct ScratchKey {
   pthread_key_t key = 0;
   bool is_made = false;

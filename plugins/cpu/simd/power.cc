@@ -1,8 +1,8 @@
 // Spans of pow.
 //
-// float32 goes through float64, exp2(y log2(x)), which leaves half an ulp. Bases that are not
-// positive and normal, and exponents that are not finite, have rules of their own: those lanes, and
-// all of float64, go through the C library.
+// float32 is computed in float64 as exp2(y log2(x)), with an error of half an ulp. Bases that are
+// not positive and normal, and exponents that are not finite, have special rules. Those lanes, and
+// all of float64, use the C library.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// sum, prod, max and min of floats, in the order that kernels/reduce.h fixes.
+// sum, prod, max and min of floats, in the order that kernels/reduce.h defines.
 
 #include "plugins/cpu/kernels/reduce.h"
 
@@ -64,7 +64,8 @@ struct Min {
   }
 };
 
-// Elements behind the last whole row of partial results join as identities, which change nothing.
+// Elements after the last whole row of partial results are padded with identities, which change
+// nothing.
 template <class T, class Op>
 void reduce_block(const void* from, size_t n, void* out) {
   const hn::ScalableTag<T> d;
@@ -104,7 +105,7 @@ void reduce_block(const void* from, size_t n, void* out) {
   *static_cast<T*>(out) = partial[0];
 }
 
-// `kVectors` vectors of columns side by side, so that each row is read in whole cache lines.
+// Reduces `kVectors` adjacent vectors of columns, so that each row is read in whole cache lines.
 template <class T, class Op, size_t kVectors, class Load, class Store>
 HWY_INLINE void reduce_strip(const T* x, const int64_t* offsets, size_t n_rows, const Load& load,
                              const Store& store) {

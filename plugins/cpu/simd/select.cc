@@ -1,5 +1,5 @@
-// The span of where for elements of four bytes, which are picked by a mask made of bools. They are
-// moved, not looked at.
+// The span of `where` for elements of four bytes, selected by a mask made from bools. Values are
+// moved unchanged.
 
 #include "plugins/cpu/kernels/elementwise.h"
 

@@ -1,8 +1,8 @@
-// The loops that turn a function of vectors into a span. Included by each file of spans, once for
-// each instruction set.
+// The loops that turn a vector function into a span. Included by each file of spans, once for each
+// instruction set.
 //
-// The elements behind the last whole vector go through the same vector code, so an element's bits
-// do not depend on where in the span it stands.
+// Elements after the last whole vector use the same vector code, so an element's bits do not depend
+// on its position in the span.
 
 #if defined(TENON_CPU_SPAN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TENON_CPU_SPAN_INL_H_
@@ -18,7 +18,7 @@ namespace tenon_cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `n` < Lanes elements, with unspecified ones behind them; touches no memory beyond them.
+// Loads `n` < Lanes elements; the other lanes are unspecified. Reads no memory beyond them.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* p, size_t n) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -41,8 +41,7 @@ HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, size_t n) {
 #endif
 }
 
-// An input of a span. One that stands for all is spread over a vector of its own, which every step
-// reads again.
+// An input of a span. A uniform input is broadcast to a vector, which every step reads again.
 template <class D, class T = hn::TFromD<D>>
 class SpanInput {
  public:
@@ -116,7 +115,7 @@ void ternary_span(const void* const* in, const size_t* step, void* out, size_t n
 }  // namespace tenon_cpu
 HWY_AFTER_NAMESPACE();
 
-// Two lines of a table: an op in float32 and in float64.
+// Defines two table entries: an op in float32 and in float64.
 #define TENON_CPU_SPANS(kind, op, function, cost)                             \
   {TENON_OP_##op, TENON_FLOAT32, kind##_span<float, function>, Cost::cost}, { \
     TENON_OP_##op, TENON_FLOAT64, kind##_span<double, function>, Cost::cost   \

@@ -1,5 +1,5 @@
-// Spans of cbrt, erfc and the gamma functions. Each formula is explained where the core has its
-// expansion (core/ops/expansions); here fused multiply-adds and exact division make it shorter.
+// Spans of cbrt, erfc and the gamma functions. The core's expansions (core/ops/expansions) explain
+// each formula; here, fused multiply-adds and exact division make it shorter.
 
 #include "plugins/cpu/kernels/elementwise.h"
 
@@ -49,7 +49,8 @@ struct Cbrt {
   }
 };
 
-// exp(-x^2) q p(t) with q = 4 / (x + 4) and t = x q / 2 - 1. The square's rounding is made up for.
+// exp(-x^2) q p(t) with q = 4 / (x + 4) and t = x q / 2 - 1. The rounding error of the square is
+// compensated.
 struct Erfc {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x, const SpanParams&) const {
@@ -74,15 +75,15 @@ HWY_INLINE V sin_pi_over_pi(D d, V r) {
   return hn::MulAdd(hn::Mul(r, z), polynomial(d, z, kSinPi<hn::TFromD<D>>), r);
 }
 
-// What the gamma functions begin with: a = x, or 1 + |x| below 1, and the variable of the
-// polynomials, which serve up to 4.
+// Common start of the gamma functions: a = x, or 1 + |x| below 1, and the variable of the
+// polynomials, which are valid up to 4.
 template <class D>
 struct GammaArgument {
   using V = hn::Vec<D>;
   using M = hn::Mask<D>;
   M is_below_one, is_negative, is_pole, is_inner;
   V a, t, inverse;
-  V offset;  // From the nearest whole number, for negative x.
+  V offset;  // From the nearest integer, for negative x.
 
   HWY_INLINE GammaArgument(D d, V x) {
     const V one = hn::Set(d, 1), two = hn::Set(d, 2), whole = hn::Round(x);
@@ -106,7 +107,7 @@ struct Lgamma {
     const V magnitude = hn::Abs(x);
     const V zeros = hn::IfThenElse(g.is_below_one, hn::Mul(magnitude, hn::Sub(magnitude, one)),
                                    hn::Mul(hn::Sub(x, one), hn::Sub(x, hn::Set(d, 2))));
-    // The sum with 0 makes the zeros positive ones.
+    // Adding 0 makes zeros positive.
     const V inner = hn::MulAdd(zeros, polynomial(d, g.t, kLgamma<T>), hn::Zero(d));
     const V tail = polynomial(d, hn::Mul(g.inverse, g.inverse), kStirling<T>);
     const V series = hn::MulAdd(g.inverse, tail, constant(d, 0x1.acfe390c97d69p-2));

@@ -26,7 +26,7 @@ struct Quadrant {
     using T = hn::TFromD<D>;
     const Nearest<D> nearest(d, x, hn::Set(d, C::kTwoOverPi));
     n = integers(d, nearest.magic);
-    // The first step is exact, and each further one rounds no more than the last bit of r.
+    // The first step is exact, and each further one rounds at most the last bit of r.
     V r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kHalfPi[0]), x);
     r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kHalfPi[1]), r);
     r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kHalfPi[2]), r);
@@ -40,7 +40,7 @@ struct Quadrant {
     return hn::MaskFromVec(
         hn::BitCast(d, hn::VecFromMask(di, hn::Ne(hn::And(n, hn::Set(di, 1)), hn::Zero(di)))));
   }
-  // The sign bit where bit 1 of k is set.
+  // The sign bit if bit 1 of k is set.
   template <class VI>
   static HWY_INLINE V sign_of(D d, VI k) {
     const hn::RebindToSigned<D> di;
@@ -49,7 +49,7 @@ struct Quadrant {
   }
 };
 
-// Lanes beyond the reach of the reduction go through the C library, in double, where they are rare.
+// Lanes beyond the range of the reduction use the C library in double; they are rare.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V patch_large(D d, V x, V y, double (*function)(double)) {
   using T = hn::TFromD<D>;
@@ -92,14 +92,14 @@ HWY_INLINE V tan(D d, V x) {
   return patch_large(d, x, hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y), &std::tan);
 }
 
-// The arc sine of a, and of the square root by which the formulas for larger arguments go:
-// asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)).
+// The arc sine of a. Larger arguments are reduced by a square root: asin(a) = pi/2 - 2 asin(sqrt((1
+// - a) / 2)).
 template <class D>
 struct ArcSine {
   using V = hn::Vec<D>;
   hn::Mask<D> is_large;
   V s, tail;  // The arc sine of the reduced argument is s + tail.
-  V lost;     // What the square root lost.
+  V lost;     // The rounding error of the square root.
   HWY_INLINE ArcSine(D d, V a) {
     const V half = hn::Set(d, 0.5);
     is_large = hn::Gt(a, half);
