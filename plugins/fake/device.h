@@ -1,5 +1,5 @@
-// A device made of another: memory and kernels are those of `ref`, which is linked in and driven
-// through the plugin ABI like any other, and what lies between is ours to spoil.
+// A device that wraps another: memory and kernels are those of `ref`, which is linked in and driven
+// through the plugin ABI. This layer injects faults.
 
 #pragma once
 
@@ -38,7 +38,7 @@ struct Device {
   const Options& options() const { return instance.options; }
   const tenon_sdk::Host& host() const { return instance.host; }
   tenon_features features() const;
-  // What its clock reads now: an hour when it was opened.
+  // The current time of its clock, which starts at one hour.
   uint64_t clock_ns() const;
   tenon_error* error(tenon_code code, const std::string& message) const {
     return instance.host.error(code, message);

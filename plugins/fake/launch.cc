@@ -9,7 +9,7 @@
 namespace tenon_fake {
 namespace {
 
-// The inner plugin's kernel as ours, if there is one.
+// Wraps a kernel of the inner plugin, if there is one.
 tenon_error* wrap(Device& device, tenon_kernel_p* kernel, tenon_kernel_p** out_kernel) {
   if (!kernel) return nullptr;
   auto* const made = new (std::nothrow) Kernel{device, kernel};
@@ -25,7 +25,7 @@ const tenon_kernel* inner_line(const tenon_kernel* line) {
   return inner_plugin().kernels + (line - kernels());
 }
 
-// The list is the inner plugin's, but for who prepares.
+// The list is the inner plugin's, with `prepare` replaced.
 tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                      tenon_string* out_reason) {

@@ -1,4 +1,4 @@
-// Launches that outlive the call which asks for them.
+// Launches that may outlive the call that enqueues them.
 
 #pragma once
 
@@ -6,16 +6,17 @@
 
 namespace tenon_fake {
 
-// Which of some launches that are enqueued together are to fail. They count on from those before.
+// Which launches of a group fail that is enqueued together. Launches are numbered over the device's
+// life.
 class Faults {
  public:
   Faults(Device& device, uint64_t n);
 
-  // Of one that is refused at once; NULL: of none.
+  // The error of a launch that is refused immediately; NULL if none is.
   tenon_error* at_enqueue() const;
-  // Of one, when its turn has come.
+  // The error of launch `i` of the group, when it is due.
   tenon_error* at(uint64_t i) const;
-  // Names what failed to the host, or gives what it is to be told of otherwise.
+  // Reports the error to the host as that of a launch. Returns it if it must be reported otherwise.
   tenon_error* tell(tenon_error* error, void* work, uint64_t ticket) const;
 
  private:
@@ -26,7 +27,7 @@ class Faults {
 
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch);
 
-// The kernels of `ref`, prepared through us.
+// The kernels of `ref`, with this plugin's `prepare`.
 const tenon_kernel* kernels();
 size_t count_kernels();
 tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,

@@ -1,5 +1,5 @@
-// How a fake device is to behave. The options of the plugin, as a program gives them to a context
-// ("delay_us" = "50"), and what the members below stand for when none is given.
+// Options of a fake device, as an application passes them to a context ("delay_us" = "50"), with
+// their defaults.
 
 #pragma once
 
@@ -10,32 +10,32 @@
 namespace tenon_fake {
 
 struct Options {
-  // ---- what the device is ----
-  uint64_t asynchronous = 1;       // Work runs on a thread of its stream's.
-  uint64_t visible = 0;            // The host sees the memory.
-  uint64_t blocking = 1;           // `wait` is there.
-  uint64_t delay_us = 0;           // Before each piece of work.
-  uint64_t memory_bytes = 0;       // All that there is; 0 for what the host has.
-  uint64_t max_operand_bytes = 0;  // What kernels see of an operand; 0 for all.
-  uint64_t out_of_order = 0;       // Of two streams with work the one opened later goes first.
-  uint64_t records = 1;            // It makes recordings.
-  uint64_t clock = 100;            // How fast its clock goes, in percent; 0: it has none.
+  // ---- properties of the device ----
+  uint64_t asynchronous = 1;       // Work runs on the stream's own thread.
+  uint64_t visible = 0;            // Memory is host-visible.
+  uint64_t blocking = 1;           // The plugin has `wait`.
+  uint64_t delay_us = 0;           // Delay before each job.
+  uint64_t memory_bytes = 0;       // Total memory; 0 for that of the host.
+  uint64_t max_operand_bytes = 0;  // Maximum operand size for kernels; 0 for none.
+  uint64_t out_of_order = 0;       // Of streams with work, the latest opened goes first.
+  uint64_t records = 1;            // Supports recordings.
+  uint64_t clock = 100;            // Speed of its clock in percent; 0 for no clock.
 
-  // ---- what it says that is not so ----
-  uint64_t claim_features = 0;  // The device says that it has these too.
-  uint64_t refuse_op = 0;       // This op's lines are there, and refuse.
+  // ---- false claims ----
+  uint64_t claim_features = 0;  // Additional features to claim.
+  uint64_t refuse_op = 0;       // Kernel lines of this op exist, but refuse.
 
-  // ---- what goes wrong; counted from 1 over the device's life, 0 for never ----
+  // ---- faults, by number from 1 over the device's life; 0 for never ----
   uint64_t fail_launch = 0;    // This launch fails,
-  uint64_t fail_enqueue = 0;   // or this one, at once.
-  uint64_t fail_copy = 0;      // This copy.
-  uint64_t fail_allocate = 0;  // This allocation.
-  uint64_t fail_call = 0;      // This call of those that may fail, whichever it is.
-  uint64_t lose_at = 0;        // From this launch on the device is lost.
-  uint64_t silent = 0;         // A failed launch is not named: only `notify` and `wait` tell.
+  uint64_t fail_enqueue = 0;   // or is refused immediately.
+  uint64_t fail_copy = 0;      // This copy fails.
+  uint64_t fail_allocate = 0;  // This allocation fails.
+  uint64_t fail_call = 0;      // This call fails, of all calls that may fail.
+  uint64_t lose_at = 0;        // The device is lost from this launch on.
+  uint64_t silent = 0;         // A failed launch is reported only by `notify` and `wait`.
 };
 
-// Refuses keys that there are not and values that are no numbers.
+// Refuses unknown keys and values that are not numbers.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options);
 

@@ -1,4 +1,4 @@
-// A copy of a launch and of all that it points to.
+// A deep copy of a launch.
 
 #pragma once
 
@@ -17,7 +17,7 @@ class OwnLaunch {
     views_.reserve(given.n_inputs + given.n_outputs);
     for (size_t i = 0; i < given.n_inputs; ++i) add(given.inputs[i]);
     for (size_t i = 0; i < given.n_outputs; ++i) add(given.outputs[i]);
-    // Only now do the lists stay where they are.
+    // The lists no longer reallocate, so pointers to them stay valid.
     size_t at = 0;
     for (size_t i = 0; i < views_.size(); ++i) {
       tenon_view& view = views_[i];
@@ -34,7 +34,7 @@ class OwnLaunch {
 
   const tenon_launch& get() const { return launch_; }
 
-  // ---- changes, before it is located
+  // ---- changes before `locate`
   size_t n_operands() const { return views_.size() + (launch_.workspace_size ? 1 : 0); }
   void set_slot(size_t i, const tenon_slot& slot, uint64_t offset) {
     tenon_view& view = i < views_.size() ? views_[i] : launch_.workspace;
@@ -48,7 +48,8 @@ class OwnLaunch {
     launch_.record = replay.record;
   }
 
-  // From here on it is the inner plugin's, with the addresses that the host may not know.
+  // Translates buffers to those of the inner plugin, and sets the addresses, which the host may not
+  // know.
   void locate() {
     for (tenon_view& view : views_) locate(view);
     locate(launch_.workspace);
@@ -80,7 +81,7 @@ class OwnLaunch {
 
   tenon_launch launch_;
   std::vector<tenon_view> views_;
-  std::vector<int64_t> dims_;  // The sizes and strides of one view after another.
+  std::vector<int64_t> dims_;  // Sizes and strides of all views.
   std::vector<tenon_element> values_;
   std::vector<bool> by_value_;
 };

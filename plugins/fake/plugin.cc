@@ -1,5 +1,5 @@
-// A device with faults to order, for tests of hosts: it computes what `ref` computes, and is
-// asynchronous, invisible, slow, short of memory, failing or lost as its options say (options.h).
+// A device with injectable faults, for tests of hosts. It computes like `ref`; options make it
+// asynchronous, invisible, slow, short of memory, failing or lost (options.h).
 
 #include <tenon/plugin.h>
 
@@ -11,7 +11,7 @@
 #include "plugins/fake/recording.h"
 #include "plugins/fake/stream.h"
 
-// The entry of the plugin within.
+// The entry of the inner plugin.
 TENON_EXTERN_C tenon_error* tenon_plugin_query_v1_ref(const tenon_host* host,
                                                       const tenon_plugin** out_plugin);
 
@@ -249,7 +249,7 @@ void release_kernel(tenon_kernel_p* kernel) {
 
 namespace {
 
-// ---- the table: each call behind what may stop it
+// ---- the table: every call checks for an injected failure first
 
 const tenon_sdk::Host& host_of(tenon_instance_p* self) { return from_c(self).host; }
 const tenon_sdk::Host& host_of(tenon_device_p* device) { return from_c(device).host(); }
@@ -274,7 +274,7 @@ tenon_error* ordered_failure(tenon_recording_p* recording) {
   return ordered_failure(device_of(recording));
 }
 
-// A callback is destroyed, also when the call that was given it fails.
+// Destroys a callback if the call that received it fails.
 template <class Argument>
 void end(const Argument&) {}
 void end(const tenon_done_callback& done) {
@@ -320,7 +320,7 @@ TENON_PLUGIN_ENTRY(fake)(const tenon_host*, const tenon_plugin** out_plugin) {
       .struct_size = sizeof(tenon_plugin),
       .name = TENON_STR("fake"),
       .version = TENON_STR("0.1.0"),
-      .provides = tenon_fake::inner_plugin().provides,  // A device says which of these it has.
+      .provides = tenon_fake::inner_plugin().provides,  // A device reports which of these it has.
       .requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS,
       .create = tenon_fake::calls::create,
       .calls = &tenon_fake::kCalls,

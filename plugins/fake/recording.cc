@@ -13,7 +13,7 @@ namespace {
 
 struct Recording {
   struct Launch {
-    tenon_kernel_p* kernel;  // The inner plugin's.
+    tenon_kernel_p* kernel;  // Of the inner plugin.
     OwnLaunch launch;
     std::vector<tenon_recorded_operand> operands;
   };
@@ -23,7 +23,7 @@ struct Recording {
 
 Recording& from_c(tenon_recording_p* recording) { return *reinterpret_cast<Recording*>(recording); }
 
-// The launch as a replay wants it.
+// The recorded launch with the operands of a replay.
 OwnLaunch launch_of(const Recording::Launch& recorded, const tenon_replay& replay) {
   OwnLaunch launch = recorded.launch;
   for (size_t i = 0; i < recorded.operands.size(); ++i) {

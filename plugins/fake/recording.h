@@ -1,4 +1,4 @@
-// Recordings: copies of launches, which a replay puts elsewhere and runs as one piece of work.
+// Recordings: copies of launches, which a replay updates with its operands and runs as one job.
 
 #pragma once
 

@@ -100,7 +100,7 @@ tenon_error* Stream::notify(tenon_done_callback done) {
     if (failure) device_.host().release(failure);
     return nullptr;
   };
-  // What is lost answers, too: nothing of it is under way any more.
+  // A lost device answers as well, since none of its work is in flight any more.
   if (!thread_.joinable()) return job();
   append(std::move(job));
   return nullptr;

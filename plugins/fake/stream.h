@@ -1,4 +1,4 @@
-// A stream: work in order, at once or on a thread of its own.
+// A stream: runs jobs in order, immediately or on its own thread.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace tenon_fake {
 
-// Recorded on one stream; others wait for it.
+// Recorded on one stream; other streams wait for it.
 class Event {
  public:
   void signal();
@@ -28,7 +28,7 @@ class Event {
 
 class Stream {
  public:
-  // Does a piece of work; its error is the stream's failure. Runs on any thread.
+  // A unit of work that runs on any thread. Its error is the stream's failure.
   using Job = std::function<tenon_error*()>;
 
   Stream(Device& device, tenon_stream_p* inner);
@@ -36,9 +36,9 @@ class Stream {
 
   Device& device() const { return device_; }
   tenon_stream_p* inner() const { return inner_; }
-  uint64_t number() const { return number_; }  // Among the device's turns.
+  uint64_t number() const { return number_; }  // Identifies the stream in Turns.
 
-  // On a synchronous device runs the job and returns its error.
+  // On a synchronous device, runs the job and returns its error.
   tenon_error* enqueue(Job job);
   tenon_error* notify(tenon_done_callback done);
   tenon_error* wait();
@@ -48,7 +48,7 @@ class Stream {
  private:
   struct Step {
     Job job;
-    bool is_slow;  // The device's delay comes before it.
+    bool is_slow;  // Wait for the device's delay before it.
   };
 
   void run();
@@ -64,9 +64,9 @@ class Stream {
   std::deque<Step> steps_;
   bool busy_ = false;
   bool ending_ = false;
-  tenon_error* failure_ = nullptr;  // The first that was not told.
+  tenon_error* failure_ = nullptr;  // The first error that is not reported yet.
   uint64_t last_mark_ = 0;
-  std::map<uint64_t, uint64_t> marks_;  // What the clock read; 0: the stream has not come to it.
+  std::map<uint64_t, uint64_t> marks_;  // Times of the marks; 0: not reached yet.
   std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
-// Whose turn it is among the streams of a device that works out of order: of those that could go
-// on, the one opened last.
+// Orders the streams of a device that works out of order: of the streams that can make progress,
+// the latest opened goes first.
 
 #pragma once
 
@@ -12,13 +12,13 @@ namespace tenon_fake {
 
 class Turns {
  public:
-  uint64_t open();  // A new stream's number. Only this call takes memory.
+  uint64_t open();  // Returns the new stream's number. Only this call allocates.
   void close(uint64_t stream);
 
   void set_working(uint64_t stream, bool has_work);
   void set_blocked(uint64_t stream, bool waits_for_event);
 
-  // Until no stream opened later could go on.
+  // Waits until no later stream can make progress.
   void wait_for_later(uint64_t stream);
 
  private:

@@ -1,8 +1,8 @@
-// Three kernels, each in one of the ways that there are to write one.
+// Three kernels that show the different ways to write one.
 //
-// A prepare function knows dtypes, ranks, how the operands lie and the attributes, but no sizes: it
-// chooses or compiles code. What it returns is kept and launched many times, also by several
-// threads at once where the device is SYNCHRONOUS.
+// A prepare function gets the dtypes, ranks, stride classes and attributes, but no sizes. It
+// selects or compiles code. The kernel that it returns is kept and launched many times, on a
+// SYNCHRONOUS device also by several threads at once.
 
 #include "kernels.h"
 
@@ -15,8 +15,8 @@ using tenon_sdk::Prepared;
 using tenon_sdk::Request;
 using tenon_sdk::Type;
 
-// copy takes inputs of any strides, which is how the host makes any tensor dense, so it says
-// STRIDED_INPUTS. Elements are moved, not looked at: four types serve all dtypes.
+// copy accepts inputs of any strides, since the host uses it to make tensors dense, so it declares
+// STRIDED_INPUTS. Elements are only moved, so four types serve all dtypes.
 Prepared prepare_copy(const Request& request) {
   constexpr uint32_t traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
   return tenon_sdk::dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
@@ -31,8 +31,8 @@ Prepared prepare_copy(const Request& request) {
   });
 }
 
-// The value is a tensor of one element or comes by value; `data` points to it either way, here
-// where the memory is HOST_VISIBLE. Elsewhere a view without a buffer is by value.
+// The value is a tensor with one element, or is passed by value. On this HOST_VISIBLE device `data`
+// points to it in both cases. On other devices, a view without a buffer is passed by value.
 Prepared prepare_fill(const Request& request) {
   return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(TENON_KERNEL_DETERMINISTIC, [](const tenon_launch& launch) {
@@ -46,7 +46,7 @@ Prepared prepare_fill(const Request& request) {
 
 namespace {
 
-// A kernel with more to it is a class: its members are what prepare found out.
+// A more complex kernel is a class, whose members hold what prepare determined.
 class Add final : public tenon_sdk::Kernel {
  public:
   Add(int64_t step_a, int64_t step_b) : step_a_(step_a), step_b_(step_b) {}
@@ -66,9 +66,9 @@ class Add final : public tenon_sdk::Kernel {
 
 }  // namespace
 
-// It does not say STRIDED_INPUTS, so the host copies operands that are STRIDED. What is left is
-// DENSE, or UNIFORM: a scalar, or one element that broadcasting repeats. A kernel that refused
-// those would leave them to another line or to the op's decomposition.
+// Does not declare STRIDED_INPUTS, so the host copies STRIDED operands. The remaining classes are
+// DENSE and UNIFORM: a scalar, or one element that is broadcast. If a kernel refused UNIFORM
+// operands, the host would use another line or the op's decomposition.
 Prepared prepare_add(const Request& request) {
   const auto step = [&](size_t i) {
     return request.input(i).strides == TENON_STRIDES_UNIFORM ? 0 : 1;

@@ -1,4 +1,4 @@
-// The functions that kernels.def names.
+// Declares the functions that kernels.def names.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// The plugin opens, and its kernels do what they say.
+// Tests that the plugin opens and that its kernels are right.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,9 @@ const Plugin& plugin() {
   return plugin;
 }
 
-TEST(NullPlugin, SaysItsName) { EXPECT_EQ(tenon_sdk::text(plugin().description().name), "null"); }
+TEST(NullPlugin, ReportsItsName) {
+  EXPECT_EQ(tenon_sdk::text(plugin().description().name), "null");
+}
 
 TEST(NullPlugin, CopiesFromAnyStrides) {
   const Tensor x = i8({1, 2, 3, 4, 5, 6});

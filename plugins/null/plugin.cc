@@ -1,12 +1,13 @@
-// The smallest plugin that works: a device in host memory with three kernels. It is what
-// `./dev new plugin` copies, so it is meant to be changed. In this order:
+// The smallest complete plugin: a device in host memory with three kernels. `./dev new plugin`
+// copies it as a starting point. Change it in this order:
 //
-//   1. Here: what the device is, and when it is not to be had on a machine.
-//   2. The calls: memory and streams come from plugins/sdk/host_device.h, whose every function
-//      stands for one slot of tenon/plugin_slots.def. Replace them one by one by your driver's.
-//   3. kernels.def and kernels.cc: what runs on it. Begin with copy, fill and cast, which the host
-//      needs most, then the primitives of docs/ops; whatever is missing is composed from those.
-//   4. Run the conformance kit, which says what is wrong: ./dev conformance null
+//   1. This file: describe the device, and report when it is unavailable.
+//   2. The calls: memory and streams come from plugins/sdk/host_device.h, which has one function
+//      for each slot of tenon/plugin_slots.def. Replace them one by one by your driver's.
+//   3. kernels.def and kernels.cc: the kernels. Begin with copy, fill and cast, which the host
+// needs
+//      most, then add the primitives of docs/ops. Missing ops are composed from these.
+//   4. Run the conformance kit, which reports what is wrong: ./dev conformance null
 //
 // The contract is tenon/plugin.h. Nothing here may throw, exit, or call a symbol of the host.
 
@@ -20,8 +21,8 @@
 
 namespace tenon_null {
 
-// One for each context that uses the plugin: what would otherwise be a global lives here, such as a
-// driver's handle or a thread pool. The constructor may throw; the context then says why.
+// One for each context that uses the plugin. Holds what would otherwise be global, such as a
+// driver's handle or a thread pool. The constructor may throw; the context then reports the error.
 class Instance final : public tenon_sdk::Instance {
  public:
   using tenon_sdk::Instance::Instance;
@@ -34,12 +35,12 @@ class Instance final : public tenon_sdk::Instance {
   }
 };
 
-// The slots. One that is defined in this namespace goes before the SDK's of the same name. Give it
-// the signature that plugin_slots.def has.
+// The slots. A function in this namespace overrides the SDK's of the same name. It must have the
+// signature that plugin_slots.def declares.
 namespace calls {
 using namespace tenon_sdk::host_device;
 
-// How many devices of yours this machine has; open_device gets an index below that.
+// The number of your devices in this machine; open_device gets an index below that.
 tenon_error* count_devices(tenon_instance_p*, size_t* out_count) {
   *out_count = 1;
   return nullptr;
@@ -55,16 +56,16 @@ constexpr tenon_plugin_calls kCalls = {
 #include <tenon/plugin_slots.def>
 };
 
-// A line of kernels.def each. A new kernel needs no line here.
+// One for each line of kernels.def. New kernels need no change here.
 constexpr tenon_kernel kKernels[] = {
 #define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),
 #include "kernels.def"
 #undef TENON_KERNEL
 };
 
-// Say of `provides` only what is true of every device: the host relies on it and the kit checks it.
-// A device that runs behind the caller's back is not SYNCHRONOUS, and one whose memory the host
-// cannot see is not HOST_VISIBLE.
+// Declare in `provides` only what is true for every device: the host relies on it and the kit
+// checks it. An asynchronous device is not SYNCHRONOUS, and a device whose memory the host cannot
+// access is not HOST_VISIBLE.
 constexpr tenon_plugin kPlugin = {
     .struct_size = sizeof(tenon_plugin),
     .name = TENON_STR("null"),
@@ -81,11 +82,12 @@ constexpr tenon_plugin kPlugin = {
 }  // namespace
 }  // namespace tenon_null
 
-// The only symbol that the library exports. Where the device cannot work, answer instead
+// The only symbol that the library exports. If the device cannot work, return
 //
 //   return tenon_sdk::Host(host).error(TENON_UNAVAILABLE, "null: no driver is installed");
 //
-// which is noted, not fatal. Load the driver at run time, so that the plugin opens without it.
+// instead, which is noted and not fatal. Load the driver at run time, so that the plugin opens
+// without it.
 TENON_PLUGIN_ENTRY(null)(const tenon_host*, const tenon_plugin** out_plugin) {
   *out_plugin = &tenon_null::kPlugin;
   return nullptr;

@@ -1,4 +1,4 @@
-// Functions of two elements. Both come in the same dtype, broadcast to the shape of the output.
+// Functions of two elements of the same dtype, broadcast to the shape of the output.
 
 #include <cmath>
 #include <cstring>
@@ -14,12 +14,12 @@ using tenon_sdk::dispatch;
 template <class W>
 using Function = W (*)(W, W);
 
-// ---- integers: W is int64 or uint64, and the result wraps when it is narrowed
+// ---- integers: W is int64 or uint64, and results wrap when they are narrowed
 
 template <class W>
 W divide(W a, W b) {
   if (b == 0) return 0;
-  // The only quotient that overflows: the most negative number's own negative is itself.
+  // The only quotient that overflows: the negative of the most negative number is itself.
   if constexpr (std::is_signed_v<W>) {
     if (b == -1) return static_cast<W>(0 - static_cast<uint64_t>(a));
   }
@@ -41,7 +41,7 @@ bool floor_is_below(W a, W b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
-// Integers have no fractions to give a negative power.
+// A negative power has no integer result for other bases.
 template <class W>
 W power(W base, W exponent) {
   if constexpr (std::is_signed_v<W>) {
@@ -96,7 +96,7 @@ Function<W> int_function(uint32_t op) {
       return [](W a, W b) { return a | b; };
     case TENON_OP_bitwise_xor:
       return [](W a, W b) { return a ^ b; };
-    // A negative distance counts as beyond the width, like a large one.
+    // A negative distance is treated like one beyond the width.
     case TENON_OP_shift_left:
       return [](W a, W b) {
         const bool beyond = static_cast<uint64_t>(b) > 63;
@@ -122,8 +122,9 @@ W floor_mod(W a, W b) {
   return (truncated < 0) != (b < 0) ? truncated + b : truncated;
 }
 
-// The floor of the exact quotient. The integer next to a / b is at most one off, and what it leaves
-// of a, whose sign is exact, says which way. An infinity has no remainder, so its quotient is NaN.
+// The floor of the exact quotient. The integer next to a / b is off by at most one; the sign of the
+// remainder, which is exact, tells the direction. An infinity has no remainder, so its quotient is
+// NaN.
 template <class W>
 W floor_divide(W a, W b) {
   const W quotient = a / b;
@@ -172,7 +173,7 @@ Function<W> wide_function(uint32_t op) {
   switch (op) {
     case TENON_OP_pow:
       return [](W a, W b) {
-        // The x87 code of glibc has no absolute value of -2^63, and answers for the other sign.
+        // glibc's x87 code cannot negate -2^63, and returns the result for the other sign.
         if constexpr (std::is_same_v<W, long double>) {
           if (b == -0x1p63L) return 1 / std::pow(a, -b);
         }
@@ -191,7 +192,7 @@ Prepared float_kernel(uint32_t op) {
   return map_kernel<T, T>(wide_function<Wide<T>>(op));
 }
 
-// The bits of a float without its sign count upwards with its magnitude.
+// The bits of a float without its sign increase with its magnitude.
 template <class T>
 T next_after(T a, T b) {
   using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
@@ -199,7 +200,7 @@ T next_after(T a, T b) {
   const double from = widen<double>(a), to = widen<double>(b);
   if (std::isnan(from) || std::isnan(to)) return narrow<T>(from + to);
   if (from == to) return b;
-  Bits bits = 1;  // The least magnitude follows on zero.
+  Bits bits = 1;  // The smallest magnitude follows zero.
   if (from != 0) {
     const bool is_outwards = (to > from) == (from > 0);
     std::memcpy(&bits, &a, sizeof bits);

@@ -22,11 +22,12 @@ Prepared prepare_conv(const Request& request) {
       const T* pw = data<const T>(launch.inputs[1]);
       T* py = data<T>(launch.outputs[0]);
       const bool has_bias = launch.n_inputs > 2 && tenon_sdk::is_present(launch.inputs[2]);
-      const int64_t out_of_group = y.channels / group;  // Output channels of one group.
+      const int64_t out_of_group = y.channels / group;  // Output channels per group.
 
       for (int64_t n = 0; n < y.batch; ++n) {
         for (int64_t out = 0; out < y.channels; ++out) {
-          const int64_t first = out / out_of_group * w.channels;  // Its group's first channel of x.
+          // First channel of x in its group.
+          const int64_t first = out / out_of_group * w.channels;
           for_each_place(y.sizes, [&](const Spatial& p) {
             Wide<T> sum = 0;
             for (int64_t c = 0; c < w.channels; ++c) {
@@ -49,7 +50,7 @@ Prepared prepare_conv(const Request& request) {
   });
 }
 
-// dw[out, c, k]: the sum of dy times the element of x that tap k lay on.
+// dw[out, c, k]: the sum of dy times the element of x under tap k.
 Prepared prepare_conv_backward_filter(const Request& request) {
   const auto attrs = request.attrs<tenon_conv_backward_filter_attrs>({.group = 1});
   const Window window(attrs, request.input(0).rank);

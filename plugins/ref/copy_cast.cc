@@ -1,4 +1,4 @@
-// copy and cast: from any strides to none.
+// copy and cast: from any strides to dense.
 
 #include <cmath>
 #include <limits>
@@ -10,15 +10,15 @@
 namespace tenon_ref {
 namespace {
 
-// To integers floats lose their fraction, then saturate; NaN becomes 0. Integers wrap. To bool all
-// but zero is true, NaN too. To floats everything rounds once, ties to even.
+// To integers, floats are truncated and then saturate; NaN becomes 0. Integers wrap. To bool,
+// everything but zero is true, also NaN. To floats, values are rounded once, ties to even.
 template <class To, class From>
 To convert(From x) {
   if constexpr (std::is_floating_point_v<From> && tenon_sdk::kIsInt<To>) {
     using Limits = std::numeric_limits<To>;
     if (std::isnan(x)) return 0;
     const From whole = std::trunc(x);
-    // The limits themselves may not be a From; the powers of two beside them are.
+    // The limits may not be representable as From, but the adjacent powers of two are.
     if (whole < static_cast<From>(Limits::min())) return Limits::min();
     if (whole >= std::ldexp(static_cast<From>(1), Limits::digits)) return Limits::max();
     return static_cast<To>(whole);
@@ -27,8 +27,8 @@ To convert(From x) {
   }
 }
 
-// Loading is one function for each dtype and so is storing, which meet in one of three types that
-// hold every value exactly.
+// One load function and one store function for each dtype, combined through one of three types that
+// represent every value exactly.
 template <class W>
 using Load = W (*)(const void* x, int64_t at);
 template <class W>

@@ -6,7 +6,7 @@
 
 namespace tenon_ref {
 
-// The value comes in the dtype of the output, in memory or by value.
+// The value has the dtype of the output and is in memory or passed by value.
 Prepared prepare_fill(const Request& request) {
   return tenon_sdk::dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {
@@ -18,7 +18,7 @@ Prepared prepare_fill(const Request& request) {
   });
 }
 
-// Each element is its index along the axis; integers that it does not fit wrap.
+// Each element is its index along the axis; integers that are too narrow wrap.
 Prepared prepare_iota(const Request& request) {
   const auto rank = request.output(0).rank;
   const size_t axis = tenon_sdk::from_front(request.attrs<tenon_iota_attrs>().axis, rank);

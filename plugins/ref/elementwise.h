@@ -12,7 +12,7 @@
 namespace tenon_ref {
 
 // y[i] = f(x0[i], x1[i], ...): inputs of type In, each widened to W, and outputs of type Out. The
-// function is a value, so that all the functions of a family share one loop for each dtype.
+// function is a value, so that the functions of a family share one loop per dtype.
 template <class Out, class In, class Result, class... W>
 void map(const tenon_launch& launch, Result (*f)(W...)) {
   constexpr size_t n_inputs = sizeof...(W);
@@ -35,7 +35,7 @@ void map(const tenon_launch& launch, Result (*f)(W...)) {
   });
 }
 
-// A kernel that maps `f`, or a refusal where there is no such function for this dtype.
+// A kernel that maps `f`, or a refusal if the op has no function for this dtype.
 template <class Out, class In, class Result, class... W>
 Prepared map_kernel(Result (*f)(W...)) {
   if (f == nullptr) return tenon_sdk::refuse("no such function for this dtype");

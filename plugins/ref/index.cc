@@ -1,5 +1,5 @@
-// Gathers and scatters, and the search for what is not zero. An index outside of its axis gathers
-// zero or scatters nothing, and is reported; a negative one counts from the end.
+// Gathers, scatters and nonzero. An index out of range gathers zero or scatters nothing, and is
+// reported; a negative index counts from the end.
 
 #include <algorithm>
 #include <vector>
@@ -16,14 +16,14 @@ using tenon_sdk::IndexReader;
 using tenon_sdk::strides_of;
 using tenon_sdk::Walk;
 
-// The index from the front, or -1, which is reported.
+// The index counted from the front; if it is out of range, reports it and returns -1.
 int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
   const int64_t found = tenon_sdk::wrap(index, bound);
   if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
   return found;
 }
 
-// The strides of a view, to change.
+// A modifiable copy of a view's strides.
 struct Strides {
   int64_t values[TENON_MAX_RANK] = {};
 
@@ -32,19 +32,19 @@ struct Strides {
   }
 };
 
-// The tuples that index the *_nd ops: the last axis of `indices` holds one, for the axes of `x`
+// The index tuples of the *_nd ops. The last axis of `indices` holds one tuple, for the axes of `x`
 // from `first` on.
 struct Tuples {
   const tenon_launch& launch;
   const tenon_view& x;
   size_t first;
   IndexReader index{launch.inputs[1]};
-  size_t rank = launch.inputs[1].rank - size_t{1};  // Of the axes before the last.
+  size_t rank = launch.inputs[1].rank - size_t{1};  // Number of axes before the last.
   size_t size = static_cast<size_t>(launch.inputs[1].sizes[rank]);
-  size_t rest = x.rank - first - size;  // Axes of x that are taken whole.
+  size_t rest = x.rank - first - size;  // Axes of x that are copied whole.
 
-  // Adds where the tuple at `at` points to in a view with x's sizes and these strides. False if it
-  // points outside; only its first such index is reported.
+  // Adds the offset of the tuple at `at`, in a view with x's sizes and these strides. Returns false
+  // if the tuple is out of range; only its first invalid index is reported.
   bool add_offset(int64_t at, const int64_t* strides, int64_t& offset) const {
     for (size_t j = 0; j < size; ++j) {
       const int64_t step = launch.inputs[1].strides[rank] * static_cast<int64_t>(j);
@@ -56,7 +56,7 @@ struct Tuples {
   }
 };
 
-// y = x, before updates are scattered into it.
+// y = x, before updates are applied.
 template <class T>
 void copy_first(const tenon_launch& launch) {
   const tenon_view& in = launch.inputs[0];
@@ -67,7 +67,7 @@ void copy_first(const tenon_launch& launch) {
   walk.elements([&](const auto& at) { y[at[1]] = x[at[0]]; });
 }
 
-// Sums of floats that updates join: of float32 and halves as float64, and rounded once, at the end.
+// Sums of float updates: float32 and half types are summed in float64 and rounded once at the end.
 template <class T>
 class Sums {
  public:
@@ -87,10 +87,10 @@ class Sums {
 template <class T>
 using Update = T (*)(T old, T update);
 
-// How an update meets what is there. NULL for what bool does not have.
+// Combines an update with the old value; NULL if bool does not support the reduction.
 template <class T>
 Update<T> update_function(int32_t reduction) {
-  // Integers wrap here, and are compared by their own order.
+  // Integers wrap, but are compared in their own type.
   using W = std::conditional_t<kIsFloat<T>, Exact<T>, Wide<T>>;
   using C = Exact<T>;
   if (reduction == TENON_SCATTER_REDUCTION_NONE) return [](T, T update) { return update; };
@@ -100,7 +100,7 @@ Update<T> update_function(int32_t reduction) {
         return [](T old, T update) { return narrow<T>(widen<W>(old) + widen<W>(update)); };
       case TENON_SCATTER_REDUCTION_MUL:
         return [](T old, T update) { return narrow<T>(widen<W>(old) * widen<W>(update)); };
-      // NaN stays NaN.
+      // NaN is propagated.
       case TENON_SCATTER_REDUCTION_MIN:
         return [](T old, T update) {
           const C a = widen<C>(old), b = widen<C>(update);
@@ -116,13 +116,13 @@ Update<T> update_function(int32_t reduction) {
   return nullptr;
 }
 
-// For the C++ type of `dtype`.
+// Calls `make` with the C++ type of `dtype`.
 template <class Make>
 Prepared scatter_kernel(tenon_dtype dtype, int32_t reduction, Make&& make) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Prepared {
     const Update<T> update = update_function<T>(reduction);
     if (update == nullptr) return tenon_sdk::refuse("no such reduction for this dtype");
-    const auto scatter = make(Type<T>());  // scatter(launch, put), which calls put(place, update).
+    const auto scatter = make(Type<T>());  // scatter(launch, put) calls put(place, update).
     return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
       const tenon_view& out = launch.outputs[0];
       copy_first<T>(launch);
@@ -179,7 +179,7 @@ Prepared prepare_gather_elements(const Request& request) {
       const T* x = data<const T>(in);
       T* y = data<T>(launch.outputs[0]);
       const IndexReader index(indices);
-      Strides others(in);  // Where the indices lead, but for the axis that they count along.
+      Strides others(in);  // Strides of x along all axes but the indexed one.
       others.values[axis] = 0;
       const Walk<2> walk(indices.rank, indices.sizes, {strides_of(indices), others.values});
       walk.elements([&](const auto& at) {
@@ -199,7 +199,7 @@ Prepared prepare_gather_nd(const Request& request) {
       const Tuples tuples{launch, in, batch};
       const T* x = data<const T>(in);
       T* y = data<T>(launch.outputs[0]);
-      int64_t in_batch[TENON_MAX_RANK] = {};  // Of x, along the axes of `indices`.
+      int64_t in_batch[TENON_MAX_RANK] = {};  // Strides of x along the batch axes.
       for (size_t axis = 0; axis < batch; ++axis) in_batch[axis] = in.strides[axis];
       const size_t whole = in.rank - tuples.rest;
       const Walk<2> outer(tuples.rank, indices.sizes, {strides_of(indices), in_batch});
@@ -271,9 +271,9 @@ Prepared prepare_nonzero(const Request& request) {
         kTraits, [room = attrs.size, fill = attrs.fill](const tenon_launch& launch) {
           const tenon_view& in = launch.inputs[0];
           const T* x = data<const T>(in);
-          int64_t* indices = data<int64_t>(launch.outputs[0]);  // A row for each axis.
+          int64_t* indices = data<int64_t>(launch.outputs[0]);  // One row for each axis.
           std::fill_n(indices, tenon_sdk::count(launch.outputs[0]), fill);
-          int64_t n_found = 0, number = 0;  // The number of an element is its row-major place.
+          int64_t n_found = 0, number = 0;  // `number` is the row-major index of an element.
           const Walk<1> walk(in.rank, in.sizes, {strides_of(in)});
           walk.elements([&](const auto& at) {
             int64_t rest = number++;

@@ -1,4 +1,4 @@
-// The functions that kernels.def names, one for each family, and the traits that all of them have.
+// Declares the functions that kernels.def names, grouped by file, and the traits of all kernels.
 
 #pragma once
 
@@ -10,10 +10,10 @@ using tenon_sdk::Prepared;
 using tenon_sdk::Request;
 
 inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
-// For loops that read an element of each input and then write the element at the same place.
+// For loops that read one element of each input before they write the element at the same index.
 inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
 
-// For ops whose outputs are as large as the data say, where no size was given.
+// For ops with data-dependent output sizes, if no size is given.
 inline Prepared refuse_unsized() {
   return tenon_sdk::refuse("finds out how large its outputs are: the host waits for a count");
 }

@@ -1,5 +1,5 @@
-// Linear algebra, matrix by matrix. The loops are those of plugins/sdk/factorize.h, in numbers one
-// width up.
+// Linear algebra, one matrix at a time. The loops are in plugins/sdk/factorize.h; they compute in
+// the next wider type.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"

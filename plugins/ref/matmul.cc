@@ -1,5 +1,5 @@
-// matmul: [..., m, k] times [..., k, n]. The batch axes of both come broadcast to those of the
-// output.
+// matmul: [..., m, k] times [..., k, n]. The batch axes of both operands are broadcast to those of
+// the output.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
@@ -62,7 +62,7 @@ Prepared prepare_matmul(const Request& request) {
   });
 }
 
-// The zero points come as a column for the rows of a and a row for the columns of b, with the batch
+// The zero points are a column for the rows of a and a row for the columns of b, with the batch
 // axes of the output.
 Prepared prepare_int8_matmul(const Request&) {
   return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {

@@ -1,8 +1,8 @@
-// The reference plugin: what it is, what it can run, and its table of calls.
+// The entry of the reference plugin: its description and its table of calls.
 //
-// It is the oracle that other devices are judged by, so it is written to be judged by reading: one
-// thread, one loop for each primitive, wide accumulators. Its device and its memory come from
-// plugins/sdk/host_device.h; the loops are here, a file for each family, listed in kernels.def.
+// It is the oracle that other devices are compared with, so it must be verifiable by reading: one
+// thread, one loop for each primitive, wide accumulators. Its device and memory come from
+// plugins/sdk/host_device.h. The loops are in one file for each family, and listed in kernels.def.
 
 #include <tenon/plugin.h>
 

@@ -1,4 +1,4 @@
-// max_pool and window_sum: each channel by itself.
+// max_pool and window_sum, one channel at a time.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
@@ -29,9 +29,8 @@ void for_each_output(const Planes& y, Each&& each) {
 
 }  // namespace
 
-// Also says where each maximum lies in x: at which place of a row-major order over all axes. The
-// first NaN wins, then the first of the largest; padding never does, and every window holds an
-// element.
+// Also returns the index of each maximum in x, in row-major order over all axes. The first NaN
+// wins, else the first of the largest. Padding never wins, and every window contains an element.
 Prepared prepare_max_pool(const Request& request) {
   const auto attrs = request.attrs<tenon_max_pool_attrs>();
   const auto rank = request.input(0).rank;

@@ -28,7 +28,7 @@ Words philox(Words counter, uint32_t key0, uint32_t key1) {
   return counter;
 }
 
-// The 128-bit sum; it wraps.
+// 128-bit addition that wraps.
 Words advance(Words counter, uint64_t blocks) {
   uint64_t carry = blocks;
   for (uint32_t& word : counter) {
@@ -41,8 +41,8 @@ Words advance(Words counter, uint64_t blocks) {
 
 }  // namespace
 
-// Word w of a draw is lane w % 4 of the block w / 4 behind the counter. A u64 takes two words, the
-// low one first.
+// Word w of a draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, the low
+// one first.
 Prepared prepare_rng_bits(const Request& request) {
   const tenon_dtype dtype = request.output(0).dtype;
   if (dtype != TENON_UINT32 && dtype != TENON_UINT64) return {};

@@ -1,4 +1,4 @@
-// Reductions over any set of axes, and the searches along one.
+// Reductions over any set of axes, and argmax and argmin along one.
 
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 using tenon_sdk::data;
 using tenon_sdk::Walk;
 
-// A view's axes, divided into those that stay and those that go.
+// A view's axes, divided into kept and reduced ones.
 struct Parts {
   struct Axes {
     size_t rank = 0;
@@ -46,7 +46,7 @@ struct Reduction {
   W (*join)(W, W);
 };
 
-// Ends up in a NaN once it met one.
+// The result is NaN if any element is.
 template <class T>
 Reduction<Exact<T>> extreme(bool is_max) {
   using W = Exact<T>;
@@ -75,7 +75,7 @@ Prepared reduce_kernel(uint32_t mask, Reduction<W> reduction) {
   });
 }
 
-// The position of the first element that no other one beats; the first NaN beats all.
+// The index of the best element: the first NaN, else the first of equal elements.
 template <class T>
 Prepared arg_kernel(size_t axis, bool is_max) {
   using W = Exact<T>;
@@ -99,7 +99,7 @@ Prepared arg_kernel(size_t axis, bool is_max) {
 
 }  // namespace
 
-// sum, prod, max and min. The four attribute structs are alike.
+// sum, prod, max and min have the same attribute struct.
 Prepared prepare_reduce(const Request& request) {
   const uint32_t op = request.op();
   const auto attrs = request.attrs<tenon_sum_attrs>();

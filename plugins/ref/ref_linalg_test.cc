@@ -1,5 +1,5 @@
-// The oracle's linear algebra, by what makes a result right: products of factors, orthonormal
-// vectors, solved equations. The cases of the ops compare values.
+// Tests the oracle's linear algebra by the defining properties of results: products of factors,
+// orthonormal vectors, solved equations. The cases of the ops compare values.
 
 #include <algorithm>
 #include <random>
@@ -51,7 +51,7 @@ Matrix operator*(const Matrix& a, const Matrix& b) {
   return result;
 }
 
-// By how much two matrices differ, beside the largest element.
+// The largest difference of two matrices, relative to the largest element.
 double distance(const Matrix& a, const Matrix& b) {
   double most = 0;
   for (int64_t i = 0; i < a.rows() * a.columns(); ++i) {
@@ -92,11 +92,11 @@ void expect_svd(const Matrix& x) {
   }
 }
 
-TEST(RefLinalg, SvdTakesMatricesApart) {
+TEST(RefLinalg, SvdFactorsReproduceTheMatrix) {
   for (const List& shape : kShapes) expect_svd(random_matrix(shape[0], shape[1]));
 }
 
-TEST(RefLinalg, SvdFindsOrthonormalVectorsWhereSingularValuesAreZeroOrEqual) {
+TEST(RefLinalg, SvdVectorsAreOrthonormalForZeroOrEqualSingularValues) {
   expect_svd(Matrix(4, 3));
   expect_svd(identity(3));
   for (const List& shape : kShapes) {
@@ -108,11 +108,11 @@ TEST(RefLinalg, SvdFindsOrthonormalVectorsWhereSingularValuesAreZeroOrEqual) {
   }
 }
 
-TEST(RefLinalg, SvdNeitherOverflowsNorVanishes) {
+TEST(RefLinalg, SvdNeitherOverflowsNorUnderflows) {
   for (const double size : {1e-300, 1e-160, 1e160, 1e300}) expect_svd(random_matrix(4, 3, size));
 }
 
-TEST(RefLinalg, QrTakesMatricesApart) {
+TEST(RefLinalg, QrFactorsReproduceTheMatrix) {
   for (const List& shape : kShapes) {
     for (const double size : {1e-300, 1.0, 1e300}) {
       const Matrix x = random_matrix(shape[0], shape[1], size);
@@ -129,7 +129,7 @@ TEST(RefLinalg, QrTakesMatricesApart) {
   }
 }
 
-TEST(RefLinalg, EighTakesSymmetricMatricesApart) {
+TEST(RefLinalg, EighFactorsReproduceTheMatrix) {
   for (const int64_t n : {1, 2, 3, 8, 25}) {
     for (const double size : {1e-300, 1.0, 1e300}) {
       Matrix x = random_matrix(n, n, size);
@@ -146,7 +146,7 @@ TEST(RefLinalg, EighTakesSymmetricMatricesApart) {
   }
 }
 
-TEST(RefLinalg, CholeskyGivesBackTheTriangleItWasMadeOf) {
+TEST(RefLinalg, CholeskyRecoversTheTriangularFactor) {
   for (const int64_t n : {1, 2, 5, 17}) {
     Matrix l = random_matrix(n, n);
     l.clear_above();
@@ -160,7 +160,7 @@ TEST(RefLinalg, CholeskyGivesBackTheTriangleItWasMadeOf) {
   }
 }
 
-TEST(RefLinalg, SolveAndTheDeterminantGoByAnyOrderOfRows) {
+TEST(RefLinalg, SolveAndDeterminantAgreeWithTheirDefinition) {
   for (const int64_t n : {1, 2, 5, 17}) {
     const Matrix a = random_matrix(n, n), x = random_matrix(n, 3);
     const Tensor y = call(TENON_OP_solve, {tensor_of(a), tensor_of(a * x)}, f64({n, 3}, {}));
@@ -173,7 +173,7 @@ TEST(RefLinalg, SolveAndTheDeterminantGoByAnyOrderOfRows) {
   }
 }
 
-TEST(RefLinalg, ReadsMatricesOfAnyStride) {
+TEST(RefLinalg, SupportsAnyStrides) {
   const Tensor x = f64({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 9});
   const Tensor out = f64({2}, {});
   EXPECT_NUMBERS(call(TENON_OP_det, {x.as({2, 2, 2}, {1, 2, 4})}, out), -8, -6);

@@ -1,4 +1,4 @@
-// The oracle's indexing, matrix products, convolutions and pooling, by literals.
+// Tests the oracle's indexing, matrix products, convolutions and pooling with literals.
 
 #include <vector>
 
@@ -10,7 +10,7 @@ using namespace tenon_ref_testing;
 
 // ---- index
 
-TEST(RefIndex, GatherTakesSlicesByIndicesOfAnyShape) {
+TEST(RefIndex, GatherAcceptsIndicesOfAnyShape) {
   auto attrs = make_attrs<tenon_gather_attrs>();
   attrs.axis = 1;
   const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -21,7 +21,7 @@ TEST(RefIndex, GatherTakesSlicesByIndicesOfAnyShape) {
   EXPECT_NUMBERS(call(TENON_OP_gather, {transposed, i64({}, {1})}, f32({3}, {}), &attrs), 4, 5, 6);
 }
 
-TEST(RefIndex, GatherGivesZeroOutsideAndReportsTheFirst) {
+TEST(RefIndex, GatherGivesZeroOutOfRangeAndReportsTheFirst) {
   auto attrs = make_attrs<tenon_gather_attrs>();
   const Tensor x = f32({3, 2}, {1, 2, 3, 4, 5, 6}), indices = i64({1, 7, -4});
   const Launched y = run(TENON_OP_gather, {x, indices}, {f32({3, 2}, {})}, &attrs);
@@ -32,7 +32,7 @@ TEST(RefIndex, GatherGivesZeroOutsideAndReportsTheFirst) {
   EXPECT_EQ(y.record.bound, 3);
 }
 
-TEST(RefIndex, GatherFromNothingOrOfNothing) {
+TEST(RefIndex, GatherSupportsEmptyDataAndEmptyIndices) {
   auto attrs = make_attrs<tenon_gather_attrs>();
   const Launched none = run(TENON_OP_gather, {f32({3}), i64({0}, {})}, {f32({0}, {})}, &attrs);
   EXPECT_EQ(none.record.state, 0u);
@@ -42,7 +42,7 @@ TEST(RefIndex, GatherFromNothingOrOfNothing) {
   EXPECT_EQ(empty.record.bound, 0);
 }
 
-TEST(RefIndex, GatherElementsFollowsTheIndicesPlace) {
+TEST(RefIndex, GatherElementsIndexesAtEachPosition) {
   auto attrs = make_attrs<tenon_gather_elements_attrs>();
   attrs.axis = -2;
   const Tensor x = i8({3, 2}, {1, 2, 3, 4, 5, 6}), indices = i64({2, 2}, {2, 0, -2, 5});
@@ -51,7 +51,7 @@ TEST(RefIndex, GatherElementsFollowsTheIndicesPlace) {
   EXPECT_EQ(y.record.index, 5);
 }
 
-TEST(RefIndex, GatherNdTakesTuplesWithAndWithoutBatch) {
+TEST(RefIndex, GatherNdSupportsTuplesWithAndWithoutBatch) {
   auto attrs = make_attrs<tenon_gather_nd_attrs>();
   const Tensor x = f32({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Tensor pairs = i64({2, 2}, {0, 1, -1, 0});
@@ -65,7 +65,7 @@ TEST(RefIndex, GatherNdTakesTuplesWithAndWithoutBatch) {
   EXPECT_EQ(y.record.bound, 2);
 }
 
-TEST(RefIndex, ScatterElementsSetsTheLastAndDropsWhatIsOutside) {
+TEST(RefIndex, ScatterElementsKeepsTheLastUpdateAndDropsInvalidOnes) {
   auto attrs = make_attrs<tenon_scatter_elements_attrs>();
   const Tensor x = f32({1, 2, 3}), indices = i64({1, 1, 9, -1}), updates = f32({10, 20, 30, 40});
   const Launched y = run(TENON_OP_scatter_elements, {x, indices, updates}, {f32({3}, {})}, &attrs);
@@ -125,12 +125,12 @@ TEST(RefMatmul, MultipliesAndTransposes) {
   EXPECT_NUMBERS(call(TENON_OP_matmul, {at, bt}, out, &attrs), 4, 5, 10, 11);
 }
 
-TEST(RefMatmul, RepeatsABatchOfStrideZero) {
+TEST(RefMatmul, BroadcastsABatchOfStrideZero) {
   const Tensor a = i8({2, 1, 2}, {1, 2, 3, 4}), b = i8({2, 1}, {10, 20}).as({2, 2, 1}, {0, 1, 1});
   EXPECT_NUMBERS(call(TENON_OP_matmul, {a, b}, i8({2, 1, 1}, {})), 50, 110);
 }
 
-TEST(RefMatmul, TransposesABatchThatRepeats) {
+TEST(RefMatmul, TransposesABroadcastBatch) {
   auto attrs = make_attrs<tenon_matmul_attrs>();
   attrs.transpose_a = attrs.transpose_b = true;
   const Tensor a = f32({2, 2, 1}, {1, 2, 3, 4}), b = f32({3, 2}, {1, 0, 0, 1, 1, 1});
@@ -138,7 +138,7 @@ TEST(RefMatmul, TransposesABatchThatRepeats) {
                  1, 2, 3, 3, 4, 7);
 }
 
-TEST(RefMatmul, SumsOfNothingAreZeroAndIntegersWrap) {
+TEST(RefMatmul, EmptySumsAreZeroAndIntegersWrap) {
   EXPECT_NUMBERS(call(TENON_OP_matmul, {f32({1, 0}, {}), f32({0, 2}, {})}, f32({1, 2}, {})), 0, 0);
   EXPECT_TRUE(
       call(TENON_OP_matmul, {f32({0, 1}, {}), f32({1, 2}, {})}, f32({0, 2}, {})).bytes.empty());
@@ -148,7 +148,7 @@ TEST(RefMatmul, SumsOfNothingAreZeroAndIntegersWrap) {
 
 // ---- conv
 
-TEST(RefConv, StridesPadsAndDilationsOfOneAxis) {
+TEST(RefConv, SupportsStridesPadsAndDilationsOfOneAxis) {
   auto attrs = make_attrs<tenon_conv_attrs>();
   attrs.group = 1;
   const Tensor x = f32({1, 1, 5}, {1, 2, 3, 4, 5}), w = f32({1, 1, 2}, {1, 10});
@@ -173,17 +173,16 @@ TEST(RefConv, LhsDilationSpreadsTheInput) {
   EXPECT_NUMBERS(call(TENON_OP_conv, {x, w, none()}, f32({1, 1, 4}, {}), &attrs), 10, 1, 20, 2);
 }
 
-TEST(RefConv, TwoAxesTwoChannelsAndStridedInput) {
+TEST(RefConv, SupportsTwoAxesTwoChannelsAndStridedInput) {
   auto attrs = make_attrs<tenon_conv_attrs>();
   attrs.group = 1;
-  // Channels last in memory: at each place 1, 2, 3, 4 in the first and ten times that in the
-  // second.
+  // Channels last in memory: 1, 2, 3, 4 in the first channel, and ten times that in the second.
   const Tensor x = f32({1, 10, 2, 20, 3, 30, 4, 40}).as({1, 2, 2, 2}, {8, 1, 4, 2});
   const Tensor w = f32({1, 2, 2, 1}, {1, 2, 0.5f, 0});
   EXPECT_NUMBERS(call(TENON_OP_conv, {x, w, none()}, f32({1, 1, 1, 2}, {}), &attrs), 12, 20);
 }
 
-TEST(RefConv, GroupsSeeTheirOwnChannels) {
+TEST(RefConv, GroupsUseTheirOwnChannels) {
   auto attrs = make_attrs<tenon_conv_attrs>();
   attrs.group = 2;
   const Tensor x = f32({1, 2, 2}, {1, 2, 3, 4}), w = f32({4, 1, 1}, {1, 10, 100, 1000});
@@ -191,7 +190,7 @@ TEST(RefConv, GroupsSeeTheirOwnChannels) {
                  400, 3000, 4000);
 }
 
-TEST(RefConv, BackwardFilterSumsOverBatchAndPlaces) {
+TEST(RefConv, BackwardFilterSumsOverBatchAndPositions) {
   auto attrs = make_attrs<tenon_conv_backward_filter_attrs>();
   attrs.group = 1;
   const Tensor x = f32({2, 1, 3}, {1, 2, 3, 4, 5, 6}), dy = f32({2, 1, 2}, {1, 10, 100, 1000});
@@ -205,7 +204,7 @@ TEST(RefConv, BackwardFilterSumsOverBatchAndPlaces) {
 
 // ---- pool
 
-TEST(RefPool, MaxPoolSaysWhereTheMaximumWas) {
+TEST(RefPool, MaxPoolReturnsTheIndexOfTheMaximum) {
   auto attrs = make_attrs<tenon_max_pool_attrs>();
   const List kernel = {2, 2}, strides = {1, 2}, pads = {0, 1, 0, 0};
   SET_LIST(attrs, kernel_shape, kernel);
@@ -218,7 +217,7 @@ TEST(RefPool, MaxPoolSaysWhereTheMaximumWas) {
   EXPECT_NUMBERS(y[1], 0, 1, 9, 10);
 }
 
-TEST(RefPool, MaxPoolTakesTheFirstOfTiesAndOfNansAndReachesTheLimits) {
+TEST(RefPool, MaxPoolSelectsTheFirstOfTiesAndNansAndSupportsTheLimits) {
   auto attrs = make_attrs<tenon_max_pool_attrs>();
   const List kernel = {2}, pads = {1, 1};
   SET_LIST(attrs, kernel_shape, kernel);
@@ -243,7 +242,7 @@ TEST(RefPool, WindowSumCountsPaddingAsZero) {
   EXPECT_NUMBERS(call(TENON_OP_window_sum, {x}, f32({1, 1, 3}, {}), &attrs), 2, 5, 10);
 }
 
-TEST(RefPool, EmptyBatchesGiveNothing) {
+TEST(RefPool, EmptyBatchesGiveEmptyResults) {
   auto attrs = make_attrs<tenon_window_sum_attrs>();
   const List kernel = {2};
   SET_LIST(attrs, kernel_shape, kernel);
@@ -253,7 +252,7 @@ TEST(RefPool, EmptyBatchesGiveNothing) {
 
 // ---- the device
 
-TEST(RefDevice, DescribesItselfWithinTheCallersStruct) {
+TEST(RefDevice, FillsOnlyTheCallersStruct) {
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;
   EXPECT_EQ(ref().calls().describe_device(ref().device(), &properties), nullptr);
@@ -289,7 +288,7 @@ TEST(RefDevice, CopiesFillsAndCountsMemory) {
   calls.release(buffer);
 }
 
-TEST(RefDevice, RefusesCopiesBeyondABufferAndAllocationsBeyondMemory) {
+TEST(RefDevice, RefusesCopiesOutsideABufferAndTooLargeAllocations) {
   const tenon_plugin_calls& calls = ref().calls();
   tenon_buffer_p* buffer = nullptr;
   ASSERT_EQ(calls.allocate(ref().device(), 8, &buffer), nullptr);
@@ -299,7 +298,7 @@ TEST(RefDevice, RefusesCopiesBeyondABufferAndAllocationsBeyondMemory) {
   EXPECT_EQ(code_of(calls.allocate(ref().device(), UINT64_MAX - 1, &buffer)), TENON_OUT_OF_MEMORY);
 }
 
-TEST(RefDevice, NotifiesAtOnceAndDestroysThePayloadOnce) {
+TEST(RefDevice, NotifiesImmediatelyAndDestroysThePayloadOnce) {
   struct Seen {
     int calls = 0, destroyed = 0;
   } seen;

@@ -1,4 +1,4 @@
-// The oracle's order of elements, and what it finds by it.
+// Tests the oracle's sorting and searching.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace tenon_ref_testing;
 
-TEST(RefOrder, SortKeepsZerosAndTiesInPlace) {
+TEST(RefOrder, SortIsStableForZerosAndTies) {
   auto attrs = make_attrs<tenon_sort_attrs>();
   attrs.axis = -1;
   const Tensor x = f32({0.0f, -0.0f, 1, -1, 0.0f});
@@ -27,7 +27,7 @@ TEST(RefOrder, SortPutsNanLastInEitherDirection) {
   EXPECT_NUMBERS(call(TENON_OP_sort, {x}, f16({4}, {}), &attrs), kInf, 1, -kInf, kNaN);
 }
 
-TEST(RefOrder, SortWalksAlongAnyAxisAndLayout) {
+TEST(RefOrder, SortSupportsAnyAxisAndLayout) {
   auto attrs = make_attrs<tenon_sort_attrs>();
   attrs.axis = 0;
   const Tensor transposed = i32({3, 2}, {6, 1, 2, 5, 4, 3}).as({2, 3}, {1, 2});  // 6 2 4, 1 5 3
@@ -38,7 +38,7 @@ TEST(RefOrder, SortWalksAlongAnyAxisAndLayout) {
   EXPECT_NUMBERS(call(TENON_OP_argsort, {repeated}, i64({2, 3}, {}), &attrs), 0, 1, 2, 0, 1, 2);
 }
 
-TEST(RefOrder, TopKTakesTheFirstOfTies) {
+TEST(RefOrder, TopKSelectsTheFirstOfTies) {
   auto attrs = make_attrs<tenon_top_k_attrs>();
   attrs.k = 2;
   attrs.largest = attrs.sorted = true;
@@ -52,7 +52,7 @@ TEST(RefOrder, TopKTakesTheFirstOfTies) {
   EXPECT_NUMBERS(y[1], 0, 4);
 }
 
-TEST(RefOrder, SearchsortedCountsWhatComesBefore) {
+TEST(RefOrder, SearchsortedCountsPrecedingElements) {
   auto attrs = make_attrs<tenon_searchsorted_attrs>();
   const Tensor sequence = u8({1, 0, 4, 0, 4, 0}).as({3}, {2});
   const Tensor x = u8({0, 1, 4, 255});
@@ -76,7 +76,7 @@ TEST(RefOrder, UniqueKeepsTheFirstZeroAndEveryNan) {
   EXPECT_NUMBERS(y[4], 3);
 }
 
-TEST(RefOrder, NonzeroNeedsRoomAndFillsIt) {
+TEST(RefOrder, NonzeroRequiresASizeAndPadsToIt) {
   auto attrs = make_attrs<tenon_nonzero_attrs>();
   attrs.size = 3;
   attrs.fill = -1;

@@ -1,4 +1,4 @@
-// What the tests of the oracle share: one plugin for all of them, calls, comparison with literals.
+// Shared by the tests of the oracle: one plugin, calls, and comparison with literals.
 
 #pragma once
 
@@ -38,7 +38,7 @@ inline Tensor call(uint32_t op, const std::vector<Tensor>& inputs, const Tensor&
   return run(op, inputs, {output}, attrs)[0];
 }
 
-// Numbers as text, in which NaN equals NaN and -0 differs from 0.
+// Formats numbers, so that NaN equals NaN and -0 differs from 0.
 inline std::string text(const Numbers& numbers) {
   std::string result;
   for (const double number : numbers) {
@@ -57,7 +57,7 @@ Attrs make_attrs() {
   return attrs;
 }
 
-// Points a list of attributes at a vector that outlives the call.
+// Sets a list attribute to a vector, which must outlive the call.
 #define SET_LIST(attrs, field, list)   \
   do {                                 \
     (attrs).field = (list).data();     \

@@ -1,4 +1,4 @@
-// Loops along one axis that give a result at each step: cumsum, cumprod, cummax and cummin.
+// Loops along one axis with a result at each step: cumsum, cumprod, cummax and cummin.
 
 #include "plugins/ref/kernels.h"
 #include "plugins/ref/scalar.h"
@@ -7,20 +7,20 @@
 namespace tenon_ref {
 namespace {
 
-// Calls line(offsets) for each line along the axis, with where it begins in each of N operands.
+// Calls line(offsets) for each line along the axis, with its offset in each of N operands.
 template <size_t N, class Line>
 void for_each_line(const tenon_view& in, size_t axis, const std::array<const int64_t*, N>& strides,
                    const Line& line) {
   if (in.sizes[axis] == 0) return;
-  int64_t starts[TENON_MAX_RANK];  // One element along the axis stands for each line.
+  int64_t starts[TENON_MAX_RANK];  // Size 1 along the axis: one element per line.
   for (size_t i = 0; i < in.rank; ++i) starts[i] = i == axis ? 1 : in.sizes[i];
   tenon_sdk::Walk<N>(in.rank, starts, strides).elements(line);
 }
 
 }  // namespace
 
-// Each element becomes the sum, or the product, of those before it along the axis, and of itself
-// unless that is exclusive. In reverse, of those behind it. The two attribute structs are alike.
+// Each element becomes the sum or product of all before it along the axis (in reverse, after it),
+// and includes itself unless `exclusive` is set. The two attribute structs are the same.
 Prepared prepare_scan(const Request& request) {
   const bool is_sum = request.op() == TENON_OP_cumsum;
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
@@ -47,8 +47,8 @@ Prepared prepare_scan(const Request& request) {
   });
 }
 
-// Each element becomes the extreme so far, and where that is: the first of those that tie, or the
-// first NaN.
+// Each element becomes the extreme so far and its index: that of the first of equal elements, or of
+// the first NaN.
 Prepared prepare_extreme_scan(const Request& request) {
   const bool is_max = request.op() == TENON_OP_cummax;
   const auto attrs = request.attrs<tenon_cummax_attrs>();
@@ -57,7 +57,7 @@ Prepared prepare_extreme_scan(const Request& request) {
   return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
       const tenon_view& in = launch.inputs[0];
-      const tenon_view& out = launch.outputs[0];  // Both are laid out alike.
+      const tenon_view& out = launch.outputs[0];  // Both outputs have the same layout.
       const T* x = tenon_sdk::data<const T>(in);
       T* values = tenon_sdk::data<T>(out);
       int64_t* indices = tenon_sdk::data<int64_t>(launch.outputs[1]);

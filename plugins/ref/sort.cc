@@ -1,4 +1,4 @@
-// Elements in order: sort, argsort, top_k, searchsorted and unique.
+// sort, argsort, top_k, searchsorted and unique.
 
 #include <algorithm>
 #include <numeric>
@@ -15,8 +15,8 @@ using tenon_sdk::data;
 using tenon_sdk::strides_of;
 using tenon_sdk::Walk;
 
-// Whether `a` comes before `b`. NaN comes behind all else in either direction, and nothing comes
-// before what it equals.
+// Whether `a` comes before `b`. NaN comes last in either direction, and equal elements do not
+// precede each other.
 template <class T>
 bool precedes(T a, T b, bool descending) {
   const auto x = widen<Exact<T>>(a), y = widen<Exact<T>>(b);
@@ -24,7 +24,7 @@ bool precedes(T a, T b, bool descending) {
   return descending ? y < x : x < y;  // False if x is NaN.
 }
 
-// The places of n elements in their order, equal ones by place.
+// The indices of n elements in sorted order; equal elements keep their order.
 template <class T>
 std::vector<int64_t> ordered_places(const T* x, int64_t n, int64_t stride, bool descending) {
   std::vector<int64_t> places(static_cast<size_t>(n));
@@ -38,18 +38,18 @@ std::vector<int64_t> ordered_places(const T* x, int64_t n, int64_t stride, bool 
 struct Order {
   size_t axis;
   bool descending;
-  bool sorted = true;  // Whether what is kept stays in this order, or goes back to that of places.
+  bool sorted = true;  // Whether the result stays sorted, or is put back in index order.
 };
 
-// Keeps the first elements of each line in its order, as many as the output has room for: their
-// values, their places, or both; NULL for what is not wanted.
+// Keeps as many of the first elements of each line as the output holds: their values, their
+// indices, or both. A pointer is NULL if that output is not needed.
 template <class T>
 void keep_first(const tenon_launch& launch, Order order, T* values, int64_t* indices) {
   const tenon_view& in = launch.inputs[0];
   const tenon_view& out = launch.outputs[0];
   if (tenon_sdk::count(out) == 0) return;
   const int64_t stride = in.strides[order.axis], step = out.strides[order.axis];
-  int64_t starts[TENON_MAX_RANK];  // One element along the axis stands for each line.
+  int64_t starts[TENON_MAX_RANK];  // Size 1 along the axis: one element per line.
   for (size_t i = 0; i < in.rank; ++i) starts[i] = i == order.axis ? 1 : in.sizes[i];
   const Walk<2> lines(in.rank, starts, {in.strides, out.strides});
   lines.elements([&](const auto& at) {
@@ -99,8 +99,8 @@ Prepared prepare_top_k(const Request& request) {
   });
 }
 
-// A value's place is behind all elements that come before it and, on the right side, behind those
-// that equal it.
+// The insertion position of a value: after all elements that precede it and, on the right side,
+// after those that equal it.
 Prepared prepare_searchsorted(const Request& request) {
   const bool right =
       request.attrs<tenon_searchsorted_attrs>().side == TENON_SEARCHSORTED_SIDE_RIGHT;
@@ -141,7 +141,7 @@ Prepared prepare_unique(const Request& request) {
         return widen<Exact<T>>(x[static_cast<size_t>(place)]);
       };
 
-      // The places of each value, the first occurrence first. NaN differs from itself.
+      // The indices of each value, first occurrence first. NaN differs from itself.
       std::vector<std::vector<int64_t>> groups;
       for (const int64_t place :
            ordered_places(x.data(), static_cast<int64_t>(x.size()), 1, false)) {

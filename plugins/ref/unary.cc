@@ -12,7 +12,7 @@ using tenon_sdk::dispatch;
 template <class W>
 using Function = W (*)(W);
 
-// neg, abs and sign of integers; the most negative one is its own negative.
+// neg, abs and sign of integers; the most negative number is its own negative.
 template <class W>
 Function<W> int_function(uint32_t op) {
   switch (op) {
@@ -29,7 +29,7 @@ Function<W> int_function(uint32_t op) {
   }
 }
 
-// Functions whose results are exact or the nearest there is.
+// Functions with exact or correctly rounded results.
 template <class W>
 Function<W> exact_function(uint32_t op) {
   switch (op) {
@@ -47,7 +47,7 @@ Function<W> exact_function(uint32_t op) {
       return [](W x) { return std::floor(x); };
     case TENON_OP_ceil:
       return [](W x) { return std::ceil(x); };
-    case TENON_OP_round:  // Halves go to the even neighbour.
+    case TENON_OP_round:  // Ties to even.
       return [](W x) { return std::nearbyint(x); };
     case TENON_OP_trunc:
       return [](W x) { return std::trunc(x); };
@@ -58,15 +58,15 @@ Function<W> exact_function(uint32_t op) {
 
 template <class W>
 W sigmoid(W x) {
-  // The exponential is at most one either way, so it never overflows.
+  // The argument is not positive, so the exponential does not overflow.
   const W e = std::exp(-std::fabs(x));
   return x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
 // ---- the derivatives of lgamma
 
-// Bernoulli's numbers B2, B4, ... as fractions: from 32 on the asymptotic series with these terms
-// is good to binary128.
+// The Bernoulli numbers B2, B4, ... as fractions. From x = 32 on, the asymptotic series with these
+// terms is accurate to binary128.
 constexpr double kBernoulli[][2] = {
     {1, 6}, {-1, 30},     {1, 42},      {-1, 30},       {5, 66},       {-691, 2730},
     {7, 6}, {-3617, 510}, {43867, 798}, {-174611, 330}, {854513, 138}, {-236364091, 2730}};
@@ -74,7 +74,7 @@ constexpr double kBernoulli[][2] = {
 template <class W>
 W digamma(W x) {
   const W pi = std::acos(W(-1));
-  if (x < 0) {  // Reflection; x minus the nearest whole number is exact.
+  if (x < 0) {  // Reflection; x minus the nearest integer is exact.
     const W offset = x - std::nearbyint(x);
     return offset == 0 ? W(NAN) : digamma(1 - x) - pi / std::tan(pi * offset);
   }
@@ -174,7 +174,7 @@ Function<W> wide_function(uint32_t op) {
 
 }  // namespace
 
-// neg, abs, sign and bitwise_not: of floats, integers, and, for the last, bool.
+// neg, abs, sign and bitwise_not, of floats and integers; bitwise_not also of bool.
 Prepared prepare_unary(const Request& request) {
   const uint32_t op = request.op();
   return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {

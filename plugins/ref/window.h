@@ -1,7 +1,7 @@
-// The window that convolutions and pooling move over up to three spatial axes.
+// The sliding window of convolutions and pooling, over up to three spatial axes.
 //
-// A tensor is [n, channels, spatial...]. With fewer than three spatial axes the missing ones come
-// first, with size 1, so that every loop is written for three.
+// A tensor is [n, channels, spatial...]. With fewer than three spatial axes, leading axes of size 1
+// are added, so that every loop handles three.
 
 #pragma once
 
@@ -36,14 +36,14 @@ struct Planes {
     }
   }
 
-  // Of an element, in elements from the view's first.
+  // The offset of an element in the view, in elements.
   int64_t offset(int64_t n, int64_t channel, const Spatial& p) const {
     return n * batch_stride + channel * channel_stride + p.at[0] * strides.at[0] +
            p.at[1] * strides.at[1] + p.at[2] * strides.at[2];
   }
 };
 
-// Calls each(p) for every place in a block of these sizes, the last axis fastest.
+// Calls each(p) for every position in a block of these sizes, last axis fastest.
 template <class Each>
 void for_each_place(const Spatial& sizes, Each&& each) {
   for (int64_t i = 0; i < sizes.at[0]; ++i) {
@@ -53,27 +53,28 @@ void for_each_place(const Spatial& sizes, Each&& each) {
   }
 }
 
-// How the window moves.
+// The geometry of the window.
 struct Window {
   Spatial steps = {{1, 1, 1}};
-  Spatial pads = {{0, 0, 0}};  // Before the first element; the output's size tells the rest.
+  // Before the first element; those at the end follow from the output's size.
+  Spatial pads = {{0, 0, 0}};
   Spatial dilations = {{1, 1, 1}};
   Spatial lhs_dilations = {{1, 1, 1}};
 
-  // From the attributes of an op on tensors of this rank.
+  // Reads the attributes of an op on tensors of this rank.
   template <class Attrs>
   Window(const Attrs& attrs, size_t rank) {
     set(steps, attrs.strides, attrs.n_strides, rank);
     set(dilations, attrs.dilations, attrs.n_dilations, rank);
-    // The first half of the pads are those before.
+    // The first half of the pads are those at the beginning.
     set(pads, attrs.pads, attrs.n_pads / 2, rank);
     if constexpr (requires { attrs.lhs_dilation; }) {
       set(lhs_dilations, attrs.lhs_dilation, attrs.n_lhs_dilation, rank);
     }
   }
 
-  // Finds the element of x, whose spatial sizes are given, that tap k of the window at output place
-  // p lies on. False if it lies on padding, or between the elements of a dilated x.
+  // Finds the element of x, which has these spatial sizes, under tap k of the window at output
+  // position p. Returns false for padding, and between the elements of a dilated x.
   bool find(const Spatial& p, const Spatial& k, const Spatial& sizes, Spatial& found) const {
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t dilated = p.at[i] * steps.at[i] + k.at[i] * dilations.at[i] - pads.at[i];
