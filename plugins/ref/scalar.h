@@ -1,6 +1,6 @@
-// Which types the loops compute in, and how values get there and back.
+// The types that the loops compute in, and conversions to and from them.
 //
-// In the conformance kit the loops also compute in binary128 (TENON_SDK_BINARY128).
+// In the conformance kit the loops also support binary128 (TENON_SDK_BINARY128).
 
 #pragma once
 
@@ -54,17 +54,17 @@ struct Computing<__float128> {
 
 }  // namespace detail
 
-// For what NUMERICS calls exact or rounded. Addition, subtraction, multiplication, division and
-// square root of float32 and the halves come out as if they were rounded once, since double has
-// more than twice their bits; for float64 any wider type would round twice.
+// For ops that NUMERICS calls exact or rounded. Addition, subtraction, multiplication, division and
+// square root of float32 and half types are correctly rounded, since double has more than twice
+// their bits. For float64 any wider type would round twice.
 template <class T>
 using Exact = typename detail::Computing<T>::Exact;
 
-// For sums, products and transcendental functions: one width up.
+// For sums, products and transcendental functions: the next wider type.
 template <class T>
 using Wide = typename detail::Computing<T>::Wide;
 
-// Exact, except that a signed integer counts as its sign-extended bits for Wide.
+// Exact, except that signed integers are sign-extended if W is unsigned.
 template <class W, class T>
 W widen(T x) {
   if constexpr (std::is_same_v<T, Bool>) {
@@ -78,7 +78,7 @@ W widen(T x) {
   }
 }
 
-// Rounds once to a float, wraps to an integer.
+// Rounds once to a float, and wraps to an integer.
 template <class T, class W>
 T narrow(W x) {
   if constexpr (std::is_same_v<T, Bool>) {

@@ -1,4 +1,4 @@
-// The dtypes as C++ types: float16 and bfloat16, bool as a byte, and the step from a tenon_dtype at
+// The dtypes as C++ types: float16, bfloat16, bool as a byte, and dispatch from a tenon_dtype at
 // run time to a type at compile time.
 
 #pragma once
@@ -24,8 +24,8 @@ inline float float_of(uint32_t bits) {
   return x;
 }
 
-// Rounds to the float whose last bit is 1 wherever that is inexact. Rounding the result once more,
-// to a type with at least two bits less, then gives what rounding `x` itself would have given.
+// Rounds to odd: if inexact, to the adjacent float whose last bit is 1. Rounding the result again,
+// to a type with at least two bits less, then gives the same as rounding `x` once.
 template <class Wide>
 float round_to_odd(Wide x) {
   const float nearest = static_cast<float>(x);
@@ -37,7 +37,7 @@ float round_to_odd(Wide x) {
 
 }  // namespace detail
 
-// Ties go to even, and every NaN becomes a quiet one.
+// Rounds ties to even; every NaN becomes a quiet NaN.
 inline uint16_t half_bits(float x) {
   const uint32_t bits = detail::bits_of(x);
   const uint32_t sign = (bits >> 16) & 0x8000u;
@@ -45,11 +45,11 @@ inline uint16_t half_bits(float x) {
   uint32_t half;
   if (magnitude > 0x7f800000u) {
     half = 0x7e00u;
-  } else if (magnitude >= 0x477ff000u) {  // From 65520 on the nearest is infinity.
+  } else if (magnitude >= 0x477ff000u) {  // 65520 and above round to infinity.
     half = 0x7c00u;
   } else if (magnitude < 0x38800000u) {
-    // Below 2^-14 the results are multiples of 2^-24, the spacing of floats beside a half: the
-    // addition rounds.
+    // Below 2^-14 results are multiples of 2^-24, the spacing of floats at 0.5, so the addition
+    // rounds.
     half = detail::bits_of(detail::float_of(magnitude) + 0.5f) - detail::bits_of(0.5f);
   } else {
     magnitude += 0xfffu + ((magnitude >> 13) & 1);
@@ -80,7 +80,7 @@ inline float bfloat16_value(uint16_t bits) {
   return detail::float_of(static_cast<uint32_t>(bits) << 16);
 }
 
-// One of the two 16-bit floats. Converting from a wider float rounds once.
+// One of the two 16-bit floats. Conversion from a wider float rounds once.
 template <uint16_t (*to_bits)(float), float (*to_float)(uint16_t)>
 struct SmallFloat {
   uint16_t bits = 0;
@@ -91,7 +91,7 @@ struct SmallFloat {
   requires(std::is_floating_point_v<Wide> &&
            sizeof(Wide) > sizeof(float)) explicit SmallFloat(Wide x)
       : bits(to_bits(detail::round_to_odd(x))) {}
-  // A long double holds every 64-bit integer where it is wider than a double.
+  // If a long double is wider than a double, it represents every 64-bit integer.
   template <class Int>
   requires(std::is_integral_v<Int>) explicit SmallFloat(Int x)
       : SmallFloat(static_cast<long double>(x)) {}
@@ -101,7 +101,7 @@ struct SmallFloat {
 using Half = SmallFloat<half_bits, half_value>;
 using BFloat16 = SmallFloat<bfloat16_bits, bfloat16_value>;
 
-// A byte that counts as true unless it is zero: reading another value as `bool` is undefined.
+// A byte that is true unless it is zero. Reading other values as `bool` would be undefined.
 struct Bool {
   uint8_t byte = 0;
 
@@ -143,7 +143,7 @@ inline size_t size_of(tenon_dtype dtype) {
   return static_cast<size_t>(TENON_DTYPE_BITS(dtype)) * TENON_DTYPE_LANES(dtype) / 8;
 }
 
-#if defined(TENON_SDK_BINARY128)  // The kit's oracle; a compiler that has the type.
+#if defined(TENON_SDK_BINARY128)  // For the kit's oracle, if the compiler has the type.
 template <>
 inline constexpr tenon_dtype kDTypeOf<__float128> = TENON_FLOAT128;
 #endif
@@ -191,7 +191,7 @@ template <class T, class... Rest>
 Type<T> first_of(Types<T, Rest...>);
 }  // namespace detail
 
-// Calls f(Type<T>{}) for the T of a list that `dtype` stands for, and returns what it gives: a
+// Calls f(Type<T>{}) for the T in a list that corresponds to `dtype`, and returns its result, or a
 // default result if the list has none.
 //
 //   dispatch<Floats>(dtype, [&]<class T>(Type<T>) { ... });
@@ -201,7 +201,7 @@ auto dispatch(tenon_dtype dtype, F&& f) {
   return detail::dispatch<Result>(List{}, dtype, f);
 }
 
-// An element that is moved but not looked at.
+// An element that is only moved.
 template <size_t size>
 struct Raw {
   unsigned char bytes[size] = {};

@@ -1,18 +1,17 @@
-// An expansion as data: a transcendental function of one or two numbers as a list of instructions
-// without branches, which a plugin that makes code emits in its own terms. run_expansion() walks
-// through it; expansions.h finds the one of an op.
+// Expansions as data: a transcendental function of one or two numbers, as a list of instructions
+// without branches. A plugin that generates code emits them in its target language. run_expansion()
+// iterates over an expansion; expansions.h finds that of an op.
 //
-// A value is a float, an int or a bool. Floats are float or double; ints are as wide, and no more
-// than their bits: where a sign matters, the opcode says whether there is one. What emits
-// instructions keeps to this:
+// A value is a float, an int or a bool. Floats are float or double. Ints have the same width and no
+// sign: where a sign matters, the opcode determines it. Emitted code must obey these rules:
 //
-//   - Each operation on floats rounds once, to nearest, ties to even; division and square root may
+//   - Each operation on floats rounds once, to nearest, ties to even. Division and square root may
 //     be off by 2.5 ulp. Nothing is contracted, reassociated, or simplified as if there were no
-//     infinities, no NaN and no negative zero. Subnormals count, unless the device says
+//     infinities, NaN or negative zero. Subnormals are preserved, unless the device declares
 //     TENON_FEATURE_FLUSH_TO_ZERO.
-//   - Ints wrap around. The count of a shift is below the width.
-//   - Both sides of a `where` are computed. The one not taken may be anything, NaN included.
-//   - to_int is given whole numbers in range where its result matters. Of others it gives any
+//   - Ints wrap around. Shift counts are below the width.
+//   - Both sides of a `where` are computed. The one not selected may be anything, including NaN.
+//   - The operand of to_int is an integer in range if the result matters. For others it gives any
 //     value, without a trap.
 //   - Half types are widened to float, and the result is rounded to them once, at the end.
 
@@ -27,10 +26,9 @@
 
 namespace tenon_sdk {
 
-// The opcodes, by how many operands they take. `round` goes to the nearest whole number, ties to
-// even; `where` gives the bits of its second operand if the first holds, else of the third;
-// int_shift_right repeats the sign, uint_shift_right brings zeros; int_less and to_float take ints
-// as signed.
+// The opcodes, by number of operands. `round` rounds to the nearest integer, ties to even. `where`
+// returns the bits of its second operand if the first is true, else of the third. int_shift_right
+// is arithmetic and uint_shift_right is logical. int_less and to_float treat ints as signed.
 // clang-format off
 #define TENON_EXPANSION_OPCODES(UNARY, BINARY, TERNARY)                                           \
   BINARY(add) BINARY(sub) BINARY(mul) BINARY(div)           /* floats -> float */                 \
@@ -55,31 +53,31 @@ enum class ExpansionOpcode : uint8_t {
 #undef TENON_ROW
 };
 
-// Operands are numbers of values: those before this instruction's own. What an opcode does not take
-// is 0.
+// Operands are indices of earlier values. Operands that an opcode does not have are 0.
 struct ExpansionInstruction {
   ExpansionOpcode opcode;
   uint16_t a = 0, b = 0, c = 0;
 };
 
-// The values are numbered in the order of these lists: inputs, constants, int constants, then
-// what each instruction gives. The last one is the result.
+// Values are numbered in the order of these lists: inputs, constants, int constants, then the
+// results of the instructions. The last value is the result.
 struct Expansion {
   uint32_t op;     // TENON_OP_<name>.
-  bool is_double;  // Whether floats are double and ints have 64 bits, or they are float and 32.
+  // Whether floats are double and ints 64 bits wide; else they are float and 32 bits wide.
+  bool is_double;
   uint16_t n_inputs;
-  std::span<const uint64_t> constants;      // Floats, by their bits. Those of 32 bits lie in the
+  std::span<const uint64_t> constants;      // Bits of floats; those with 32 bits are in the
   std::span<const uint64_t> int_constants;  // lower half.
   std::span<const ExpansionInstruction> instructions;
 };
 
-// Walks through an expansion with a builder, which has a type `Value`, a function
+// Iterates over an expansion with a builder. The builder has a type `Value`, the functions
 //
-//   Value constant(uint64_t bits);       a float, by its bits
+//   Value constant(uint64_t bits);       a float, given by its bits
 //   Value int_constant(uint64_t bits);
 //
-// and one for each opcode, called like it, which takes so many values: add(a, b), where(c, a, b).
-// Gives the value of the result.
+// and a function for each opcode with its name and operands: add(a, b), where(c, a, b). Returns the
+// value of the result.
 template <class Builder>
 typename Builder::Value run_expansion(const Expansion& expansion, Builder& builder,
                                       std::initializer_list<typename Builder::Value> inputs) {

@@ -1,5 +1,5 @@
-// The expansions of transcendental ops, which core/ops/expansions defines, as data: each op of that
-// class without attributes that has a decomposition is here, in float and in double.
+// The expansions of transcendental ops, which core/ops/expansions defines, as data. Contains each
+// op of that class without attributes that has a decomposition, in float and in double.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon_sdk {
 
-// That of an op, TENON_OP_<name>; NULL if it has none.
+// Finds the expansion of an op, TENON_OP_<name>; NULL if it has none.
 inline const Expansion* find_expansion(uint32_t op, bool is_double) {
   for (const Expansion& expansion : expansion_data::kAll) {
     if (expansion.op == op && expansion.is_double == is_double) return &expansion;

@@ -1,6 +1,5 @@
-// Factorisations of dense matrices as plain loops: what `ref` judges by, and what a plugin computes
-// with that has no library for it. They overwrite their operands where that is natural, and assume
-// finite elements.
+// Factorisations of dense matrices as plain loops: used by `ref` as the oracle, and by plugins
+// without a library. Some overwrite their operands. All assume finite elements.
 
 #pragma once
 
@@ -19,8 +18,8 @@ struct Loops {
   using Number = W;
   using Matrix = DenseMatrix<W>;
 
-  // The root of a symmetric matrix, row by row, in place of its lower triangle. False if the matrix
-  // is not positive definite.
+  // The Cholesky factor of a symmetric matrix, which replaces its lower triangle. Returns false if
+  // the matrix is not positive definite.
   static bool cholesky(Matrix& a) {
     for (int64_t i = 0; i < a.rows(); ++i) {
       for (int64_t j = 0; j <= i; ++j) {
@@ -33,7 +32,7 @@ struct Loops {
     return true;
   }
 
-  // Solves a x = b for a triangular a, in place of b.
+  // Solves a x = b for a triangular a; x replaces b.
   static void substitute(const Matrix& a, bool lower, bool unit_diagonal, Matrix& b) {
     const int64_t n = a.rows();
     for (int64_t step = 0; step < n; ++step) {
@@ -47,8 +46,8 @@ struct Loops {
     }
   }
 
-  // Elimination: leaves the pivots on the diagonal of `a`. Gives whether an odd number of rows
-  // changed places.
+  // Elimination: leaves the pivots on the diagonal of `a`. Returns whether the number of row swaps
+  // is odd.
   static bool eliminate(Matrix& a) {
     const std::vector<int64_t> swaps = swaps_of_elimination(a);
     bool is_odd = false;
@@ -58,7 +57,7 @@ struct Loops {
     return is_odd;
   }
 
-  // Solves a x = b in place of b. False if a is singular.
+  // Solves a x = b; x replaces b. Returns false if a is singular.
   static bool solve(Matrix& a, Matrix& b) {
     const std::vector<int64_t> swaps = swaps_of_elimination(a);
     for (int64_t i = 0; i < a.rows(); ++i) {
@@ -70,16 +69,16 @@ struct Loops {
     return true;
   }
 
-  // With Householder's reflections, which make `a` upper triangular.
+  // By Householder reflections, which make `a` upper triangular.
   static void qr(Matrix& a, Matrix& q, Matrix& r) {
     const int64_t m = a.rows(), n = a.columns(), n_reflections = r.rows();
-    Matrix mirrors(n_reflections, m);  // The vector of each reflection in a row.
+    Matrix mirrors(n_reflections, m);  // Each row is the vector of a reflection.
     for (int64_t i = 0; i < n_reflections; ++i) {
       W length = 0;
       for (int64_t k = i; k < m; ++k) length += a(k, i) * a(k, i);
       length = std::sqrt(length);
       for (int64_t k = i; k < m; ++k) mirrors(i, k) = a(k, i);
-      mirrors(i, i) += a(i, i) < 0 ? -length : length;  // Away from zero.
+      mirrors(i, i) += a(i, i) < 0 ? -length : length;  // Avoids cancellation.
       reflect(mirrors, i, a, i);
       for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? W{0} : a(i, j);
     }
@@ -87,8 +86,8 @@ struct Loops {
     for (int64_t i = n_reflections; i-- > 0;) reflect(mirrors, i, q, 0);
   }
 
-  // One-sided Jacobi: columns of x, which has no more of them than rows, are turned in pairs until
-  // all are orthogonal. False if they do not become so.
+  // One-sided Jacobi: rotates pairs of columns of x, which has no more columns than rows, until all
+  // are orthogonal. Returns false if it does not converge.
   static bool svd(const Matrix& x, Matrix& u, std::vector<W>& s, Matrix& vh) {
     if (x.rows() < x.columns()) {
       Matrix v(x.columns(), x.rows()), uh(x.rows(), x.rows());
@@ -97,7 +96,7 @@ struct Loops {
       vh = v.transposed();
       return found;
     }
-    Matrix columns = x.transposed(), turns(x.columns(), x.columns());  // Both have them in rows.
+    Matrix columns = x.transposed(), turns(x.columns(), x.columns());  // Both are transposed.
     turns.set_identity();
     if (!make_orthogonal(columns, turns)) return false;
     for (int64_t i = 0; i < columns.rows(); ++i) s.push_back(std::sqrt(dot(columns, i, i)));
@@ -118,14 +117,14 @@ struct Loops {
     return true;
   }
 
-  // Jacobi's rotations until all outside of the diagonal is negligible. Reads the lower triangle.
-  // False if it does not become so.
+  // Jacobi rotations until all elements off the diagonal are negligible. Reads the lower triangle.
+  // Returns false if it does not converge.
   static bool eigh(Matrix& x, std::vector<W>& w, Matrix& v) {
     const int64_t n = x.rows();
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = i + 1; j < n; ++j) x(i, j) = x(j, i);
     }
-    Matrix vectors(n, n);  // In rows.
+    Matrix vectors(n, n);  // Transposed.
     vectors.set_identity();
     if (!make_diagonal(x, vectors)) return false;
     for (int64_t i = 0; i < n; ++i) w.push_back(x(i, i));
@@ -139,8 +138,8 @@ struct Loops {
   }
 
  private:
-  static constexpr int kMostSweeps = 60;  // Ten are many.
-  // The distance from 1 to the next number; numeric_limits does not know binary128.
+  static constexpr int kMostSweeps = 60;  // Ten are typically more than enough.
+  // The distance from 1 to the next number; numeric_limits does not support binary128.
   static constexpr W kEpsilon = [] {
     W epsilon = 1;
     while (W{1} + epsilon / 2 != W{1}) epsilon /= 2;
@@ -151,8 +150,8 @@ struct Loops {
     for (int64_t j = 0; i != k && j < a.columns(); ++j) std::swap(a(i, j), a(k, j));
   }
 
-  // The upper triangle in place of `a` and, below, the multiples of rows that were taken away. Row
-  // i was swapped with the one of that number, at or below it, where the largest element was.
+  // Replaces `a` by the upper triangle and, below it, the multipliers of the elimination. Row i was
+  // swapped with row swaps[i] >= i, which had the largest element.
   static std::vector<int64_t> swaps_of_elimination(Matrix& a) {
     const int64_t n = a.rows();
     std::vector<int64_t> swaps;
@@ -163,7 +162,7 @@ struct Loops {
       }
       swaps.push_back(pivot);
       swap_rows(a, i, pivot);
-      if (a(i, i) == 0) continue;  // So is all below it.
+      if (a(i, i) == 0) continue;  // All elements below are 0 as well.
       for (int64_t k = i + 1; k < n; ++k) {
         a(k, i) /= a(i, i);
         for (int64_t j = i + 1; j < n; ++j) a(k, j) -= a(k, i) * a(i, j);
@@ -187,7 +186,7 @@ struct Loops {
     return order;
   }
 
-  // Mirrors the columns of `a`, from `first` on, at the plane across vector i.
+  // Reflects the columns of `a` from `first` on by the Householder vector i.
   static void reflect(const Matrix& mirrors, int64_t i, Matrix& a, int64_t first) {
     const W squared = dot(mirrors, i, i);
     if (squared == 0) return;
@@ -202,7 +201,7 @@ struct Loops {
   struct Rotation {
     W cosine, sine;
 
-    // That which makes [[p, off], [off, q]] diagonal, by the smaller of the two angles.
+    // The rotation that diagonalises [[p, off], [off, q]], by the smaller of the two angles.
     Rotation(W p, W off, W q) {
       const W ratio = (q - p) / (2 * off);
       const W root = std::hypot(W{1}, ratio);
@@ -220,8 +219,8 @@ struct Loops {
     }
   };
 
-  // A column that is shorter than rounding leaves it, beside the longest, and still not orthogonal
-  // to another is rounding alone. It would shrink for ever, so it becomes zero.
+  // If a column is negligible relative to the longest and still not orthogonal to another, it is
+  // only rounding error. It would shrink forever, so it becomes zero.
   static bool make_orthogonal(Matrix& columns, Matrix& turns) {
     const W negligible = kEpsilon * std::sqrt(static_cast<W>(columns.columns()));
     W longest = 0;
@@ -270,13 +269,13 @@ struct Loops {
     return false;
   }
 
-  // Makes row i a unit vector across all rows before it: the first unit vector of which enough is
-  // left when their parts are taken away.
+  // Makes row i a unit vector orthogonal to all rows before it: the first unit vector with a large
+  // enough remainder after their projections are subtracted.
   static void complete(Matrix& rows, int64_t i) {
     const int64_t n = rows.columns();
     for (int64_t unit = 0; unit < n; ++unit) {
       for (int64_t j = 0; j < n; ++j) rows(i, j) = j == unit ? 1 : 0;
-      for (int round = 0; round < 2; ++round) {  // Once more for what rounding left.
+      for (int round = 0; round < 2; ++round) {  // Twice, to remove rounding errors.
         for (int64_t k = 0; k < i; ++k) {
           const W along = dot(rows, i, k);
           for (int64_t j = 0; j < n; ++j) rows(i, j) -= along * rows(k, j);

@@ -1,5 +1,5 @@
-// Slots of a plugin written in C++: an exception becomes an error of the slot instead of leaving
-// the plugin, and a callback that a failing call received is destroyed.
+// Wraps the slots of a plugin written in C++: an exception becomes an error that the slot returns,
+// and a callback passed to a failing call is destroyed.
 
 #pragma once
 
@@ -14,11 +14,11 @@
 namespace tenon_sdk {
 
 // `Plugin` has static overloads host_of(handle), which return the host of an instance, a device or
-// a stream, and the message `no_memory`, for which nothing is allocated.
+// a stream, and a static message `no_memory`, which needs no allocation.
 template <class Plugin>
 class Guard {
  public:
-  // The slot as the table holds it; nullptr for one that the plugin lacks.
+  // The slot for the table; nullptr for one that the plugin lacks.
   template <auto slot>
   static constexpr auto of() {
     if constexpr (std::is_same_v<decltype(slot), const std::nullptr_t> ||
@@ -30,7 +30,7 @@ class Guard {
   }
 
  private:
-  // Slots that return no error throw nothing.
+  // Slots that return no error do not throw.
   template <auto slot>
   struct Guarded {
     static constexpr auto call = slot;
@@ -51,7 +51,7 @@ class Guard {
     }
   };
 
-  // The host of the first handle that has one.
+  // The host of the first handle for which host_of is defined.
   template <class First, class... Rest>
   static const Host& host_among(First first, Rest... rest) {
     if constexpr (requires { Plugin::host_of(first); }) {

@@ -1,4 +1,4 @@
-// What a plugin asks of the host, and what both sides do with structs that grow.
+// The host's table for plugins, and helpers for structs with struct_size.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tenon_sdk {
 
-// Whether a struct that begins with struct_size is long enough to hold a field.
+// Whether a struct that begins with struct_size is long enough to contain a field.
 #define TENON_SDK_HAS(object, field) \
   ((object).struct_size >=           \
    (offsetof(std::decay_t<decltype(object)>, field) + sizeof((object).field)))
@@ -19,8 +19,8 @@ namespace tenon_sdk {
 inline tenon_string to_c(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view text(tenon_string string) { return {string.data, string.size}; }
 
-// Hands `filled` to a caller who may know a shorter struct: writes no further than the caller
-// allows, and notes how much that was.
+// Copies `filled` to a caller that may know a shorter struct: writes at most out->struct_size
+// bytes, and sets struct_size to the number written.
 template <class Struct>
 void fill_struct(Struct* out, Struct filled) {
   const size_t size = std::min<size_t>(out->struct_size, sizeof(Struct));
@@ -33,7 +33,7 @@ class Host {
  public:
   explicit Host(const tenon_host* table) : table_(table) {}
 
-  // Never NULL, so that `return host.error(...)` fails. Every host has make_error.
+  // Never NULL, so `return host.error(...)` always fails. Every host has make_error.
   tenon_error* error(tenon_code code, std::string_view message) const {
     return table_->make_error(code, to_c(message));
   }
@@ -46,7 +46,7 @@ class Host {
   void log(void* log_context, int32_t level, std::string_view message) const {
     if (TENON_SDK_HAS(*table_, log)) table_->log(log_context, level, to_c(message));
   }
-  // A launch that was enqueued has failed; takes the error.
+  // Reports that an enqueued launch has failed; takes ownership of the error.
   void launch_failed(void* work, uint64_t ticket, tenon_error* error) const {
     if (TENON_SDK_HAS(*table_, launch_failed)) {
       table_->launch_failed(work, ticket, error);

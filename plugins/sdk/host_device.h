@@ -1,8 +1,7 @@
-// A device whose memory is the host's and whose launches have finished when they return: every slot
-// of plugin_slots.def, ready to use.
+// A synchronous device in host memory: an implementation of every slot of plugin_slots.def.
 //
-// A plugin derives its Instance, makes it with `create`, and fills its table from here. A slot that
-// it answers itself goes into a namespace of its own:
+// A plugin derives its Instance, makes it with `create`, and fills its table from here. Slots that
+// it implements itself go into a namespace of its own:
 //
 //   namespace my_calls {
 //   using namespace tenon_sdk::host_device;
@@ -30,19 +29,19 @@ inline constexpr tenon_features kHostDeviceFeatures =
     TENON_FEATURE_HOST_VISIBLE | TENON_FEATURE_HOST_BLOCKING | TENON_FEATURE_SYNCHRONOUS |
     TENON_FEATURE_IMPORT_HOST;
 
-// One context's use of the plugin. It has one device.
+// A context's instance of the plugin. It has one device.
 class Instance {
  public:
   Instance(const tenon_host* host, const tenon_instance_options& options)
       : host(host), log_context(options.log_context), threads(options.threads) {}
   virtual ~Instance() = default;
 
-  // What the device is. Strings live as long as the instance.
+  // Describes the device. Strings live as long as the instance.
   virtual tenon_device_properties describe() const = 0;
 
   const Host host;
   void* const log_context;
-  const uint32_t threads;  // At most so many; 0 for one each core.
+  const uint32_t threads;  // Maximum number; 0 for one per core.
 };
 
 struct HostDevice {
@@ -76,8 +75,8 @@ namespace host_device {
 
 inline constexpr std::align_val_t kAlignment{64};
 
-// Makes an instance of a type derived from Instance, whose constructor has the same parameters. It
-// has no options, so it refuses every key.
+// Makes an instance of a type derived from Instance, whose constructor has the same parameters.
+// There are no options, so every key is refused.
 template <class Derived>
 tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                     tenon_instance_p** out_instance) {
@@ -177,7 +176,7 @@ inline tenon_error* import_host(tenon_device_p* device, void* data, uint64_t siz
   return make_buffer(from_c(device), data, size, true, out_buffer);
 }
 
-// The address of `size` bytes, or NULL if they are not all inside the buffer.
+// The address of `size` bytes; NULL if they are not all inside the buffer.
 inline std::byte* address(const tenon_place& place, uint64_t size) {
   if (place.buffer == nullptr) return static_cast<std::byte*>(place.host) + place.offset;
   const HostBuffer& buffer = from_c(place.buffer);
@@ -205,7 +204,7 @@ inline tenon_error* fill(tenon_stream_p* stream, const tenon_fill_region* fill) 
   const tenon_place place = {.buffer = fill->buffer, .offset = fill->offset};
   std::byte* const to = address(place, fill->size);
   if (!to) return device.error(TENON_INVALID_ARGUMENT, "fill: outside of its buffer");
-  // The low bytes of the pattern come first, whatever the machine's byte order.
+  // The low bytes of the pattern come first, whatever the byte order.
   std::byte pattern[8];
   for (uint32_t i = 0; i < n; ++i) pattern[i] = static_cast<std::byte>(fill->pattern >> (8 * i));
   for (uint64_t at = 0; at < fill->size; at += n) std::memcpy(to + at, pattern, n);
@@ -232,7 +231,7 @@ inline tenon_error* open_stream(tenon_device_p* self, tenon_stream_p** out_strea
 
 inline void close_stream(tenon_stream_p* stream) { delete &from_c(stream); }
 
-// All work has finished already, so every event is the same one.
+// All earlier work has finished, so a single event suffices.
 inline tenon_error* record_event(tenon_stream_p*, tenon_event_p** out_event) {
   static char event;
   *out_event = reinterpret_cast<tenon_event_p*>(&event);
@@ -273,14 +272,14 @@ inline tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_reques
 
 inline void release_kernel(tenon_kernel_p* kernel) { delete from_c(kernel); }
 
-// What runs at once is not recorded.
+// A synchronous device makes no recordings.
 inline constexpr std::nullptr_t record = nullptr;
 inline constexpr std::nullptr_t replay = nullptr;
 inline constexpr std::nullptr_t release_recording = nullptr;
 
 inline constexpr std::nullptr_t run_tasks = nullptr;
 
-// Where a call is the work, the host's clock tells all.
+// On a synchronous device, the host's clock measures calls.
 inline constexpr std::nullptr_t mark_time = nullptr;
 inline constexpr std::nullptr_t read_time = nullptr;
 

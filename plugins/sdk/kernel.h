@@ -1,7 +1,7 @@
 // Kernels as C++ objects, and the functions that prepare them.
 //
-// A plugin writes `Prepared prepare_x(const Request&)`, names it in its kernels.def, and makes its
-// list with TENON_SDK_KERNEL. plugins/null shows all of it.
+// A plugin writes `Prepared prepare_x(const Request&)`, names it in its kernels.def, and builds its
+// list of kernels with TENON_SDK_KERNEL. plugins/null is a complete example.
 
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace tenon_sdk {
 
-// A prepared kernel. Launches of a SYNCHRONOUS device may run at once on several threads, so a
-// kernel does not change after it is made.
+// A prepared kernel. It is immutable, since a SYNCHRONOUS device may launch it on several threads
+// at once.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -33,15 +33,15 @@ using KernelPtr = std::unique_ptr<Kernel>;
 inline tenon_kernel_p* to_c(Kernel* kernel) { return reinterpret_cast<tenon_kernel_p*>(kernel); }
 inline Kernel* from_c(tenon_kernel_p* kernel) { return reinterpret_cast<Kernel*>(kernel); }
 
-// A copy of a list of attributes. The host's list is gone when `prepare` returns.
+// A copy of a list attribute. The host's list is valid only until `prepare` returns.
 using List = std::vector<int64_t>;
 inline List list(const int64_t* values, size_t n) { return List(values, values + n); }
-// The same for a list whose being empty means that all of its `n` values are `value`.
+// The same for a list that, if empty, stands for `n` times `value`.
 inline List list_or(const int64_t* values, size_t n_values, size_t n, int64_t value) {
   return n_values == 0 ? List(n, value) : list(values, n_values);
 }
 
-// What prepare is asked for.
+// The request passed to prepare functions.
 class Request {
  public:
   Request(tenon_device_p* device, const tenon_kernel_request& request)
@@ -55,8 +55,8 @@ class Request {
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_operand& output(size_t i) const { return request_.outputs[i]; }
 
-  // The attributes. A host that is older than this plugin sends a shorter struct, and `attrs` comes
-  // with the defaults of what it lacks. Lists belong to the host: copy them with `list`.
+  // The attributes. A host older than this plugin sends a shorter struct; missing fields have their
+  // defaults. Lists belong to the host: copy them with `list`.
   template <class Attrs>
   Attrs attrs(Attrs attrs = {}) const {
     if (request_.attrs == nullptr) return attrs;
@@ -71,8 +71,8 @@ class Request {
   const tenon_kernel_request& request_;
 };
 
-// The answer of a prepare function: a kernel, a refusal with its reason, or an error. By default a
-// refusal, so that `dispatch` refuses dtypes that its list lacks.
+// The result of a prepare function: a kernel, a refusal with its reason, or an error. The default
+// is a refusal, so that `dispatch` refuses dtypes outside its list.
 struct Prepared {
   KernelPtr kernel;
   uint32_t traits = 0;
@@ -106,14 +106,14 @@ class FunctionKernel final : public Kernel {
 
 }  // namespace detail
 
-// A kernel from a function that takes the launch; what it captures is the kernel's state.
+// A kernel from a function of the launch; its captures are the kernel's state.
 template <class Function>
 Prepared kernel(uint32_t traits, Function function) {
   using Made = detail::FunctionKernel<Function>;
   return {.kernel = std::make_unique<Made>(std::move(function)), .traits = traits};
 }
 
-// Gives the host what `make()` answers.
+// Returns the result of `make()` to the host.
 template <class Make>
 tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                     tenon_string* out_reason) {
@@ -128,13 +128,13 @@ tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_
     fill_struct(out_traits, tenon_kernel_traits{.struct_size = 0, .flags = prepared.traits});
     *out_kernel = to_c(prepared.kernel.release());
     return nullptr;
-  } catch (...) {  // Only std::bad_alloc: all else comes back as an error.
-    *out_reason = TENON_STR("out of memory");  // The host makes an error of it, and asks again.
+  } catch (...) {  // Only std::bad_alloc; others are already errors.
+    *out_reason = TENON_STR("out of memory");  // The host reports this as an error, and may retry.
     return nullptr;
   }
 }
 
-// What the host calls: `function` in the shape of tenon_kernel.prepare.
+// Adapts `function` to the signature of tenon_kernel.prepare.
 template <Prepared (*function)(const Request&)>
 tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
@@ -143,13 +143,13 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
                 out_reason);
 }
 
-// The size of an op's attributes: 0 for an op without any, whose struct is never defined.
+// The size of an op's attributes; 0 for an op without any, whose struct is not defined.
 template <class Attrs, class = void>
 inline constexpr uint32_t kAttrsSize = 0;
 template <class Attrs>
 inline constexpr uint32_t kAttrsSize<Attrs, std::void_t<decltype(sizeof(Attrs))>> = sizeof(Attrs);
 
-// A line of kernels.def as an element of the plugin's list.
+// Converts a line of kernels.def to an element of the plugin's list.
 #define TENON_SDK_KERNEL(op, signature, function)                                          \
   {                                                                                        \
     TENON_OP_##op, tenon_sdk::kAttrsSize<struct tenon_##op##_attrs>, TENON_STR(signature), \

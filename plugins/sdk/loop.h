@@ -1,4 +1,4 @@
-// Loops: what the host asks for, and the plainest way to run one.
+// Requests for loops, and the simplest implementation of them.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tenon_sdk {
 
-// What prepare_loop is asked for.
+// The request passed to prepare_loop.
 class LoopRequest {
  public:
   LoopRequest(tenon_device_p* device, const tenon_loop_request& request)
@@ -26,17 +26,18 @@ class LoopRequest {
   size_t n_outputs() const { return request_.n_outputs; }
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_loop_instruction& instruction(size_t i) const { return request_.instructions[i]; }
-  // What the loop goes behind; NULL: nothing. Its value is that behind the inputs'.
+  // The anchor kernel that the loop follows; NULL if none. Its result is the value after the
+  // inputs.
   const tenon_kernel_request* head() const {
     return TENON_SDK_HAS(request_, head) ? request_.head : nullptr;
   }
-  // The value that the first instruction gives.
+  // The index of the first instruction's result.
   size_t first_given() const { return n_inputs() + (head() != nullptr ? 1 : 0); }
-  // Which value an output is.
+  // The index of an output's value.
   uint32_t output(size_t i) const { return request_.outputs[i]; }
-  // Bit i: a row goes along axis i. 0: there are no rows.
+  // Bit i is set if rows extend along axis i. 0 if there are no rows.
   uint32_t row_axes() const { return request_.row_axes; }
-  // Of every value per element.
+  // The rank of all values per element.
   uint16_t rank() const {
     if (head() != nullptr) return head()->outputs[0].rank;
     return n_inputs() > 0 ? input(0).rank : uint16_t{0};
@@ -46,7 +47,7 @@ class LoopRequest {
     return value >= first_given() && (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
   }
   bool reduces(size_t i) const { return (instruction(i).flags & TENON_LOOP_REDUCES) != 0; }
-  // Whether instruction `i` takes values per row to one per row.
+  // Whether instruction `i` maps values per row to a value per row.
   bool is_on_rows(size_t i) const {
     return (instruction(i).flags & (TENON_LOOP_PER_ROW | TENON_LOOP_REDUCES)) == TENON_LOOP_PER_ROW;
   }
@@ -55,8 +56,8 @@ class LoopRequest {
     return value < first_given() ? head()->outputs[0].dtype : instruction_at(value).dtype;
   }
 
-  // The kernel of instruction `i` alone. `packed`: what is strided will come densely; so will a
-  // value per row where it is one for each of the row's elements.
+  // Prepares the kernel of instruction `i` alone. With `packed`, strided operands will be dense. So
+  // will values per row, after they are repeated for each element of the row.
   Prepared step(size_t i, bool packed) const {
     const tenon_loop_instruction& instruction = request_.instructions[i];
     std::vector<tenon_operand> operands;
@@ -77,7 +78,7 @@ class LoopRequest {
                     .inputs = operands.data(),
                     .outputs = &output});
   }
-  // That of the head alone.
+  // Prepares the anchor kernel alone.
   Prepared head_step() const { return prepare(*head()); }
 
  private:
@@ -101,8 +102,8 @@ class LoopRequest {
   const tenon_loop_request& request_;
 };
 
-// One instruction after the other over all elements or rows, with memory for every value: obviously
-// right, and never faster than launching them one by one.
+// Runs one instruction after another over all elements or rows, with memory for every value. Simple
+// enough to be obviously right, but no faster than separate launches.
 class StepByStep final : public Kernel {
  public:
   static Prepared prepare(const LoopRequest& request) {
@@ -172,7 +173,7 @@ class StepByStep final : public Kernel {
         inputs.push_back(value.view);
         if (value.is_per_row == step.is_on_rows) continue;
         inputs[k].sizes = (step.is_on_rows ? rows : elements).sizes;
-        if (step.is_on_rows) continue;  // One element stands for all.
+        if (step.is_on_rows) continue;  // One element is broadcast.
         strides[k] = along_rows(value.view);
         inputs[k].strides = strides[k].data();
         inputs[k].strides_class = TENON_STRIDES_STRIDED;
@@ -192,11 +193,11 @@ class StepByStep final : public Kernel {
 
  private:
   struct Step {
-    KernelPtr kernel;  // NULL: the head's.
+    KernelPtr kernel;  // NULL for the anchor.
     std::vector<uint32_t> inputs;
     tenon_dtype dtype;
     bool is_on_rows = false, is_per_row = false;
-    int output;  // -1: none.
+    int output;  // -1 if none.
   };
   struct Head {
     KernelPtr kernel;
@@ -209,7 +210,7 @@ class StepByStep final : public Kernel {
   };
   using Strides = std::array<int64_t, TENON_MAX_RANK>;
 
-  // Of dense values for all elements, or with size 1 along some axes.
+  // Dense strides for values per element, or with size 1 along some axes.
   struct Shape {
     Shape(size_t rank_of_all, const int64_t* sizes_of_all, uint32_t of_one) : rank(rank_of_all) {
       for (size_t axis = 0; axis < rank; ++axis) {
@@ -222,7 +223,7 @@ class StepByStep final : public Kernel {
     int64_t strides[TENON_MAX_RANK];
   };
 
-  // A value per row for each of the row's elements.
+  // Strides that repeat a value per row for each element of the row.
   Strides along_rows(const tenon_view& value) const {
     Strides strides = {};
     for (size_t axis = 0; axis < value.rank; ++axis) {
@@ -233,11 +234,11 @@ class StepByStep final : public Kernel {
 
   Head head_;
   uint32_t row_axes_ = 0;
-  std::vector<bool> is_per_row_;  // Of the inputs.
+  std::vector<bool> is_per_row_;  // For each input.
   std::vector<Step> steps_;
 };
 
-// What the host calls: `function` in the shape of the slot.
+// Adapts `function` to the signature of the slot.
 template <Prepared (*function)(const LoopRequest&)>
 tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
                           tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,

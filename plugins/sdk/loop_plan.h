@@ -1,5 +1,5 @@
-// What a loop computes, as plugins that compile loops keep it. Values are numbered: inputs first,
-// then the results of instructions.
+// A copy of a loop request for plugins that compile loops. Values are numbered: inputs first, then
+// the results of instructions.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct LoopPlan {
   };
   std::vector<Input> inputs;
   std::vector<Instruction> instructions;
-  std::vector<uint32_t> outputs;  // Values.
+  std::vector<uint32_t> outputs;  // Indices of values.
   uint32_t row_axes = 0;
 
   bool is_input(uint32_t value) const { return value < inputs.size(); }
@@ -36,7 +36,7 @@ struct LoopPlan {
   }
 };
 
-// Without the head of a loop that has one.
+// Does not include the anchor kernel, if there is one.
 inline LoopPlan loop_plan(const LoopRequest& request) {
   LoopPlan plan;
   plan.row_axes = request.row_axes();

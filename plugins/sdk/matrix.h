@@ -1,4 +1,4 @@
-// The matrices in the last two axes of an operand, and dense copies of them to compute on.
+// Views of the matrices in the last two axes of an operand, and dense copies of them.
 
 #pragma once
 
@@ -11,13 +11,12 @@
 
 namespace tenon_sdk {
 
-// How many matrices an operand has.
+// The number of matrices in an operand.
 inline int64_t count_matrices(const tenon_view& view) {
   return count(view.rank - size_t{2}, view.sizes);
 }
 
-// Where number `index` of an operand's parts begins, in elements; a part is all that the last
-// `n_axes` axes hold.
+// The offset of part `index` of an operand, in elements. A part comprises the last `n_axes` axes.
 inline int64_t offset_of_part(const tenon_view& view, size_t n_axes, int64_t index) {
   const int64_t* strides = strides_of(view);
   int64_t at = 0;
@@ -53,7 +52,7 @@ struct MatrixView {
   T& operator()(int64_t i, int64_t j) const { return first[i * row_stride + j * column_stride]; }
 };
 
-// A matrix of its own, its rows one after another.
+// A matrix with its own memory, row-major.
 template <class W>
 class DenseMatrix {
  public:
@@ -90,7 +89,7 @@ class DenseMatrix {
   void multiply(W factor) {
     for (W& element : elements_) element *= factor;
   }
-  // Clears what lies above the diagonal.
+  // Clears all elements above the diagonal.
   void clear_above() {
     for (int64_t i = 0; i < rows_; ++i) {
       for (int64_t j = i + 1; j < columns_; ++j) (*this)(i, j) = 0;

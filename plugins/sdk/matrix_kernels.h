@@ -1,7 +1,7 @@
-// The ops of linear algebra on one matrix of a launch: reading and writing, what becomes of those
-// that have no answer, and the choice among answers that are all right, so that devices agree.
+// The linear algebra ops on one matrix of a launch: input and output, results if there is no
+// solution, and the choice among equally valid solutions, so that devices agree.
 //
-// `F` factorises: Loops of factorize.h, or what a plugin has that offers the same functions.
+// `F` provides the factorisations: Loops of factorize.h, or another class with the same functions.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct MatrixKernels {
     a.store(y);
   }
 
-  // y a = b is a^T y^T = b^T, and the transpose of a lower triangle is an upper one.
+  // y a = b is equivalent to a^T y^T = b^T, and the transpose of a lower triangle is an upper one.
   static void triangular_solve(const tenon_launch& launch, int64_t index, bool lower,
                                bool transpose, bool unit_diagonal, bool left) {
     MatrixView<const T> a(launch.inputs[0], index), b(launch.inputs[1], index);
@@ -78,7 +78,7 @@ struct MatrixKernels {
     data<T>(launch.outputs[1])[index] = static_cast<T>(log);
   }
 
-  // The diagonal of r is not negative.
+  // Chooses signs so that the diagonal of r is not negative.
   static void qr(const tenon_launch& launch, int64_t index) {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     const int64_t rank = std::min(x.rows(), x.columns());
@@ -143,18 +143,18 @@ struct MatrixKernels {
   }
 
  private:
-  // Multiplies by a power of two, which is exact and keeps squares in range. Gives that number.
+  // Multiplies by a power of two, which is exact and keeps squares in range. Returns that power.
   static W to_size_one(Matrix& x) {
     const W most = x.largest();
     if (most == 0) return 1;
-    constexpr int kMost = 100;  // Whose power and its reciprocal are in any type's range.
+    constexpr int kMost = 100;  // 2^100 and its reciprocal are in range of every type.
     const W scale = std::ldexp(W{1}, std::clamp(-std::ilogb(most), -kMost, kMost));
     x.multiply(scale);
     return scale;
   }
 
-  // Whether the largest element of a column is negative: the first of those that rounding may have
-  // told apart.
+  // Whether the largest element of a column is negative. Among elements that are equal up to
+  // rounding, the first counts.
   static bool points_down(const Matrix& vectors, int64_t column) {
     W most = 0;
     for (int64_t i = 0; i < vectors.rows(); ++i) {

@@ -1,9 +1,10 @@
-// Drives a plugin as the host does, but without the core: opens the library, prepares a kernel,
-// launches it on tensors that a test writes down as literals.
+// Drives a plugin like the host, but without the core: opens the library, prepares a kernel, and
+// launches it on tensors given as literals.
 //
 //   Plugin plugin(TENON_PLUGIN_FILE);
-//   const Launched y = plugin.run(TENON_OP_add, nullptr, {f32({1, 2}), f32({3, 4})}, {f32({2},
-//   {})}); EXPECT_EQ(y[0].numbers(), (Numbers{4, 6}));
+//   const Launched y =
+//       plugin.run(TENON_OP_add, nullptr, {f32({1, 2}), f32({3, 4})}, {f32({2}, {})});
+//   EXPECT_EQ(y[0].numbers(), (Numbers{4, 6}));
 
 #pragma once
 
@@ -26,7 +27,7 @@ namespace tenon_sdk::testing {
 
 using Numbers = std::vector<double>;
 
-// Elements in memory and a view of them, at first a dense one.
+// Elements in memory with a view of them, dense by default.
 struct Tensor {
   tenon_dtype dtype = TENON_DTYPE_NONE;
   List sizes;
@@ -44,7 +45,7 @@ struct Tensor {
     return view;
   }
 
-  // All elements, of a type that need not be exact for 64-bit integers.
+  // All elements as doubles, which are inexact for large 64-bit integers.
   Numbers numbers() const {
     Numbers result;
     dispatch<Any>(dtype, [&]<class T>(Type<T>) {
@@ -62,10 +63,10 @@ struct Tensor {
   }
 };
 
-// An operand that is absent.
+// An absent operand.
 inline Tensor none() { return {}; }
 
-// A dense tensor; missing values are zeros.
+// A dense tensor; missing values are zero.
 template <class T, class Value>
 Tensor tensor(List sizes, std::initializer_list<Value> values) {
   Tensor made;
@@ -101,24 +102,24 @@ TENON_SDK_TENSOR(f32, float, float)
 TENON_SDK_TENSOR(f64, double, double)
 #undef TENON_SDK_TENSOR
 
-// The same tensor as a launch parameter: one element without a buffer.
+// The same tensor passed by value: one element without a buffer.
 inline Tensor by_value(Tensor scalar) {
   scalar.by_value = true;
   return scalar;
 }
 
-// What became of a launch.
+// The result of a launch.
 struct Launched {
   std::vector<Tensor> outputs;
-  std::string refusal;  // Why no kernel was prepared; the outputs are empty then.
+  std::string refusal;  // Why no kernel was prepared; `outputs` is empty then.
   uint32_t traits = 0;
   tenon_error_record record = {};
-  bool overran = false;  // Bytes beside an output were written.
+  bool overran = false;  // Bytes beside an output were overwritten.
 
   const Tensor& operator[](size_t i) const { return outputs.at(i); }
 };
 
-// An error as the table below makes it.
+// An error made by the host table below.
 struct Error {
   tenon_code code;
   std::string message;
@@ -131,13 +132,13 @@ inline tenon_code code_of(tenon_error* error) {
   return owned->code;
 }
 
-// Of a loop: which axes a row has, and how many of the inputs are per row.
+// The axes of a loop's rows, and the number of inputs per row.
 struct Rows {
   uint32_t axes = 0, n_inputs = 0;
 };
 
-// One instance of a plugin with its first device and a stream. What fails ends the test program: a
-// plugin that cannot get so far has no behaviour to test.
+// An instance of a plugin with its first device and a stream. Failures exit the test program, since
+// nothing can be tested without them.
 class Plugin {
  public:
   explicit Plugin(const char* file, uint32_t threads = 0) {
@@ -167,8 +168,8 @@ class Plugin {
   tenon_device_p* device() const { return device_; }
   tenon_stream_p* stream() const { return stream_; }
 
-  // Launches the first of the op's kernels that does not refuse. Signatures are not looked at, so
-  // give dtypes that they allow. `outputs` tells dtypes and sizes.
+  // Launches the first of the op's kernels that does not refuse. Does not check signatures, so pass
+  // dtypes that they allow. `outputs` gives dtypes and sizes.
   Launched run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
                const std::vector<Tensor>& outputs) const {
     Launched launched;
@@ -179,8 +180,9 @@ class Plugin {
     return launched;
   }
 
-  // The same for a loop, whose instructions take values: first the inputs, then what those before
-  // gave. `given` are the values of the outputs. The first output lies on input `in_place`.
+  // The same for a loop. Instructions refer to values by index: first the inputs, then the results
+  // of earlier instructions. `given` are the indices of outputs. The first output aliases input
+  // `in_place`.
   struct Instruction {
     uint32_t op;
     const void* attrs;
@@ -240,7 +242,7 @@ class Plugin {
     const tenon_kernel* line;
     tenon_kernel_p* kernel;
   };
-  // The first of the op's kernels that does not refuse.
+  // Prepares the first of the op's kernels that does not refuse.
   Line prepare(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
                const std::vector<Tensor>& outputs, Launched& launched) const {
     const std::vector<tenon_operand> in = operands(inputs), out = operands(outputs);
@@ -324,7 +326,7 @@ class Plugin {
     return result;
   }
 
-  // A view of a tensor, whose elements go into a buffer between guard bytes.
+  // A view of a tensor whose elements are copied to a buffer between guard bytes.
   tenon_view view_of(const Tensor& tensor, bool is_output) const {
     tenon_view view = {};
     view.dtype = tensor.dtype;
@@ -344,7 +346,7 @@ class Plugin {
     std::memset(memory, 0xcd, size + 2 * kGuard);
     if (!is_output && size > 0) std::memcpy(memory + kGuard, tensor.bytes.data(), size);
     view.byte_offset = kGuard + first;
-    // An empty tensor has no first element, so nobody may rely on its address.
+    // An empty tensor has no first element, so its address must not matter.
     view.data = size > 0 ? memory + view.byte_offset : nullptr;
     return view;
   }

@@ -1,4 +1,4 @@
-// Views: walking over operands of any strides, and reporting indices that are out of range.
+// Views: iterating over strided operands, and reporting indices that are out of range.
 
 #pragma once
 
@@ -24,7 +24,7 @@ T* data(const tenon_view& view) {
   return static_cast<T*>(view.data);
 }
 
-// The view's strides as Walk takes them: NULL where one element stands for all.
+// The view's strides for Walk; NULL for a uniform view.
 inline const int64_t* strides_of(const tenon_view& view) {
   return view.strides_class == TENON_STRIDES_UNIFORM ? nullptr : view.strides;
 }
@@ -48,14 +48,14 @@ struct DenseStrides {
   explicit DenseStrides(const tenon_view& view) : DenseStrides(view.rank, view.sizes) {}
 };
 
-// Goes over N operands of one shape in row-major order. Axes that all operands cross without a gap
-// are merged first, so that a dense walk is one row.
+// Iterates over N operands of one shape in row-major order. Adjacent axes are merged if all
+// operands cross them without a gap, so a dense walk is a single row.
 template <size_t N>
 class Walk {
  public:
   using Offsets = std::array<int64_t, N>;  // In elements, one for each operand.
 
-  // NULL for strides means zeros: the operand's first element each time.
+  // NULL strides mean zeros, so the operand's first element is used each time.
   Walk(size_t rank, const int64_t* sizes, const std::array<const int64_t*, N>& strides) {
     for (size_t axis = 0; axis < rank; ++axis) {
       if (sizes[axis] == 0) empty_ = true;
@@ -67,7 +67,7 @@ class Walk {
     if (rank_ == 0) push(1, Offsets{});
   }
 
-  // Calls row(n, offsets, steps): element j of operand k lies at offsets[k] + j * steps[k].
+  // Calls row(n, offsets, steps): element j of operand k is at offsets[k] + j * steps[k].
   template <class Row>
   void rows(Row&& row) const {
     if (empty_) return;
@@ -119,25 +119,25 @@ class Walk {
   Offsets steps_[TENON_MAX_RANK + 1];
 };
 
-// An index from the front, or -1 if it is outside [-bound, bound).
+// The index counted from the front, or -1 if it is outside [-bound, bound).
 inline int64_t wrap(int64_t index, int64_t bound) {
   if (index < 0) index += bound;
   return index >= 0 && index < bound ? index : -1;
 }
 
-// Where a slice of `size` elements begins that lies inside of `bound`: a negative start counts from
-// the end, and then it is moved as little as possible.
+// The start of a slice of `size` elements, clamped so that it is inside `bound`. A negative start
+// counts from the end.
 inline int64_t wrap_start(int64_t start, int64_t bound, int64_t size) {
   if (start < 0) start += bound;
   return std::clamp<int64_t>(start, 0, bound - size);
 }
 
-// Notes an index out of range in the launch's error record. The first one stays.
+// Writes an index out of range to the launch's error record, unless it already has one.
 inline void report_value_error(const tenon_launch& launch, int64_t index, int64_t bound) {
   tenon_error_record* record = launch.record;
   if (record == nullptr) return;
   uint32_t untouched = 0;
-  // A builtin: the C++ library that comes with Emscripten has no std::atomic_ref.
+  // A builtin, because Emscripten's C++ library has no std::atomic_ref.
   if (!__atomic_compare_exchange_n(&record->state, &untouched, 1u, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED)) {
     return;
