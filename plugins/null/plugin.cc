@@ -40,7 +40,7 @@ class Instance final : public tenon_sdk::Instance {
 namespace calls {
 using namespace tenon_sdk::host_device;
 
-// The number of your devices in this machine; open_device gets an index below that.
+// How many devices of yours this machine has; open_device gets an index below that.
 tenon_error* count_devices(tenon_instance_p*, size_t* out_count) {
   *out_count = 1;
   return nullptr;
