@@ -51,7 +51,7 @@ void check(VkResult result, const char* what) {
 
 }  // namespace
 
-// Objects of the device end with the process.
+// The device's objects are released when the process exits.
 struct BareVulkan::State {
 #define BARE_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
   BARE_VULKAN_FUNCTIONS(BARE_VULKAN_MEMBER)
@@ -107,7 +107,7 @@ void BareVulkan::State::choose(const uint8_t* uuid) {
     GetPhysicalDeviceProperties2(all[i], &properties);
     if (std::memcmp(id.deviceUUID, uuid, VK_UUID_SIZE) != 0) continue;
     physical = all[i];
-    break;  // Another driver may offer it, too.
+    break;  // Further drivers may offer the same device.
   }
   if (physical == VK_NULL_HANDLE) fail("the loader does not offer Tenon's device");
 }
@@ -135,7 +135,7 @@ void BareVulkan::State::open_device() {
   check(CreateFence(device, &fences, nullptr, &fence), "vkCreateFence");
 }
 
-// Types of memory stand in an order that makes the first one of the device a good one.
+// Drivers order memory types by performance, so the first device-local one is good.
 VkDeviceMemory BareVulkan::State::take_memory(VkBuffer buffer) const {
   VkMemoryRequirements needs;
   GetBufferMemoryRequirements(device, buffer, &needs);
@@ -219,7 +219,7 @@ BareVulkan::BareVulkan(const uint8_t* uuid, uint64_t buffer_bytes)
   state.open_device();
   state.make_buffers(buffer_bytes);
   state.describe_buffers();
-  // Memory that nobody wrote yet may not be there yet.
+  // Writes all memory, since drivers may allocate pages lazily.
   const VkCommandBuffer fill = state.begin_commands();
   for (const VkBuffer buffer : state.buffers) {
     state.CmdFillBuffer(fill, buffer, 0, VK_WHOLE_SIZE, 0x3f800000u);

@@ -1,5 +1,5 @@
-// Shaders written by hand, run through Vulkan itself: what kernels of the Vulkan plugin are
-// measured against.
+// Runs hand-written shaders through plain Vulkan, as a baseline for the kernels of the Vulkan
+// plugin.
 
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace benches {
 
-// A device, a queue, and two buffers that all shaders have: what they read and what they write.
-// What fails ends the program.
+// A device, a queue, and two buffers that all shaders use: one for input and one for output. Errors
+// exit the program.
 class BareVulkan {
  public:
-  // The device with that UUID.
+  // Opens the device with that UUID.
   BareVulkan(const uint8_t* uuid, uint64_t buffer_bytes);
   ~BareVulkan();
   BareVulkan(const BareVulkan&) = delete;
   BareVulkan& operator=(const BareVulkan&) = delete;
 
-  // Dispatches that are ready to be submitted.
+  // Recorded dispatches, ready to be submitted.
   class Dispatch;
-  // A shader, as SPIR-V in text, and how many groups run it: once, or again and again, each time
-  // behind a barrier.
+  // Assembles a SPIR-V shader and records `groups` workgroups of it, `times` times with a barrier
+  // after each.
   Dispatch prepare(const std::string& assembly, std::array<uint32_t, 3> groups, int times = 1);
-  // Submits it, and waits until it has finished.
+  // Submits the dispatches and waits until they have finished.
   void run(const Dispatch& dispatch);
 
  private:
@@ -45,17 +45,17 @@ class BareVulkan::Dispatch {
   VkCommandBuffer commands_;
 };
 
-// So many invocations, a multiple of 65,536.
+// Workgroups for `n_invocations` invocations, a multiple of 65,536.
 std::array<uint32_t, 3> groups_in_rows(uint32_t n_invocations);
 
-// Copies n words from one buffer to the other, n a multiple of 262,144: a word or four for each
-// invocation, or four at a time as long as there are any.
+// Copies n words between the buffers, with n a multiple of 262,144. Each invocation copies a word,
+// four words, or loops over groups of four words.
 enum class Copy { kWord, kVec4, kVec4Loop };
 std::string copy_shader(Copy copy, uint32_t n);
 std::array<uint32_t, 3> copy_groups(Copy copy, uint32_t n);
 
-// Each invocation multiplies and adds n_chains * n_rounds times, in as many chains: in two steps,
-// or in one that rounds once.
+// Each invocation does n_chains * n_rounds multiply-adds in n_chains independent chains: as
+// separate operations, or fused with a single rounding.
 enum class MultiplyAdd { kTwoSteps, kFused };
 std::string multiply_add_shader(MultiplyAdd how, uint32_t n_chains, uint32_t n_rounds);
 

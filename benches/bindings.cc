@@ -1,6 +1,6 @@
-// What the C++ binding adds to a call of the C ABI. `./dev bench bindings` runs this, and then the
-// same work from Rust with criterion and from Java with JMH; benches/bindings/run.py puts the
-// figures together. Prints a line for each work, with the medians of its measurements and of their
+// Measures the overhead of the C++ binding over the C ABI. `./dev bench bindings` runs this, and
+// then the same work from Rust with criterion and from Java with JMH; benches/bindings/run.py
+// combines the results. Prints a line for each work, with the medians of its times and of their
 // differences:
 //
 //   pair WORK cpp C_NANOSECONDS CPP_NANOSECONDS DIFFERENCE
@@ -28,7 +28,7 @@ struct Work {
   int64_t batch;
   std::vector<double> c_times = {}, cpp_times = {}, differences = {};
 
-  // Takes turns, so that both meet the same machine.
+  // Alternates between C and C++, so that other load on the machine affects both.
   void measure(benchmark::State& state) {
     for (auto _ : state) {
       const auto per_call = [&](Calls calls) {
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
       {"training_step", bench_c_training_step, bench_cpp_training_step, 1},
   };
   for (Work& work : works) {
-    work.c(work.batch), work.cpp(work.batch);  // What happens once, such as tracing.
+    work.c(work.batch), work.cpp(work.batch);  // Warm up, for example tracing.
     benchmark::RegisterBenchmark(work.name, [&work](auto& state) { work.measure(state); });
   }
   benchmark::Initialize(&argc, argv);

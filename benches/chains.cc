@@ -1,5 +1,5 @@
-// What chains of launches that do not need each other win side by side: a function of two towers,
-// each of products of a row by a matrix with a tanh behind it, on two threads beside one.
+// Inter-op parallelism: measures a function of two independent chains of launches (vector-matrix
+// products followed by tanh), on two threads and on one.
 
 #include <tenon/tenon.h>
 

@@ -18,7 +18,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-// Keeps the time of one iteration of every repetition, in nanoseconds.
+// Collects the time per iteration of every repetition, in nanoseconds.
 class Collector final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }

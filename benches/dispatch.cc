@@ -1,6 +1,7 @@
-// What one call costs: adds of 1 and 64 elements, recorded ones, chains forward and back, and the
-// time from main to the first result. One thread; Tenon through the exported function, with the
-// plugin loaded at run time and a fresh output released each call. The peer is PyTorch's C++ API.
+// The cost of one call: adds of 1 and 64 elements, recorded adds, forward and backward passes of
+// chains, and the time from main to the first result. Runs on one thread. Tenon runs through its
+// exported functions, with a plugin loaded at run time, and releases a new output in each call. The
+// peer is PyTorch's C++ API.
 
 #include <tenon/tenon.h>
 
@@ -21,7 +22,7 @@ using benches::check;
 using benches::scope;
 
 constexpr int kChain = 1000;
-constexpr int kBatch = 1000;  // Recorded adds between two resets of the tape.
+constexpr int kBatch = 1000;  // Recorded adds before each reset of the tape.
 
 tenon_tensor* constant(int64_t n, float value) {
   return benches::tensor(TENON_FLOAT32, {n}, std::vector<float>(static_cast<size_t>(n), value));
@@ -31,7 +32,8 @@ bool equals(tenon_tensor* x, float want) {
   std::vector<float> got(static_cast<size_t>(tenon_tensor_count(x)));
   check(tenon_tensor_read(scope(), x, got.data(), got.size() * 4));
   for (const float value : got) {
-    if (std::abs(value - want) > 1e-4f * std::abs(want)) return false;  // A thousand roundings.
+    // The sum of a thousand rounding errors.
+    if (std::abs(value - want) > 1e-4f * std::abs(want)) return false;
   }
   return true;
 }
@@ -69,7 +71,7 @@ void recorded_add(benchmark::State& state, int64_t n) {
   for (tenon_tensor* x : {a, b, c, gradient}) tenon_tensor_release(x);
 }
 
-// Forward and backward of a chain of kChain ops; the time is of one op, both ways.
+// Forward and backward passes of a chain of kChain ops. The reported time is per op.
 template <class Step>
 void backward_chain(benchmark::State& state, double want, Step&& step) {
   tenon_tensor* x = constant(1, 0.001f);
@@ -98,7 +100,7 @@ void backward_chain(benchmark::State& state, double want, Step&& step) {
   tenon_tensor_release(x);
 }
 
-// From main to the first result, of a process of its own that finds every installed plugin.
+// The time from main to the first result of a separate process that loads every installed plugin.
 double startup_ms() {
   std::vector<double> times;
   for (int i = 0; i < 11; ++i) {

@@ -1,5 +1,5 @@
-// The same work in PyTorch's C++ API: InferenceMode where nothing is recorded, requires_grad where
-// it is.
+// The same work in PyTorch's C++ API: with InferenceMode if nothing is recorded, else with
+// requires_grad.
 
 #include <cmath>
 #include <string>

@@ -1,8 +1,9 @@
-// What a call of a function costs: chains of calls that can and cannot be fused, a large one, also
-// in place, a layer norm written out, a loop of a thousand adds whose number of trips is an input,
-// an LSTM cell and a convolution, traced, beside the same code eager and beside PyTorch's C++ API;
-// and how long it takes to trace each. One thread; inputs are given at run time; the plugin is
-// loaded at run time; the first three calls are not measured.
+// The cost of calling a function: fusible and unfusible chains of calls, a large one (also in
+// place), a layer norm written as elementary ops, a loop of a thousand adds whose trip count is an
+// input, an LSTM cell, and a convolution. Compares traced functions with the same code run eagerly
+// and with PyTorch's C++ API, and measures the time to trace each. Runs on one thread; the plugin
+// is loaded at run time, inputs are not known when tracing, and the first three calls are not
+// measured.
 
 #include <tenon/tenon.h>
 
@@ -43,7 +44,7 @@ tenon_function* function_of(Code code) {
   return function;
 }
 
-// How long it takes until there is a trace.
+// Measures the time to trace the function.
 void measure_tracing(benchmark::State& state, Code code, const std::vector<tenon_tensor*>& inputs) {
   for (auto _ : state) {
     tenon_function* function = function_of(code);
@@ -55,8 +56,8 @@ void measure_tracing(benchmark::State& state, Code code, const std::vector<tenon
   }
 }
 
-// Calls the code as it stands, or as a function; `want` is element 0 of the output. In place: the
-// output is the first input of the next call, and may lie where that did.
+// Calls the code eagerly or as a function; `want` is element 0 of the output. With kInPlace the
+// output is the input of the next call, and may reuse its memory.
 void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tensor*> inputs,
              float want) {
   tenon_function* function = function_of(code);
@@ -95,7 +96,7 @@ void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tens
   tenon_function_release(function);
 }
 
-// ---- a 4x4 matmul and a gather of its rows, in turn
+// ---- 4x4 matmuls alternating with gathers of rows
 
 void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
@@ -112,7 +113,7 @@ void chain(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) 
 }
 
 void chain_unfusable(benchmark::State& state, How how) {
-  // Moves columns, and stays what it is.
+  // Permutes columns, which leaves x unchanged.
   const std::vector<float> x(16, 1), w = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
   const std::vector<int32_t> rows = {3, 2, 1, 0};
   measure(state, how, chain,
@@ -121,7 +122,7 @@ void chain_unfusable(benchmark::State& state, How how) {
           1);
 }
 
-// ---- fifty times x b + c, of 64 elements
+// ---- fifty times x b + c, with 64 elements
 
 void scale_and_shift(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor* x = inputs[0];
@@ -144,7 +145,7 @@ void chain_fused(benchmark::State& state, How how) {
   measure(state, how, scale_and_shift, {all(1), all(0.5f), all(1)}, 2);
 }
 
-// ---- tanh(a b + c) d, of 16 M elements
+// ---- tanh(a b + c) d, with 16 M elements
 
 void tanh_of_sum(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor *product = nullptr, *sum = nullptr, *y = nullptr;
@@ -161,14 +162,14 @@ void large_fused(benchmark::State& state, How how) {
     return tensor(TENON_FLOAT32, {kElements},
                   std::vector<float>(static_cast<size_t>(kElements), static_cast<float>(value)));
   };
-  // What comes out of this is what went in, so that it can be done again and again in place.
+  // The output equals the input, so that the call can be repeated in place.
   measure(state, how, tanh_of_sum, {all(0.5), all(0.5), all(0.25), all(0.5 / std::tanh(0.5))},
           0.5f);
-  // Every array once: what a single pass moves.
+  // The traffic of a single pass: each array once.
   state.SetBytesProcessed(state.iterations() * kElements * 5 * 4);
 }
 
-// ---- (x - mean) / sqrt(var + epsilon) along rows, of 4096 x 256
+// ---- (x - mean) / sqrt(var + epsilon) along rows, for 4096 x 256
 
 void norm_by_hand(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   const int64_t columns = 1;
@@ -198,7 +199,7 @@ void rows_fused(benchmark::State& state, How how) {
   measure(state, how, norm_by_hand, {tensor(TENON_FLOAT32, {kRows, kColumns}, x)}, 1);
 }
 
-// ---- a convolution of 100 channels to as many
+// ---- a convolution with 100 input and output channels
 
 void conv(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   check(tenon_conv(inner, inputs[0], inputs[1], nullptr, nullptr, out));
@@ -253,17 +254,17 @@ void loop_1000(benchmark::State& state, How how) {
           0.5f * kTrips);
 }
 
-// ---- an LSTM cell of a batch of 1 and 32 features, as users write it
+// ---- an LSTM cell with batch 1 and 32 features, in the form that users write
 
 constexpr int64_t kFeatures = 32;
 
-// One sixteenth everywhere: enough to see a wrong gate.
+// All weights are 1/16, which is enough to detect a wrong gate.
 tenon_tensor* sixteenths(int64_t rows, int64_t columns) {
   return tensor(TENON_FLOAT32, {rows, columns},
                 std::vector<float>(static_cast<size_t>(rows * columns), 0.0625f));
 }
 
-// sigmoid(f) c + sigmoid(i) tanh(g), and its tanh by sigmoid(o).
+// Computes c' = sigmoid(f) c + sigmoid(i) tanh(g) and sigmoid(o) tanh(c').
 void lstm_cell(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
   tenon_tensor *const x = inputs[0], *const h = inputs[1], *const c = inputs[2];
   std::vector<tenon_tensor*> made;

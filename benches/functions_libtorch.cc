@@ -1,4 +1,4 @@
-// The same work in PyTorch's C++ API in InferenceMode, and as TorchScript where there is a loop.
+// The same work in PyTorch's C++ API with InferenceMode, and as TorchScript for loops.
 
 #include <torch/jit.h>
 
@@ -18,7 +18,7 @@ void check(benchmark::State& state, const at::Tensor& got, float want) {
   if (std::abs(first - want) > 1e-4f * std::abs(want)) state.SkipWithError("wrong result");
 }
 
-// What comes for the first time takes longer; TorchScript's profiling executor settles.
+// The first calls take longer, until TorchScript's profiling executor has settled.
 template <class Call>
 void run(benchmark::State& state, const Call& call) {
   for (int i = 0; i < kWarming; ++i) call();

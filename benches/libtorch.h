@@ -1,4 +1,4 @@
-// What the libtorch side of every bench includes.
+// Included by the libtorch side of every bench.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// The peer of a bench: PyTorch's C++ API, where it is installed. NAME_libtorch.cc is a bench's part
-// of it.
+// The peer of a bench: PyTorch's C++ API, if installed. NAME_libtorch.cc contains a bench's work
+// for it.
 
 #pragma once
 
@@ -17,13 +17,13 @@ std::string libtorch_version();
 
 namespace benches {
 
-// Registers the peer's benchmarks, or says that there are none. Gives the versions of all who take
-// part.
+// Registers the peer's benchmarks, or reports that there are none. Returns the versions of Tenon
+// and the peer.
 inline std::vector<std::string> register_peer() {
   std::vector<std::string> versions = {"tenon " + std::string(tenon_version().data)};
 #if defined(TENON_HAVE_LIBTORCH)
 #if defined(__x86_64__)
-  // It shall not choose less than the machine has.
+  // PyTorch must not select less than the machine supports.
   if (__builtin_cpu_supports("avx512f")) setenv("ATEN_CPU_CAPABILITY", "avx512", 1);
 #endif
   register_libtorch();

@@ -1,5 +1,5 @@
-// What every bench does with Tenon: one scope of one thread, errors that end the program, tensors
-// of host data.
+// Shared by every bench: one scope with one thread, errors that exit the program, and tensors from
+// host data.
 
 #pragma once
 

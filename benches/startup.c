@@ -1,4 +1,4 @@
-/* Prints the milliseconds from main to the first result, with every plugin beside libtenon. */
+/* Prints the milliseconds from main to the first result, with all plugins next to libtenon. */
 
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 

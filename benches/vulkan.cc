@@ -1,18 +1,18 @@
-// What the Vulkan plugin's kernels reach of what the device can do, on the first device that the
-// loader offers (VK_DRIVER_FILES chooses the driver), beside shaders written by hand on the same
-// driver, and beside other ways of doing the same on the same device:
+// How much of the device's performance the Vulkan plugin's kernels reach, on the first device of
+// the loader (VK_DRIVER_FILES selects the driver). Compares with hand-written shaders on the same
+// driver, and with other ways to do the same on the same device:
 //
-//   add_16M        bytes per second, beside three shaders that copy as many bytes: 0.8 or more
-//   chain_16M      ten ops as a function, which is one dispatch, beside ten calls
-//   replay         a function of 200 small ops that cannot be one dispatch, beside 200 calls (5 or
-//                  more), and beside a command buffer of 200 dispatches that is submitted again
-//   replay_host    of that what the caller waits for until the call returns
-//   matmul_1024    beside a shader that does nothing but as many products and sums: 0.5 or more
-//   sum_of_host    a sum of 16 M elements of the host's memory, which is lent, beside one of a copy
-//   first_use      of an op whose shader an earlier run kept, beside one without such a cache
-//   first_uses     of 16 ops without one, called one behind the other, beside waiting for each
-//   first_layer    without one: a function of a product, a bias and an activation until it is
-//                  replayed as one launch, beside as many times three calls
+//   add_16M        bytes per second, relative to three shaders that copy as many bytes: 0.8 or more
+//   chain_16M      ten ops as a function, which is one dispatch, compared with ten calls
+//   replay         a function of 200 small ops that cannot be one dispatch, compared with 200 calls
+//                  (5 or more), and with resubmitting a command buffer of 200 dispatches
+//   replay_host    the same, but only the time until the call returns to the caller
+//   matmul_1024    compared with a shader that does only as many multiply-adds: 0.5 or more
+//   sum_of_host    a sum of 16 M elements in imported host memory, compared with one of a copy
+//   first_use      of an op whose shader is in the cache, compared with an empty cache
+//   first_uses     of 16 ops with an empty cache, without and with a wait after each
+//   first_layer    with an empty cache: a function of a matmul, a bias and an activation until it is
+//                  replayed as one launch, compared with as many calls of the three ops
 
 #include <tenon/tenon.h>
 #include <unistd.h>
@@ -38,10 +38,10 @@ using benches::scope;
 using benches::tensor;
 
 constexpr int64_t kElements = 16 << 20;
-constexpr uint32_t kCopiedWords = 24 << 20;  // A copy moves 8 bytes for each, an add 12.
+constexpr uint32_t kCopiedWords = 24 << 20;  // A copy moves 8 bytes per word, an add 12.
 constexpr int64_t kSize = 1024;
 
-// Where there is no device, this says why, and the program ends as skipped tests do.
+// If there is no device, prints the reason and exits with the status of skipped tests.
 tenon_device_info choose_device() {
   if (tenon_error* error = tenon_scope_set_device(scope(), tenon_str("vulkan"))) {
     std::fprintf(stderr, "bench vulkan: %s\n", tenon_error_message(error).data);
@@ -72,7 +72,7 @@ float first_of(tenon_tensor* x) {
   return data[0];
 }
 
-// ---- code that is called as it stands, or as a function
+// ---- code that runs eagerly or as a function
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
@@ -116,8 +116,8 @@ class Call {
   tenon_function* function_ = nullptr;
 };
 
-// Calls that are not measured: traced, prepared, recorded; and for a time in which threads make
-// what is worth having for functions that are called often.
+// Calls that are not measured: they trace, prepare and record. Also waits until threads have
+// compiled what is worthwhile for functions that are called often.
 constexpr int kWarming = 3;
 constexpr std::chrono::milliseconds kWarmingTime{250};
 
@@ -130,9 +130,9 @@ void warm(const Once& once) {
   }
 }
 
-enum class Timed { kAll, kHost };  // A call and the wait for it; the call alone.
+enum class Timed { kAll, kHost };  // Measures the call and the wait, or only the call.
 
-// Calls and waits, again and again; element 0 of what comes out is to be `want`.
+// Calls and waits repeatedly. `want` is the expected element 0 of the output.
 void measure(benchmark::State& state, const Call& call, float want, Timed timed = Timed::kAll) {
   warm([&] { tenon_tensor_release(call()); });
   for (auto _ : state) {
@@ -147,8 +147,8 @@ void measure(benchmark::State& state, const Call& call, float want, Timed timed 
   tenon_tensor_release(y);
 }
 
-// How many launches a call comes to. Small ones behind each other may be one dispatch when they are
-// replayed.
+// The number of launches in a call. Consecutive small launches may be coalesced into one dispatch
+// when they are replayed.
 double count_launches(const Call& call) {
   for (int i = 0; i < kWarming; ++i) tenon_tensor_release(call());
   check(tenon_scope_wait(scope()));
@@ -203,7 +203,7 @@ void measure_ten_ops(benchmark::State& state, bool is_traced) {
   measure(state, Call(ten_ops, is_traced, ten_inputs()), 2);
 }
 
-// ---- 200 small ops, each needing the one before
+// ---- 200 small ops, each depending on the previous one
 
 constexpr int kGathers = 200;
 
@@ -239,9 +239,9 @@ void measure_matmul(benchmark::State& state) {
   measure(state, call, kSize);
 }
 
-// ---- the host's memory
+// ---- host memory
 
-// The host has it in pages, as allocators give out what is large.
+// Page-aligned, like large blocks from allocators.
 void measure_sum_of_host(benchmark::State& state, bool is_lent) {
   const std::vector<int64_t> shape = {kElements};
   constexpr size_t kBytes = size_t{kElements} * sizeof(float), kPage = 4096;
@@ -263,7 +263,7 @@ void measure_sum_of_host(benchmark::State& state, bool is_lent) {
   }
 }
 
-// ---- shaders written by hand
+// ---- hand-written shaders
 
 struct ByHand {
   std::string name;
@@ -286,7 +286,7 @@ std::vector<ByHand> shaders_by_hand(BareVulkan& device) {
   }
   all.push_back({"replay/resubmission",
                  device.prepare(benches::copy_shader(Copy::kWord, 16), {1, 1, 1}, kGathers)});
-  // As many products and sums as a matmul has.
+  // As many multiply-adds as a matmul.
   constexpr uint32_t kInvocations = 1 << 16;
   constexpr uint32_t kEach = static_cast<uint32_t>(kSize * kSize * kSize / kInvocations);
   for (const auto& [name, how] : {std::pair{"multiply_add_", MultiplyAdd::kTwoSteps},
@@ -302,7 +302,7 @@ std::vector<ByHand> shaders_by_hand(BareVulkan& device) {
 
 // ---- the first use of an op
 
-// A context whose plugin keeps shaders in that folder, and one tensor.
+// A context whose plugin caches shaders in a given folder, and one tensor.
 class FirstUse {
  public:
   explicit FirstUse(const std::string& cache) {
@@ -329,7 +329,7 @@ class FirstUse {
     check(tenon_scope_wait(scope_));
   }
 
-  // Shaders that have nothing in common.
+  // Ops whose shaders have nothing in common.
   void run_many(bool waits_for_each) {
     for (const auto op : {tenon_exp, tenon_expm1, tenon_log, tenon_log1p, tenon_sin, tenon_cos,
                           tenon_tan, tenon_asin, tenon_acos, tenon_atan, tenon_sinh, tenon_cosh,
@@ -340,7 +340,7 @@ class FirstUse {
     check(tenon_scope_wait(scope_));
   }
 
-  // As often as it takes until what was recorded is replayed.
+  // Calls it until the recording is replayed.
   void run_layer(bool is_traced) {
     const Call layer(
         [](tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out) {
@@ -375,7 +375,7 @@ class FirstUse {
 void measure_first_use(benchmark::State& state, bool has_cache, void (*use)(FirstUse&)) {
   std::string folder = std::filesystem::temp_directory_path() / "tenon-bench-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return state.SkipWithError("no temporary folder");
-  setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);  // Mesa's drivers keep shaders themselves.
+  setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);  // Mesa's own shader cache.
   if (has_cache) {
     FirstUse kept(folder);
     use(kept);
@@ -403,7 +403,7 @@ void measure_first_use(benchmark::State& state, bool has_cache, void (*use)(Firs
 int main(int argc, char** argv) {
   const benches::Options options = benches::parse(
       argc, argv, "What kernels of the Vulkan plugin reach of what the device can do");
-  setenv("__GL_SHADER_DISK_CACHE", "0", 1);  // NVIDIA's driver keeps shaders itself, too.
+  setenv("__GL_SHADER_DISK_CACHE", "0", 1);  // Disables NVIDIA's own shader cache.
   const tenon_device_info info = choose_device();
   BareVulkan bare(info.uuid, uint64_t{kCopiedWords} * 4);
   const std::vector<ByHand> by_hand = shaders_by_hand(bare);
@@ -413,7 +413,7 @@ int main(int argc, char** argv) {
       for (auto _ : state) bare.run(shader.dispatch);
     })->UseRealTime();
   }
-  // While the device works the caller's processor has nothing to do.
+  // Measure real time, since the caller's CPU is idle while the device works.
   const auto add_case = [](const char* name, auto measure_case, auto... arguments) {
     return benchmark::RegisterBenchmark(name,
                                         [=](auto& state) { measure_case(state, arguments...); })
@@ -424,7 +424,7 @@ int main(int argc, char** argv) {
   add_case("chain_16M/tenon_eager", measure_ten_ops, false);
   add_case("replay/tenon", measure_gathers, true, Timed::kAll);
   add_case("replay/tenon_eager", measure_gathers, false, Timed::kAll);
-  // What is not measured takes most of the time of these, so that they say how often they run.
+  // Iterations are fixed, because most of the time of these cases is not measured.
   constexpr int kCalls = 20, kUses = 3;
   for (const bool is_traced : {true, false}) {
     add_case(is_traced ? "replay_host/tenon" : "replay_host/tenon_eager", measure_gathers,

@@ -1,4 +1,4 @@
-// Shaders in the text of SPIR-V's assembler.
+// Generates shaders in SPIR-V assembly language.
 
 #include <string>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kLocalSize = 64, kRowOfGroups = 1024;
 
-// Two blocks of elements of a type, and the number of this invocation, %i.
+// Declares two buffers of elements of a type, and the invocation index, %i.
 std::string head(const std::string& element, uint32_t element_bytes, const std::string& decorations,
                  const std::string& constants) {
   return R"(
@@ -120,7 +120,8 @@ std::string copy_shader(Copy copy, uint32_t n_words) {
 )" + kEnd;
 }
 
-// Chain k begins at (k + 2) * x, x from memory, so that nothing is known of it before it runs.
+// Chain k starts at (k + 2) * x. x is loaded from memory, so that nothing can be computed in
+// advance.
 std::string multiply_add_shader(MultiplyAdd how, uint32_t n_chains, uint32_t n_rounds) {
   std::string decorations, begin, phis, body, end;
   for (uint32_t k = 0; k < n_chains; ++k) {

@@ -1,6 +1,6 @@
-/* The work that `./dev bench bindings` compares, in C: each function repeats it and returns the
- * nanoseconds that passed. The benches in C++, Rust and Java call these in their own processes, in
- * turn with their own work, so that whatever else the machine does falls on both alike. */
+/* The work that `./dev bench bindings` compares, in C. Each function repeats it and returns the
+ * elapsed nanoseconds. The benches in C++, Rust and Java call these in their own processes,
+ * alternating with their own work, so that other load on the machine affects both. */
 
 #ifndef BENCHES_BINDINGS_CALLS_H_
 #define BENCHES_BINDINGS_CALLS_H_
@@ -13,16 +13,16 @@ extern "C" {
 
 /* The network of the training step: 64 rows of 784 features, 128 hidden units, 10 classes. */
 enum { kBenchRows = 64, kBenchFeatures = 784, kBenchHidden = 128, kBenchClasses = 10 };
-/* Calls of one measurement; recorded adds between two resets of the tape. */
+/* Calls per measurement; the tape is reset after as many recorded adds. */
 enum { kBenchBatch = 100 };
 
-/* An add of two tensors of one element, whose result is freed. */
+/* Adds two tensors with one element and releases the result. */
 int64_t bench_c_eager_add(int64_t repetitions);
-/* The same, recorded by a tape. `repetitions` is a multiple of kBenchBatch. */
+/* The same, recorded by a tape. `repetitions` must be a multiple of kBenchBatch. */
 int64_t bench_c_recorded_add(int64_t repetitions);
-/* A call of a traced function that adds two tensors of one element. */
+/* Calls a traced function that adds two tensors with one element. */
 int64_t bench_c_function_call(int64_t repetitions);
-/* A step of stochastic gradient descent on the network, recorded by a tape. */
+/* One step of stochastic gradient descent on the network, recorded by a tape. */
 int64_t bench_c_training_step(int64_t repetitions);
 
 /* The same through tenon.hpp. */

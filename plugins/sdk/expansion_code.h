@@ -62,7 +62,7 @@ struct ExpansionInstruction {
 // Values are numbered in the order of these lists: inputs, constants, int constants, then the
 // results of the instructions. The last value is the result.
 struct Expansion {
-  uint32_t op;     // TENON_OP_<name>.
+  uint32_t op;  // TENON_OP_<name>.
   // Whether floats are double and ints 64 bits wide; else they are float and 32 bits wide.
   bool is_double;
   uint16_t n_inputs;

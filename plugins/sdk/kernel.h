@@ -128,7 +128,7 @@ tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_
     fill_struct(out_traits, tenon_kernel_traits{.struct_size = 0, .flags = prepared.traits});
     *out_kernel = to_c(prepared.kernel.release());
     return nullptr;
-  } catch (...) {  // Only std::bad_alloc; others are already errors.
+  } catch (...) {                              // Only std::bad_alloc; others are already errors.
     *out_reason = TENON_STR("out of memory");  // The host reports this as an error, and may retry.
     return nullptr;
   }

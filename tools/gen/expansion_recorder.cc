@@ -13,14 +13,14 @@ bool is_expanded(const OpDef& op) {
   return op.numeric == Numeric::kTranscendental && op.decompose && op.attrs->c_size == 0;
 }
 
-// Stands in for the memory of a tensor: which row of the record it is.
+// Replaces a tensor's memory: holds the tensor's row in the record.
 struct RecordedStorage final : OtherStorage<RecordedStorage> {
   explicit RecordedStorage(size_t recorded_row) : row(recorded_row) { traced = true; }
 
   size_t row;
 };
 
-// Writes down calls, a row for each, and computes nothing. A tensor has no device here.
+// Records calls, one row each, without computing anything. Tensors have no device here.
 class Recorder final : public Interpreter {
  public:
   explicit Recorder(Scope& scope)
@@ -29,7 +29,7 @@ class Recorder final : public Interpreter {
   }
   ~Recorder() { scope_.remove(*this); }
 
-  // The rows of one op, inputs first, and which of them is its result.
+  // The rows of one op, inputs first, and the index of its result.
   Json record(const OpDef& op, DType dtype) {
     rows_ = Json::array();
     Tensors inputs;
@@ -62,7 +62,7 @@ class Recorder final : public Interpreter {
                {{"op", call.op.name}, {"type", name_of(dtype)}, {"operands", std::move(operands)}});
   }
 
-  // A fill gives a constant its dtype that meets no tensor, and float32 is widened to itself.
+  // A fill that only sets a constant's dtype, or a cast of float32 to itself.
   static bool changes_nothing(const Call& call, DType dtype) {
     const bool is_fill = &call.op == &op_def(OpId::k_fill);
     const bool is_cast = &call.op == &op_def(OpId::k_cast);
@@ -75,13 +75,13 @@ class Recorder final : public Interpreter {
     return call.op.decompose(call.op, call.attrs.data, inputs)[0];
   }
 
-  // The maximum, said in opcodes that expansions have. It is b if b is NaN.
+  // The maximum in terms of opcodes that expansions have. Returns b if b is NaN.
   static Tensor larger(const Call& call) {
     const Tensor a = Tensor::share(call.inputs[0]), b = Tensor::share(call.inputs[1]);
     return where(logical_or(greater(a, b), not_equal(a, a)), a, b);
   }
 
-  // The row of an operand, which for a constant is written now.
+  // The row of an operand. For a constant, the row is added now.
   size_t row_of(const TensorImpl& x, DType dtype) {
     if (!x.is_scalar_value()) return static_cast<const RecordedStorage&>(*x.storage).row;
     ElementBits bits = {};

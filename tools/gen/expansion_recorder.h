@@ -1,5 +1,4 @@
-// The expansions of transcendental ops as they come out of the ops' own decompositions, for
-// gen_expansions.py.
+// Records the expansions of transcendental ops from their decompositions, for gen_expansions.py.
 
 #pragma once
 
@@ -7,8 +6,8 @@
 
 namespace tenon {
 
-// One entry for each op of the class `transcendental` that has a decomposition and no attributes,
-// in float32 and in float64: the calls that it makes down to ops that are no such op themselves.
+// One entry for each op of class `transcendental` that has a decomposition and no attributes, in
+// float32 and in float64: its calls, expanded down to ops outside that class.
 nlohmann::ordered_json recorded_expansions();
 
 }  // namespace tenon

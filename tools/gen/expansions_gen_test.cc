@@ -1,5 +1,5 @@
-// The expansions as data against the formulas that they were recorded from: both run on numbers,
-// and give the same bits.
+// Compares the expansions as data with the formulas that they were recorded from: both must give
+// the same bits.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using tenon_sdk::find_expansion;
 
 enum class Type { kFloat, kInt, kBool };
 
-// The plainest builder: a value is one number. Counts operands of another type than the opcode's.
+// The simplest builder: a value is a number. Counts operands whose type differs from the opcode's.
 template <class T>
 class Calculator {
  public:
@@ -75,7 +75,7 @@ class Calculator {
   Value as_int(Value a) { return made(bits_of(a, Type::kFloat)); }
   Value as_float(Value a) { return made(same_bits<T>(whole(a))); }
   Value to_float(Value a) { return made(static_cast<T>(with_sign(a))); }
-  // Out of range, another value than ScalarValue gives: none must show.
+  // Out of range, gives another value than ScalarValue, to verify that neither affects results.
   Value to_int(Value a) {
     constexpr Signed kLeast = std::numeric_limits<Signed>::min();
     constexpr T kLimit = -static_cast<T>(kLeast);
@@ -102,7 +102,7 @@ class Calculator {
   }
 };
 
-// The formula of an op over numbers; y is of no interest to one that takes one.
+// The formula of an op; unary ones ignore y.
 template <class T>
 struct Formula {
   using V = expansions::ScalarValue<T>;
@@ -177,7 +177,8 @@ bool is_same(T a, T b) {
   return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
 }
 
-// Special values, in pairs, then random bits and numbers from where the functions are curved.
+// Pairs of special values, then random bits, and numbers from the ranges where the functions are
+// curved.
 template <class T>
 std::vector<std::pair<T, T>> pairs_of_inputs() {
   std::vector<std::pair<T, T>> pairs;
@@ -198,7 +199,7 @@ class ExpansionsAsData : public ::testing::Test {};
 using Formats = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(ExpansionsAsData, Formats);
 
-TYPED_TEST(ExpansionsAsData, GiveTheBitsOfTheirFormulas) {
+TYPED_TEST(ExpansionsAsData, EqualTheirFormulasBitForBit) {
   using T = TypeParam;
   const auto pairs = pairs_of_inputs<T>();
   for (const Formula<T>& formula : formulas<T>()) {
@@ -215,8 +216,8 @@ TYPED_TEST(ExpansionsAsData, GiveTheBitsOfTheirFormulas) {
   }
 }
 
-// The test above would not see one that it has no formula for.
-TYPED_TEST(ExpansionsAsData, AllHaveFormulasHere) {
+// Otherwise the test above would not cover an expansion.
+TYPED_TEST(ExpansionsAsData, EachHaveAFormula) {
   const auto known = formulas<TypeParam>();
   for (const Expansion& expansion : tenon_sdk::expansion_data::kAll) {
     const bool has_formula = std::any_of(known.begin(), known.end(), [&](const auto& formula) {
@@ -245,7 +246,7 @@ int n_operands(ExpansionOpcode opcode) {
   return 0;
 }
 
-TEST(ExpansionLists, ReadEachValueAndOnlyEarlierOnes) {
+TEST(ExpansionLists, UseEachValueAndOnlyEarlierOnes) {
   for (const Expansion& e : tenon_sdk::expansion_data::kAll) {
     SCOPED_TRACE(::testing::Message() << "op " << e.op);
     size_t value = e.n_inputs + e.constants.size() + e.int_constants.size();
@@ -266,7 +267,7 @@ TEST(ExpansionLists, ReadEachValueAndOnlyEarlierOnes) {
   }
 }
 
-TEST(ExpansionLists, HoldEqualInstructionsOnce) {
+TEST(ExpansionLists, ContainNoDuplicateInstructions) {
   for (const Expansion& e : tenon_sdk::expansion_data::kAll) {
     std::set<std::tuple<ExpansionOpcode, uint16_t, uint16_t, uint16_t>> seen;
     for (const auto& [opcode, a, b, c] : e.instructions) seen.insert({opcode, a, b, c});
@@ -274,7 +275,7 @@ TEST(ExpansionLists, HoldEqualInstructionsOnce) {
   }
 }
 
-TEST(ExpansionLists, AreNoneForOpsWithoutExpansion) {
+TEST(ExpansionLists, DoNotExistForOpsWithoutExpansion) {
   EXPECT_EQ(find_expansion(TENON_OP_add, false), nullptr);
 }
 

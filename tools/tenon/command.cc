@@ -1,5 +1,4 @@
-// The command tenon: what this machine can compute on, what the ops are, what programs and models
-// in files do.
+// The command tenon: lists devices and ops, and runs and inspects programs and models from files.
 
 #include <fmt/core.h>
 

@@ -1,4 +1,5 @@
-// `tenon convert`: a model of any operator set, or a program, as a program of today's.
+// `tenon convert`: converts a model of any operator set, or a program, to a program of the current
+// one.
 
 #include <fmt/core.h>
 
@@ -18,8 +19,8 @@ bool can_name_a_file(const std::string& name) {
              "0123456789_.-") == std::string::npos;
 }
 
-// The name under which a function is saved. That of a graph may be none for a file; that of the
-// model's file may do then.
+// The name under which a function is saved. If a graph's name is not a valid file name, the name of
+// the model's file is tried.
 std::string name_for(const ProgramFunction& function, const ConvertOptions& options, size_t n) {
   if (n == 1 && !options.name.empty()) return options.name;
   const std::string stem = std::filesystem::path(options.path).stem().string();
@@ -32,7 +33,7 @@ std::string name_for(const ProgramFunction& function, const ConvertOptions& opti
                   function.name));
 }
 
-// The inputs with the sizes that were given.
+// The inputs with the given sizes filled in.
 std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes) {
   for (InputSpec& spec : inputs) {
     for (size_t axis = 0; axis < spec.shape.size(); ++axis) {
@@ -46,7 +47,7 @@ std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& si
   return inputs;
 }
 
-// Fails with the sizes that are still open, which may be why.
+// On failure, lists the sizes that are still unknown, which may be the cause.
 Trace traced(const Function& code, const std::vector<InputSpec>& inputs, const Statics& statics) {
   try {
     return code.trace(inputs, statics);

@@ -37,7 +37,8 @@ constexpr std::pair<tenon_features, const char*> kFeatures[] = {
 
 std::string text(tenon_string string) { return {string.data ? string.data : "", string.size}; }
 
-// The warnings of a context would stand between the rows; --verbose gives the reasons anyway.
+// Silences the context's warnings, which would appear between the rows; --verbose prints the
+// reasons.
 Context make_context() {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   options.log_level = TENON_LOG_ERROR;
@@ -80,7 +81,7 @@ std::string uuid_text(const uint8_t (&uuid)[16]) {
   return any ? digits : "";
 }
 
-// Everything that is known of a device; what is unknown or does not apply is left out.
+// All known properties of a device; those that are unknown or do not apply are left out.
 Json describe(tenon_device* device) {
   tenon_device_info info = {};
   info.struct_size = sizeof info;

@@ -1,4 +1,4 @@
-// `tenon devices`: what there is to compute on, and what came of every plugin that was found.
+// `tenon devices`: lists the devices, and the result of loading each plugin that was found.
 
 #pragma once
 
@@ -9,7 +9,7 @@ struct DevicesOptions {
   bool verbose = false;
 };
 
-// Prints them; gives the status to exit with.
+// Prints the list and returns the exit status.
 int devices(const DevicesOptions& options);
 
 }  // namespace tenon::command

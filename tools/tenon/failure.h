@@ -1,4 +1,4 @@
-// How the command ends when something is wrong: a message, and a status that scripts can tell.
+// How the command reports errors: a message, and an exit status that scripts can use.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace tenon::command {
 
 enum Status : int {
   kDone = 0,
-  kFailed = 1,  // What was asked for does not exist or does not work.
+  kFailed = 1,  // What was requested does not exist or does not work.
   kMisused = 2  // The command line is wrong.
 };
 
@@ -18,7 +18,7 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws what a C call returned, with its own message.
+// Throws the error of a C call, with its message.
 inline void check(tenon_error* error) {
   if (!error) return;
   const Failure failure(tenon_error_message(error).data);

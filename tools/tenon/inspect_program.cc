@@ -1,4 +1,4 @@
-// `tenon inspect`: what a program is made of, and what would run it.
+// `tenon inspect`: shows what a program consists of, and what runs each of its calls.
 
 #include <fmt/core.h>
 #include <tenon/introspect.h>
@@ -21,9 +21,10 @@ using Rows = std::vector<std::vector<std::string>>;
 
 Json taken(tenon_string text) { return Json::parse(detail::take_text(text)); }
 
-// ---- sizes that the file leaves open
+// ---- unknown sizes
 
-// The inputs with sizes for those that are open: as they were given, `other` for the rest.
+// The inputs with unknown sizes filled in: by the given ones, else by `other`. `used` receives all
+// of them.
 std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& sizes, int64_t other,
                                   Sizes& used) {
   for (InputSpec& spec : inputs) {
@@ -39,7 +40,7 @@ std::vector<InputSpec> with_sizes(std::vector<InputSpec> inputs, const Sizes& si
   return inputs;
 }
 
-// ---- what would run
+// ---- how calls would run
 
 Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
   std::vector<tenon_type> types(inputs.size());
@@ -54,10 +55,10 @@ Json inspected(const Trace& trace, const std::vector<InputSpec>& inputs) {
   return taken(text);
 }
 
-// With sizes that the function takes: not every number may do. Code that needs a number where the
-// file says none is traced for that.
+// Tries sizes until the function accepts them, since not every number may be valid. Code that
+// requires a known size is traced with these sizes.
 Json inspected(const Function& code, const ProgramSignature& signature, const Sizes& sizes) {
-  std::string problem;  // With the first sizes.
+  std::string problem;  // The error with the first sizes.
   for (const int64_t other : {1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512}) {
     Sizes used;
     const auto inputs = with_sizes(signature.inputs, sizes, other, used);
@@ -178,7 +179,7 @@ void print_variables(std::vector<Variable> variables) {
   }
 }
 
-// ---- models with ops that are unknown
+// ---- models with unknown ops
 
 std::string types_text(const Json& values) {
   std::string text;
@@ -189,7 +190,7 @@ std::string types_text(const Json& values) {
   return text;
 }
 
-// What can be told of a file that cannot be run; it fails if that cannot either.
+// Describes a file that cannot be run; rethrows the error if that fails as well.
 int inspect_unknown(const InspectOptions& options, const Error& error) {
   if (error.code() != Code::kUnimplemented || std::filesystem::is_directory(options.path)) {
     throw error;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr uint32_t kLongestHeader = 65536;
 
-// What NumPy calls a dtype, without its byte order.
+// NumPy's names of dtypes, without byte order.
 constexpr std::pair<std::string_view, DType> kNames[] = {
     {"b1", kBool},   {"i1", kInt8},    {"i2", kInt16},   {"i4", kInt32},
     {"i8", kInt64},  {"u1", kUint8},   {"u2", kUint16},  {"u4", kUint32},
@@ -53,7 +53,7 @@ uint64_t size_of_file(FILE* file, const std::string& path) {
   return static_cast<uint64_t>(size);
 }
 
-// Reads the header: a dictionary as Python writes it, of three entries in any order.
+// Parses the header: a Python dictionary with three entries in any order.
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}

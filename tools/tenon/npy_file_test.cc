@@ -1,4 +1,4 @@
-// Files of arrays that several write at once, on disks that are full, by processes that are killed.
+// Array files under concurrent writers, full disks and killed processes.
 
 #include "files/testing/writer_suite.h"
 #include "tools/tenon/npy.h"

@@ -27,7 +27,7 @@ std::string npy(const std::string& header, const std::string& elements) {
   return bytes + header + elements;
 }
 
-// Why a file is refused; empty if it is not.
+// The reason why a file is refused; empty if it is accepted.
 std::string problem_with(const std::string& bytes) {
   write_file("wrong.npy", bytes);
   try {
@@ -38,7 +38,7 @@ std::string problem_with(const std::string& bytes) {
   }
 }
 
-TEST(Npy, ComesBackFromAFile) {
+TEST(Npy, RoundTripsThroughAFile) {
   const std::string elements = "abcdefghijklmnopqrstuvwx";  // 24 bytes.
   const std::pair<DType, Shape> types[] = {
       {kUint8, {24}},        {kInt8, {2, 3, 4}}, {kBool, {24, 1}}, {kInt16, {12}},
@@ -56,7 +56,7 @@ TEST(Npy, ComesBackFromAFile) {
   EXPECT_THROW(write_npy("no/such/folder.npy", kInt8, Shape{24}, elements), Failure);
 }
 
-TEST(Npy, HoldsArraysWithoutAxesAndWithoutElements) {
+TEST(Npy, SupportsScalarsAndEmptyArrays) {
   write_npy("number.npy", kFloat32, Shape{}, "four");
   EXPECT_EQ(read_npy("number.npy").shape, Shape{});
   EXPECT_EQ(read_npy("number.npy").bytes, "four");
@@ -64,8 +64,8 @@ TEST(Npy, HoldsArraysWithoutAxesAndWithoutElements) {
   EXPECT_EQ(read_npy("nothing.npy").shape, (Shape{3, 0}));
 }
 
-// Byte for byte what numpy.save() writes for numpy.arange(3, dtype='<i2').
-TEST(Npy, IsWrittenAsNumPyDoes) {
+// The bytes that numpy.save() writes for numpy.arange(3, dtype='<i2').
+TEST(Npy, WritesTheBytesThatNumPyWrites) {
   write_npy("numpy.npy", kInt16, Shape{3}, std::string("\0\0\1\0\2\0", 6));
   std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
   expected += "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }";
@@ -73,20 +73,20 @@ TEST(Npy, IsWrittenAsNumPyDoes) {
   EXPECT_EQ(read_file("numpy.npy"), expected);
 }
 
-TEST(Npy, IsReadInEveryFormThatNumPyWrites) {
+TEST(Npy, ReadsAllVariantsThatNumPyWrites) {
   const std::string two = std::string("\x93NUMPY\x02\x00", 8) + std::string("\x33\0\0\0", 4) +
                           "{'descr':'|u1','fortran_order':True,'shape':(2,1)} " + "ab";
   write_file("two.npy", two);
   EXPECT_EQ(read_npy("two.npy").shape, (Shape{2, 1}));
   EXPECT_TRUE(read_npy("two.npy").is_fortran_order);
-  // Other orders, quotes and blanks.
+  // Other order, quotes and blanks.
   EXPECT_EQ(
       problem_with(npy("{\"shape\": ( 2 , ),  \"fortran_order\":False, 'descr':'<u1',}\n  ", "ab")),
       "");
   EXPECT_EQ(problem_with(npy("{'descr':'|b1','fortran_order':False,'shape':()}", "a")), "");
 }
 
-TEST(Npy, SaysWhatIsWrongWithAFile) {
+TEST(Npy, ReportsInvalidFiles) {
   const auto header = [](const std::string& descr, const std::string& shape) {
     return "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
   };
@@ -140,7 +140,7 @@ TEST(Npy, SaysWhatIsWrongWithAFile) {
   EXPECT_THROW(read_npy("."), Failure);
 }
 
-TEST(Npy, IsRefusedWhereverItIsCutOff) {
+TEST(Npy, RefusesTruncatedFiles) {
   write_npy("whole.npy", kInt32, Shape{2}, "12345678");
   const std::string bytes = read_file("whole.npy");
   for (size_t size = 0; size < bytes.size(); ++size) {

@@ -106,7 +106,7 @@ void print_page(const Json& page) {
   print_section("facts", columns(facts_of(page), 2));
 }
 
-// The op that was probably meant, if one is spelled nearly so.
+// The op with the most similar name, if one is similar enough.
 std::string nearest(const Json& pages, const std::string& name) {
   constexpr size_t kMaxDistance = 2;
   size_t least = kMaxDistance + 1;

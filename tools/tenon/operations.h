@@ -1,4 +1,4 @@
-// `tenon ops`: the list of all ops, and a page for each.
+// `tenon ops`: lists all ops, or shows the page of one.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace tenon::command {
 
-// docs/ops/ops.json as text: an array with an object for each op.
+// The text of docs/ops/ops.json: an array with an object for each op.
 extern const char* const kPages;
 
 struct OpsOptions {
@@ -14,7 +14,7 @@ struct OpsOptions {
   bool json = false;
 };
 
-// Prints the list or one page; gives the status to exit with.
+// Prints the list or one page and returns the exit status.
 int ops(const OpsOptions& options);
 
 }  // namespace tenon::command

@@ -1,5 +1,5 @@
-// What the commands about programs share: opening one on a device, and words for what is in it.
-// What a function is called with is in program_inputs.h.
+// Shared by the commands about programs: opens a program on a device, and describes its parts.
+// Inputs of functions are in program_inputs.h.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace tenon::command {
 
-// A program in a context of its own, in whose scope the thread computes.
+// A program in its own context, whose scope becomes the thread's current one.
 class OpenedProgram {
  public:
   explicit OpenedProgram(const std::string& path, const std::string& device = "cpu");
@@ -22,12 +22,12 @@ class OpenedProgram {
   const Program& program() const { return *program_; }
   const Device& device() const { return device_; }
   const std::vector<ProgramFunction>& functions() const { return functions_; }
-  // By its name, or the only one.
+  // Finds a function by name, or the only one.
   const ProgramFunction& find(const std::string& name) const;
-  // What Program::describe() says, of all and of one of functions().
+  // The result of Program::describe(), for all functions and for one.
   const nlohmann::ordered_json& description() const { return description_; }
   const nlohmann::ordered_json& description_of(const ProgramFunction& function) const;
-  // "f(x: f32[n,3]) with training=true -> y: f32[n]", for one of its signatures.
+  // A text such as "f(x: f32[n,3]) with training=true -> y: f32[n]", for one signature.
   std::string signature_text(const ProgramFunction& function,
                              const ProgramSignature& signature) const;
 
@@ -41,19 +41,19 @@ class OpenedProgram {
   nlohmann::ordered_json description_;
 };
 
-// "f32[n,3]"; what a file says nothing of is "f32[...]" or "unknown".
+// A text such as "f32[n,3]"; unknown parts are "f32[...]" or "unknown".
 std::string type_text(const InputSpec& spec);
 std::string type_text(DType dtype, std::span<const int64_t> shape);
 
-// "NAME=VALUE" in two.
+// Splits "NAME=VALUE".
 std::pair<std::string, std::string> named_value(const std::string& option, const std::string& text);
 
-// Numbers for sizes that a file leaves open, from "NAME=NUMBER" each.
+// Values for sizes that the file leaves unknown, each from "NAME=NUMBER".
 using Sizes = std::map<std::string, int64_t>;
 Sizes read_sizes(const std::vector<std::string>& given);
-// Of such a size. One that has no name in the file is called after its input and axis: x.0.
+// The name of an unknown size. If the file has none, it is made of the input and the axis: x.0.
 std::string open_size_name(const InputSpec& spec, size_t axis);
-// A size in a text: a number, a name, or ? where it has none.
+// The text for a size: a number, a name, or ? if it has no name.
 std::string size_text(const InputSpec& spec, size_t axis);
 
 }  // namespace tenon::command

@@ -1,4 +1,4 @@
-// What `tenon run`, `inspect`, `profile` and `convert` do, as a shell sees them.
+// Tests `tenon run`, `inspect`, `profile` and `convert` as a shell runs them.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ struct Outcome {
   int status;
   std::string out, err;
 
-  // Whether a text occurs in what it printed, or in what it said on standard error.
+  // Whether the text occurs on standard output, or on standard error.
   bool prints(const std::string& text) const { return out.find(text) != std::string::npos; }
   bool says(const std::string& text) const { return err.find(text) != std::string::npos; }
 };
@@ -62,7 +62,7 @@ Floats read_floats(const std::string& path) {
   return values;
 }
 
-// A folder of the functions "scale" (x w) and "both" (x + y, x y), and files of inputs.
+// Saves the functions "scale" (x w) and "both" (x + y, x y), and files with inputs.
 class ProgramCommands : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -88,7 +88,8 @@ class ProgramCommands : public ::testing::Test {
     write_npy("whole.npy", kInt64, Shape{1, 2}, std::string(16, '\0'));
   }
 
-  // "times": x by for x of floats and of integers, and with by = 3 for floats; by is 2.
+  // "times" computes x by, with signatures for floats and for integers with by = 2, and for floats
+  // with by = 3. The default of `by` is 2.
   static void save_times() {
     const Function times(
         [](std::span<const Tensor> in, const Statics& statics) -> std::vector<Tensor> {
@@ -108,7 +109,7 @@ using testing::GraphParts;
 using testing::node;
 using testing::value_info;
 
-// A value of type f32[old.n,2].
+// An input of type f32[old.n,2].
 onnx::WireWriter matrix_info(const std::string& name) {
   onnx::WireWriter shape, tensor;
   shape.message(1, onnx::WireWriter().text(2, "old.n")).message(1, onnx::WireWriter().number(1, 2));
@@ -116,7 +117,7 @@ onnx::WireWriter matrix_info(const std::string& name) {
   return onnx::WireWriter().text(1, name).message(2, onnx::WireWriter().message(1, tensor));
 }
 
-// relu(a + b), of an operator set of old.
+// relu(a + b) in an old operator set.
 void write_model(const std::string& path, const char* op = "Add", uint64_t version = 9) {
   GraphParts parts;
   parts.nodes = {node(op, {"a", "b"}, {"sum"}), node("Relu", {"sum"}, {"../y"})};
@@ -129,7 +130,7 @@ void write_model(const std::string& path, const char* op = "Add", uint64_t versi
 
 // ---- run
 
-TEST_F(ProgramCommands, RunsAFunctionAndWritesWhatItGives) {
+TEST_F(ProgramCommands, RunWritesTheOutputsOfAFunction) {
   const Outcome one = tenon("run one --input x=x.npy --output given");
   EXPECT_EQ(one.status, 0) << one;
   EXPECT_TRUE(one.prints("f32[3,2]") && one.prints("min 2, mean 9, max 18")) << one;
@@ -138,7 +139,7 @@ TEST_F(ProgramCommands, RunsAFunctionAndWritesWhatItGives) {
   EXPECT_EQ(read_npy("given/" + name + ".npy").shape, (Shape{3, 2}));
 }
 
-TEST_F(ProgramCommands, RunsTheFunctionThatIsNamed) {
+TEST_F(ProgramCommands, RunCallsTheNamedFunction) {
   const Outcome both = tenon("run two --function both -i y=y.npy -i x=x.npy --device ref");
   EXPECT_EQ(both.status, 0) << both;
   EXPECT_TRUE(both.prints("min 7, mean 7, max 7") && both.prints("max 12")) << both;
@@ -150,7 +151,7 @@ TEST_F(ProgramCommands, RunsTheFunctionThatIsNamed) {
   EXPECT_TRUE(other.says("'scales'") && other.says("scale")) << other;
 }
 
-TEST_F(ProgramCommands, ReadsArraysInTheOrderOfFortran) {
+TEST_F(ProgramCommands, RunReadsFortranOrderArrays) {
   std::string bytes = read_file("x.npy");
   const size_t at = bytes.find("False");
   ASSERT_NE(at, std::string::npos);
@@ -162,7 +163,7 @@ TEST_F(ProgramCommands, ReadsArraysInTheOrderOfFortran) {
   EXPECT_EQ(read_floats("fortran/" + name + ".npy"), (Floats{2, 12, 4, 15, 6, 18}));
 }
 
-TEST_F(ProgramCommands, SaysWhatIsWrongWithInputs) {
+TEST_F(ProgramCommands, RunReportsInvalidInputs) {
   const struct {
     const char *arguments, *says;
   } cases[] = {
@@ -190,7 +191,7 @@ TEST_F(ProgramCommands, SaysWhatIsWrongWithInputs) {
   }
 }
 
-TEST_F(ProgramCommands, WritesOutputsNowhereButInTheFolder) {
+TEST_F(ProgramCommands, RunWritesOutputsOnlyInsideTheFolder) {
   write_model("outside.onnx");
   const Outcome run = tenon("run outside.onnx -i a=x.npy --output inside");
   EXPECT_EQ(run.status, 0) << run;
@@ -198,9 +199,9 @@ TEST_F(ProgramCommands, WritesOutputsNowhereButInTheFolder) {
   EXPECT_EQ(read_floats("inside/_.._y.npy"), (Floats{0, 3, 0, 5, 2, 7}));
 }
 
-// ---- functions of several signatures
+// ---- functions with several signatures
 
-TEST_F(ProgramCommands, ChooseTheSignatureByWhatIsGiven) {
+TEST_F(ProgramCommands, RunChoosesTheSignatureThatFits) {
   EXPECT_TRUE(tenon("run times -i x=x.npy").prints("min 2, mean 7, max 12"));
   EXPECT_TRUE(tenon("run times -i x=x.npy --static by=2").prints("min 2, mean 7, max 12"));
   EXPECT_TRUE(tenon("run times -i x=x.npy --static by=3").prints("min 3, mean 10.5, max 18"));
@@ -208,7 +209,7 @@ TEST_F(ProgramCommands, ChooseTheSignatureByWhatIsGiven) {
   EXPECT_TRUE(tenon("profile times -i x=x.npy --static by=3").prints("mul"));
 }
 
-TEST_F(ProgramCommands, ListSignaturesWhereNoneFits) {
+TEST_F(ProgramCommands, RunListsSignaturesIfNoneFits) {
   const Outcome outcome = tenon("run times -i x=flat.npy --static by=4");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(
@@ -237,9 +238,9 @@ TEST_F(ProgramCommands, InspectAndConvertEachSignature) {
   EXPECT_TRUE(tenon("run times_again -i x=x.npy --static by=3").prints("max 18"));
 }
 
-// ---- a call for each part of the inputs
+// ---- batches of the inputs
 
-TEST_F(ProgramCommands, RunsPartByPart) {
+TEST_F(ProgramCommands, RunInBatchesGivesTheSameOutputs) {
   const Outcome whole = tenon("run two -f both -i x=x.npy -i y=y.npy -o whole");
   ASSERT_EQ(whole.status, 0) << whole;
   for (const char* size : {"1", "2", "3", "100"}) {
@@ -258,7 +259,7 @@ TEST_F(ProgramCommands, RunsPartByPart) {
   }
 }
 
-TEST_F(ProgramCommands, RunsPartsInTheOrderOfFortranAndOfNoElements) {
+TEST_F(ProgramCommands, RunInBatchesSupportsFortranOrderAndEmptyInputs) {
   std::string bytes = read_file("x.npy");
   bytes.replace(bytes.find("False"), 5, "True ");
   std::ofstream("columns.npy", std::ios::binary) << bytes;
@@ -271,7 +272,7 @@ TEST_F(ProgramCommands, RunsPartsInTheOrderOfFortranAndOfNoElements) {
   EXPECT_EQ(read_npy("none" + output + ".npy").shape, (Shape{0, 2}));
 }
 
-TEST_F(ProgramCommands, SaysWhatHasNoParts) {
+TEST_F(ProgramCommands, RunReportsWhatCannotBeBatched) {
   const InputSpec specs[] = {
       {.name = "x", .shape = {TENON_SIZE_UNKNOWN, 2}, .size_names = {"n", ""}},
       {.name = "scale", .shape = {}}};
@@ -312,7 +313,7 @@ TEST_F(ProgramCommands, SaysWhatHasNoParts) {
 
 // ---- inspect
 
-TEST_F(ProgramCommands, TellsWhatAProgramIsMadeOf) {
+TEST_F(ProgramCommands, InspectDescribesAProgram) {
   const Outcome text = tenon("inspect two --size n=4");
   EXPECT_EQ(text.status, 0) << text;
   for (const char* part :
@@ -325,7 +326,7 @@ TEST_F(ProgramCommands, TellsWhatAProgramIsMadeOf) {
   EXPECT_TRUE(one.prints("scale(") && !one.prints("both(")) << one;
 }
 
-TEST_F(ProgramCommands, TellsItAsJson) {
+TEST_F(ProgramCommands, InspectWritesJson) {
   const Outcome printed = tenon("inspect two --json --size n=4 --device ref");
   ASSERT_EQ(printed.status, 0) << printed;
   const Json all = Json::parse(printed.out);
@@ -349,7 +350,7 @@ TEST_F(ProgramCommands, TellsItAsJson) {
   }
 }
 
-TEST_F(ProgramCommands, ListsUnknownOpsWithTheirNodes) {
+TEST_F(ProgramCommands, InspectListsUnknownOpsWithTheirNodes) {
   write_model("unknown.onnx", "Frobnicate");
   for (const char* arguments : {"inspect unknown.onnx", "inspect unknown.onnx --json"}) {
     const Outcome outcome = tenon(arguments);
@@ -364,7 +365,7 @@ TEST_F(ProgramCommands, ListsUnknownOpsWithTheirNodes) {
 
 // ---- profile
 
-TEST_F(ProgramCommands, TellsWhereTheTimeGoes) {
+TEST_F(ProgramCommands, ProfileShowsTheTimeOfOps) {
   const Outcome text = tenon("profile one -i x=x.npy --repeat 5 --trace events.json");
   EXPECT_EQ(text.status, 0) << text;
   EXPECT_TRUE(text.prints("mul") && text.prints("a call (the median of 5")) << text;
@@ -384,7 +385,7 @@ TEST_F(ProgramCommands, TellsWhereTheTimeGoes) {
 
 // ---- convert
 
-TEST_F(ProgramCommands, ConvertsModelsOfOldOperatorSets) {
+TEST_F(ProgramCommands, ConvertUpgradesOldOperatorSets) {
   write_model("old.onnx");
   const Outcome written = tenon("convert old.onnx new --name relu_of_sum");
   EXPECT_EQ(written.status, 0) << written;
@@ -392,16 +393,16 @@ TEST_F(ProgramCommands, ConvertsModelsOfOldOperatorSets) {
       << written;
   const Outcome inspected = tenon("inspect new/relu_of_sum.onnx");
   EXPECT_TRUE(inspected.prints("ai.onnx 20") && inspected.prints("Relu 1")) << inspected;
-  // The name of a size becomes a word.
+  // The name of a size becomes an identifier.
   EXPECT_TRUE(inspected.prints("relu_of_sum(a: f32[old_n,2])")) << inspected;
 
-  // The folder, and the file that other runtimes open.
+  // Both the folder and the file that other runtimes open.
   for (const std::string path : {"new", "new/relu_of_sum.onnx"}) {
     const Outcome run = tenon("run " + path + " -i a=x.npy");
     EXPECT_EQ(run.status, 0) << run;
     EXPECT_TRUE(run.prints("min 0, mean 2.83333, max 7")) << run;
   }
-  // A size that becomes known.
+  // Fixes an unknown size.
   EXPECT_EQ(tenon("convert old.onnx fixed --name f --size old_n=3").status, 0);
   EXPECT_EQ(Program("fixed").functions()[0].signatures[0].inputs[0].shape, (Shape{3, 2}));
   const Outcome again = tenon("convert two two_again");
@@ -438,8 +439,8 @@ TEST_F(ProgramCommands, ConvertKeepsTheNamesOfInputsAndOutputs) {
   EXPECT_TRUE(tenon("run named_again -i input.1=x.npy").prints("logits"));
 }
 
-// The name that was meant is looked for among names of about that length.
-TEST_F(ProgramCommands, AnswersAtOnceForTheNameOfAnOpThatIsVeryLong) {
+// The similarly named op is searched only among names of similar length.
+TEST_F(ProgramCommands, OpsAnswersQuicklyForAVeryLongName) {
   const std::string name(100'000, 'a');
   const Outcome outcome = tenon("ops " + name);
   EXPECT_EQ(outcome.status, 1);
@@ -448,7 +449,7 @@ TEST_F(ProgramCommands, AnswersAtOnceForTheNameOfAnOpThatIsVeryLong) {
   EXPECT_TRUE(tenon("ops sofmx").says("did you mean 'softmax'?"));
 }
 
-TEST_F(ProgramCommands, SaysWhatCannotBeConverted) {
+TEST_F(ProgramCommands, ConvertReportsWhatCannotBeConverted) {
   write_model("strange.onnx", "Frobnicate");
   EXPECT_TRUE(tenon("convert strange.onnx nowhere").says("Frobnicate"));
   EXPECT_TRUE(tenon("convert one new.onnx").says("what is written is a folder"));

@@ -1,5 +1,5 @@
-// What a function of a program is called with: arrays from files, static arguments, and the
-// signature that takes them.
+// The inputs of a function of a program: arrays from files, static arguments, and the signature
+// that fits.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tenon::command {
 
-// The inputs of one call, in the order of the signature that takes them.
+// The inputs of one call, in the order of the signature that fits.
 struct Call {
   const ProgramSignature* signature;
   std::vector<Tensor> inputs;
@@ -22,18 +22,18 @@ struct Call {
 
 class CallInputs {
  public:
-  // Reads the files. Throws a Failure where the function has no such input.
+  // Reads the files. Throws a Failure if the function has no such input.
   CallInputs(const OpenedProgram& opened, const ProgramFunction& function,
              const CallOptions& options);
 
-  // Of all of them. Throws a Failure that says what is wrong, or lists the signatures of which none
-  // takes them.
+  // The call with all of the inputs. Throws a Failure that describes the error, or lists the
+  // signatures if none fits.
   Call all() const;
-  // Of some of their first axis, from `begin` to `end`. Those of some sizes may fail, so that they
-  // are tried before anything runs.
+  // The call with rows [begin, end) of the inputs. Some sizes may not fit any signature, so
+  // try_part checks them before anything runs.
   Call part(int64_t begin, int64_t end) const;
   void try_part(int64_t rows) const { find(rows); }
-  // The size of the first axis of all of them. Throws a Failure where they differ in it.
+  // The common size of the first axis. Throws a Failure if it differs between inputs.
   int64_t rows() const;
 
  private:
@@ -41,7 +41,7 @@ class CallInputs {
     std::string path;
     NpyArray array;  // Row-major.
   };
-  // With a first axis of that size, or as they are.
+  // The signature for a first axis of that size, or for the whole inputs.
   const ProgramSignature& find(int64_t rows) const;
   std::string problem_with(const ProgramSignature& signature, int64_t rows) const;
   bool has_statics(const ProgramSignature& signature) const;
@@ -49,7 +49,7 @@ class CallInputs {
 
   const OpenedProgram& opened_;
   const ProgramFunction& function_;
-  std::map<std::string, File> files_;  // By the names of inputs.
+  std::map<std::string, File> files_;  // Keyed by the names of inputs.
   nlohmann::ordered_json static_values_;
   Statics statics_;
 };

@@ -1,5 +1,5 @@
-// `tenon run`, `inspect`, `profile` and `convert`: what a program or an ONNX model does, and what
-// it is made of.
+// `tenon run`, `inspect`, `profile` and `convert`: run a program or an ONNX model, and show what it
+// consists of.
 
 #pragma once
 
@@ -9,42 +9,42 @@
 
 namespace tenon::command {
 
-// What all of them take.
+// Options of all these commands.
 struct ProgramOptions {
   std::string path;      // A folder or an ONNX file.
-  std::string function;  // Empty: the only one; for inspect all.
+  std::string function;  // Empty for the only one; for inspect, for all.
   std::string device = "cpu";
 };
 
-// A call.
+// Options for calls.
 struct CallOptions : ProgramOptions {
   std::vector<std::string> inputs;   // "NAME=FILE.npy".
   std::vector<std::string> statics;  // "NAME=VALUE".
 };
 
 struct RunOptions : CallOptions {
-  std::string output;      // A folder; empty: nothing is written.
-  int64_t batch_size = 0;  // How much of the first axis one call takes; 0: all of it.
+  std::string output;      // A folder; if empty, nothing is written.
+  int64_t batch_size = 0;  // Rows of the inputs per call; 0 for all.
 };
 
 struct InspectOptions : ProgramOptions {
-  std::vector<std::string> sizes;  // "NAME=NUMBER", of unknown sizes.
+  std::vector<std::string> sizes;  // "NAME=NUMBER", for unknown sizes.
   bool json = false;
 };
 
 struct ProfileOptions : CallOptions {
   int repeat = 10;
-  std::string trace;  // A file; empty: none.
+  std::string trace;  // A file; empty for none.
   bool json = false;
 };
 
 struct ConvertOptions {
   std::string path, to;
-  std::string name;                // Of the only function; empty: as it is called.
-  std::vector<std::string> sizes;  // "NAME=NUMBER", of unknown sizes that become known.
+  std::string name;                // New name of the only function; empty to keep it.
+  std::vector<std::string> sizes;  // "NAME=NUMBER", for unknown sizes to fix.
 };
 
-// Each gives the status to exit with.
+// Each command returns the exit status.
 int run_program(const RunOptions& options);
 int inspect_program(const InspectOptions& options);
 int profile_program(const ProfileOptions& options);

@@ -21,7 +21,7 @@ std::string bytes_of(const Tensor& x) {
   return bytes;
 }
 
-// The elements in a dtype that NumPy has. An inline scalar becomes a tensor.
+// The elements in a dtype that NumPy supports. An inline scalar becomes a tensor.
 Tensor for_numpy(const Tensor& x) { return x.dtype() == kBfloat16 ? cast(x, {.to = kFloat32}) : x; }
 
 template <class T>
@@ -56,7 +56,7 @@ void each_element(DType dtype, const std::string& bytes, const auto& add) {
   }
 }
 
-// The least, the mean and the most of the elements, of those that are numbers.
+// Minimum, mean and maximum of the elements that are not NaN.
 class Statistics {
  public:
   void add(const Tensor& x) {
@@ -84,18 +84,18 @@ class Statistics {
   size_t n_ = 0, n_nan_ = 0;
 };
 
-// An output, which comes in parts along its first axis.
+// An output, which may be assembled from batches along its first axis.
 class Output {
  public:
   Output(std::string name, const Tensor& first, bool is_kept)
       : name_(std::move(name)), dtype_(first.dtype()), is_kept_(is_kept) {}
 
-  // All of it.
+  // Sets the whole output.
   void take(const Tensor& y) {
     shape_.assign(y.shape().begin(), y.shape().end());
     keep(y);
   }
-  // What came of some rows of the inputs.
+  // Appends the output for a batch of rows.
   void append(const Tensor& y, int64_t rows) {
     Shape shape(y.shape().begin(), y.shape().end());
     if (shape.empty() || shape[0] != rows) {
@@ -135,7 +135,7 @@ class Output {
   std::string bytes_;
 };
 
-// A name of a value as a name of a file: nothing in it leads out of the folder.
+// Converts a value's name to a file name that cannot leave the folder.
 std::string file_name(const std::string& name, std::set<std::string>& taken) {
   std::string made;
   for (const char c : name) {
@@ -147,7 +147,7 @@ std::string file_name(const std::string& name, std::set<std::string>& taken) {
   return made + ".npy";
 }
 
-// The outputs of one call with all of the inputs, or of one for each part of them.
+// The outputs of one call with all of the inputs, or of one call for each batch.
 std::vector<Output> outputs_of(const Function& code, const CallInputs& given,
                                const RunOptions& options) {
   const bool is_kept = !options.output.empty(), in_parts = options.batch_size > 0;
@@ -160,7 +160,7 @@ std::vector<Output> outputs_of(const Function& code, const CallInputs& given,
   do {
     const int64_t end = std::min(begin + step, n);
     const Call call = in_parts ? given.part(begin, end) : given.all();
-    // Told before the function runs, and not after.
+    // Report errors before the function runs.
     if (begin == 0 && is_kept) std::filesystem::create_directories(options.output);
     const std::vector<Tensor> part = code(call.inputs, call.statics);
     for (size_t i = 0; i < part.size(); ++i) {

@@ -11,24 +11,24 @@
 
 namespace tenon::command {
 
-// Words in lines of at most 80 columns, each line indented; a word that is longer stands alone.
+// Wraps words to lines of at most 80 columns, each indented. A longer word gets its own line.
 std::string wrapped(std::string_view words, size_t indent);
 
-// Rows as columns, as wide as they need to be; the last one is wrapped below itself.
+// Formats rows as columns of the required width; the last column is wrapped.
 std::string columns(const std::vector<std::vector<std::string>>& rows, size_t indent);
 
-// "1.5 GiB".
+// A text such as "1.5 GiB".
 std::string bytes_text(uint64_t bytes);
 
-// How many letters must be added, dropped or replaced to make one word of the other; `most` + 1 if
+// The number of letters to insert, delete or replace to turn one word into the other; `most` + 1 if
 // it is more than `most`. Takes O(most * n) time for words of n letters.
 size_t edit_distance(std::string_view a, std::string_view b, size_t most);
 
-// What a user typed, for a message: the middle of a long text becomes "...".
+// A user's input for a message: the middle of a long text is replaced by "...".
 std::string shortened(std::string_view text);
 
-// A bar on the terminal, on standard error, which goes away at its end. Where that is no terminal,
-// and for what is done at once, nothing is printed.
+// A progress bar on standard error, which is erased at the end. Prints nothing if standard error is
+// not a terminal, or if the work ends quickly.
 class Progress {
  public:
   Progress(std::string what, size_t steps);

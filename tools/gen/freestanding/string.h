@@ -1,4 +1,4 @@
-/* The little of <string.h> that our headers use, for layouts of targets whose C library is not
+/* The part of <string.h> that our headers use, for layouts of targets whose C library is not
  * installed. */
 
 #ifndef TENON_FREESTANDING_STRING_H_
