@@ -11,8 +11,8 @@
 //   sum_of_host    a sum of 16 M elements in imported host memory, compared with one of a copy
 //   first_use      of an op whose shader is in the cache, compared with an empty cache
 //   first_uses     of 16 ops with an empty cache, without and with a wait after each
-//   first_layer    with an empty cache: a function of a matmul, a bias and an activation until it is
-//                  replayed as one launch, compared with as many calls of the three ops
+//   first_layer    with an empty cache: a function of a matmul, a bias and an activation, until it
+//                  is replayed as one launch, compared with as many calls of the three ops
 
 #include <tenon/tenon.h>
 #include <unistd.h>

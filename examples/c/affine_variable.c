@@ -1,5 +1,6 @@
-/* a x + b, with constants a and x that the code makes and a variable b that it makes once, called
- * ten times. Traced, what depends on nothing but constants is computed once. */
+/* Computes a x + b ten times. The constants a and x are made in the code, and the variable b in
+ * its first call. When the code is traced, everything that depends only on constants is computed
+ * once. */
 
 #include "examples/c/both_ways.h"
 

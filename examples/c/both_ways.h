@@ -1,12 +1,12 @@
-/* both_ways.h - code that runs as it is written and as a function: run_both_ways() calls an example
- * twice, first with a context that runs functions eagerly, then with one that traces them. */
+/* both_ways.h - runs code eagerly and as a function: run_both_ways() calls an example twice,
+ * first in a context that runs functions eagerly, then in one that traces them. */
 
 #ifndef EXAMPLES_BOTH_WAYS_H_
 #define EXAMPLES_BOTH_WAYS_H_
 
 #include "examples/c/must.h"
 
-/* What every piece of code here is: it takes tensors, and gives some. */
+/* The signature of all code in these examples: it maps tensors to tensors. */
 #define CODE(name)                                                                     \
   static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in, \
                            size_t n_in, const tenon_static* statics, size_t n_statics, \
@@ -15,7 +15,7 @@
   static tenon_error* name(void* payload, tenon_scope* scope, tenon_tensor* const* in, \
                            size_t n_in, tenon_tensor** out, size_t max_out)
 
-/* A function of that code; `options` may be NULL. */
+/* Makes a function of that code; `options` may be NULL. */
 static inline tenon_function* function_of(tenon_scope* scope, tenon_function_body body,
                                           const tenon_function_options* options) {
   tenon_function* function = NULL;
@@ -24,7 +24,7 @@ static inline tenon_function* function_of(tenon_scope* scope, tenon_function_bod
   return function;
 }
 
-/* Its only output. */
+/* Calls a function and returns its only output. */
 static inline tenon_tensor* call(tenon_scope* scope, tenon_function* function,
                                  tenon_tensor* const* inputs, size_t n_inputs) {
   tenon_tensor* output = NULL;
@@ -32,7 +32,7 @@ static inline tenon_tensor* call(tenon_scope* scope, tenon_function* function,
   return output;
 }
 
-/* Shows a tensor, and releases it. */
+/* Prints a tensor and releases it. */
 static inline void show_last(tenon_scope* scope, const char* label, tenon_tensor* x) {
   show(scope, label, x);
   tenon_tensor_release(x);

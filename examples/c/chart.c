@@ -21,7 +21,7 @@ static axis y_axis(const chart* c) {
     low = fmin(low, c->values[i]);
     high = fmax(high, c->values[i]);
   }
-  /* A flat curve stands in the middle. */
+  /* A flat curve is centred vertically. */
   if (high - low < 1e-6) {
     low -= 0.01;
     high += 0.01;

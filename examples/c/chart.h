@@ -1,4 +1,4 @@
-/* chart.h - curves as SVG inside of a page, in the page's own colours. */
+/* chart.h - curves as SVG inside an HTML page, in the page's colours. */
 
 #ifndef EXAMPLES_CHART_H_
 #define EXAMPLES_CHART_H_
@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A curve over `x_max` epochs. The page's style gives .curve, .dot, .grid and text their colours.
- */
+/* A curve over `x_max` epochs. The page's style sheet defines the colours of .curve, .dot, .grid
+ * and text. */
 typedef struct chart {
   const char* title;
   const double* values;
   size_t count;
-  double x_first; /* The epoch of the first value; the last one stands at x_max. */
+  double x_first; /* The epoch of the first value; the last is at x_max. */
   double x_max;
-  bool from_zero; /* Whether the axis begins at 0, else near the least value. */
-  bool dots;      /* Whether each value is marked and says its number. */
+  bool from_zero; /* Whether the axis begins at 0; else near the smallest value. */
+  bool dots;      /* Whether each value has a dot and a label. */
 } chart;
 
 void chart_write(FILE* out, const chart* c);

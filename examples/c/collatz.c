@@ -1,8 +1,9 @@
-/* Ordinary C decides by the values of tensors how a computation goes on: 6 comes to 1. */
+/* Ordinary C control flow that depends on the values of tensors: the Collatz sequence from 6 to
+ * 1. */
 
 #include "examples/c/must.h"
 
-/* Whether the comparison that a call gave holds. */
+/* Whether the result of a comparison is true. */
 static bool holds(tenon_scope* scope, tenon_tensor* comparison) {
   const bool result = number(scope, comparison) != 0;
   tenon_tensor_release(comparison);

@@ -1,10 +1,9 @@
 /* Trains a small convolutional network on Fashion-MNIST: twenty steps eagerly and twenty as a
  * traced function. Then it saves the network as a program and its weights as a safetensors file,
  * loads both, and prints the loss of each. The same program exists in C, C++, Rust and Java; all
- * print the same text, whatever the number of threads.
+ * print the same text with any number of threads.
  *
- *   conv_training DATA FOLDER [THREADS]
- */
+ *   conv_training DATA FOLDER [THREADS] */
 
 #include "examples/c/idx.h"
 #include "examples/c/must.h"
@@ -41,7 +40,7 @@ static tenon_tensor* read(tenon_scope* scope, tenon_variable* variable) {
   return value;
 }
 
-/* A convolution, relu and pooling of windows of 2 by 2; borrows its input. */
+/* A convolution, relu, and pooling with 2 by 2 windows; borrows its input. */
 static tenon_tensor* block(tenon_scope* scope, tenon_tensor* x, tenon_variable* weight) {
   static const int64_t pads[] = {1, 1, 1, 1}, two[] = {2, 2};
   tenon_conv_attrs same = TENON_CONV_ATTRS_DEFAULT;
@@ -60,7 +59,7 @@ static tenon_tensor* block(tenon_scope* scope, tenon_tensor* x, tenon_variable* 
   return y;
 }
 
-/* f32[n,1,28,28] gives a row of ten logits for each image. */
+/* Maps f32[n,1,28,28] to a row of ten logits for each image. */
 static tenon_tensor* logits_of(tenon_scope* scope, network net, tenon_tensor* images) {
   tenon_tensor* first = block(scope, images, net[0]);
   tenon_tensor* second = block(scope, first, net[1]);
@@ -80,7 +79,7 @@ static tenon_tensor* loss_of(tenon_scope* scope, tenon_tensor* logits, tenon_ten
   return loss;
 }
 
-/* ---- a custom gradient: the value as it is, its gradient clipped -------- */
+/* ---- a custom gradient: an identity whose gradient is clipped ----------- */
 
 static tenon_error* pass_on(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                             size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
@@ -106,7 +105,7 @@ static tenon_tensor* clip_gradient(tenon_scope* scope, tenon_tensor* x) {
   return y;
 }
 
-/* ---- the learning rate: half as much after every ten steps -------------- */
+/* ---- the learning rate: halved after every ten steps -------------------- */
 
 static tenon_error* ten_are_left(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                                  size_t n_inputs, tenon_tensor** out_outputs, size_t max_outputs) {
@@ -139,7 +138,7 @@ static tenon_tensor* rate_at(tenon_scope* scope, tenon_tensor* step) {
 
 /* ---- training ----------------------------------------------------------- */
 
-/* Takes images, their labels and the number of the step, and gives the loss before it. */
+/* Takes images, their labels and the number of the step; returns the loss before the step. */
 static tenon_error* train(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                           size_t n_inputs, const tenon_static* statics, size_t n_statics,
                           tenon_tensor** out_outputs, size_t max_outputs) {
@@ -176,7 +175,7 @@ static void print_loss(tenon_scope* scope, const char* what, tenon_tensor* loss)
   tenon_tensor_release(loss);
 }
 
-/* Images of one step as numbers from 0 to 1, and their labels. */
+/* The images of one step as numbers from 0 to 1, and their labels. */
 static void batch(tenon_scope* scope, const image_set* data, size_t step, tenon_tensor** out_images,
                   tenon_tensor** out_labels) {
   static const int64_t shape[] = {kBatch, 1, kImageSide, kImageSide};
@@ -250,7 +249,7 @@ static void save(tenon_scope* scope, network net, const char* program, const cha
   for (size_t i = 0; i < kWeights; ++i) tenon_tensor_release(values[i]);
 }
 
-/* The loss of what the program and the weights give for a batch. */
+/* Prints the loss of the loaded program and of the loaded weights for a batch. */
 static void load(tenon_scope* scope, const char* program, const char* weights, tenon_tensor* images,
                  tenon_tensor* labels) {
   tenon_program* opened = NULL;

@@ -1,5 +1,5 @@
-/* A scope on a device keeps its tensors there: what is drawn lies on it, and what is computed from
- * that does too. Work on two devices at once is an error until one copies. */
+/* A scope on a device creates tensors there: random tensors, and everything computed from them.
+ * Mixing tensors of two devices is an error; copy one of them first. */
 
 #include "examples/c/must.h"
 

@@ -1,12 +1,12 @@
-/* A recurrent network over a sequence of any length: a loop over its steps, which gathers what each
- * gives in a list of tensors. One trace serves every length. */
+/* A recurrent network over a sequence of any length: a loop over the steps, which collects its
+ * outputs in a list of tensors. One trace serves every length. */
 
 #include "examples/c/both_ways.h"
 
 enum { kInputs = 2, kHidden = 2 };
 
 typedef struct network {
-  tenon_tensor *in_weights, *state_weights; /* Of its inputs, and of its state. */
+  tenon_tensor *in_weights, *state_weights; /* Weights of inputs and of the state. */
   tenon_tensor *steps, *n_steps;            /* While it runs: [step] of [batch, input]. */
 } network;
 
@@ -15,7 +15,7 @@ BLOCK(is_inside) {
   return tenon_less(scope, in[0], ((network*)payload)->n_steps, &out[0]);
 }
 
-/* Carries the number of the step, the state, and the list of the states. */
+/* Carries the number of the step, the state, and the list of all states. */
 BLOCK(take_step) {
   const network* net = payload;
   tenon_tensor *one = tenon_scalar_i64(1), *x = NULL, *from_x = NULL, *from_h = NULL, *sum = NULL;
@@ -54,7 +54,7 @@ CODE(run_network) {
   must(tenon_slice(scope, shape, &leading, &size));
   must(tenon_squeeze(scope, size, NULL, &net->n_steps));
 
-  /* The first state: zeros, as many rows as there are in a step. */
+  /* The initial state: zeros, one row for each row of a step. */
   initial[0] = tenon_scalar_i64(0);
   must(tenon_list_get(scope, net->steps, initial[0], &x0));
   zero = tenon_scalar_f64(0);
@@ -73,7 +73,7 @@ CODE(run_network) {
   return NULL;
 }
 
-/* Two sequences of so many steps: 1, 2, 3 and so on. */
+/* Two sequences of `n_steps` steps: 1, 2, 3 and so on. */
 static tenon_tensor* sequences(tenon_scope* scope, int64_t n_steps) {
   const int64_t shape[] = {2, n_steps, kInputs};
   float values[2 * 8 * kInputs];

@@ -1,8 +1,8 @@
-/* A loop over the elements of a random matrix. Looking at one adds nothing to any graph. */
+/* A loop over the elements of a random matrix. Reading an element does not add to any graph. */
 
 #include "examples/c/must.h"
 
-/* x[i, j], a view of one element. */
+/* The view x[i, j] of one element. */
 static tenon_tensor* element(tenon_scope* scope, tenon_tensor* x, int64_t i, int64_t j) {
   const int64_t starts[] = {i, j};
   const int64_t ends[] = {i + 1, j + 1};

@@ -1,8 +1,8 @@
-/* The demo: trains a convolutional network on Fashion-MNIST through the C ABI alone.
+/* The demo: trains a convolutional network on Fashion-MNIST, using only the C ABI.
  *
- * Read fashion_network.c for the network and its gradients, and fashion_training.c for the data and
- * the order in which they are seen. Here are the tests, and the check that saved weights give the
- * same outputs. */
+ * Read fashion_network.c for the network and its gradients, and fashion_training.c for the data
+ * and its order. This file tests the network and checks that saved weights give the same
+ * outputs. */
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 
 enum { kTestBatch = 500, kLossPoints = 200 };
 
-/* What the network says of the test images. */
+/* Predictions of the network for the test images. */
 typedef struct verdict {
   double accuracy;
   uint8_t* predicted;
@@ -25,7 +25,7 @@ typedef struct verdict {
 
 /* ---- training and tests -------------------------------------------------- */
 
-/* The logits of test images `from` up to `to`, read back to the host. */
+/* Computes the logits of test images [from, to) and reads them back to the host. */
 static void read_logits(network* net, const device_set* set, size_t from, size_t to, float* out) {
   const int64_t start = (int64_t)from, end = (int64_t)to;
   tenon_slice_attrs attrs = TENON_SLICE_ATTRS_DEFAULT;
@@ -65,7 +65,7 @@ static void test(network* net, const device_set* set, const image_set* truth, ve
   free(logits);
 }
 
-/* The most that tensors held so far, the images among them. */
+/* The peak memory of tensors so far, including the images. */
 static double peak_memory_mib(tenon_scope* scope) {
   tenon_device* device = NULL;
   must(tenon_scope_get_device(scope, &device));
@@ -74,12 +74,12 @@ static double peak_memory_mib(tenon_scope* scope) {
   return bytes / (1 << 20);
 }
 
-/* Curves of what happened; the loss is the mean over even stretches of steps. */
+/* Curves of the training; a loss is the mean over a group of consecutive steps. */
 typedef struct history {
   double* losses;
   size_t n_losses;
   double* accuracies;
-  double peak_memory_mib; /* While it trained, before the first test. */
+  double peak_memory_mib; /* During training, before the first test. */
 } history;
 
 static history train(network* net, const fashion_options* options, const device_set* data,
@@ -114,7 +114,8 @@ static history train(network* net, const fashion_options* options, const device_
 
 /* ---- afterwards --------------------------------------------------------- */
 
-/* Saves the weights, loads them into another network, and compares what both say, bit by bit. */
+/* Saves the weights, loads them into another network, and compares the outputs of both bit by
+ * bit. */
 static void save_and_check(network* net, const fashion_options* options, const device_set* set) {
   const size_t count = set->count < kTestBatch ? set->count : kTestBatch;
   const size_t bytes = count * kClasses * sizeof(float);
@@ -136,7 +137,7 @@ static void save_and_check(network* net, const fashion_options* options, const d
   free(before);
 }
 
-/* Writes pictures as numpy.save() does: u8[count,1,28,28]. */
+/* Writes images as numpy.save() does: u8[count,1,28,28]. */
 static void write_images(const char* path, const image_set* set) {
   char header[128];
   const size_t size = set->count * kImagePixels;
@@ -147,7 +148,7 @@ static void write_images(const char* path, const image_set* set) {
       snprintf(header + 10, sizeof header - 10,
                "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu, 1, %d, %d), }", set->count,
                kImageSide, kImageSide);
-  header[10 + length] = ' '; /* Where snprintf ended its text. */
+  header[10 + length] = ' '; /* Replaces the terminator of snprintf. */
   header[sizeof header - 1] = '\n';
   if (!file || fwrite(header, 1, sizeof header, file) != sizeof header ||
       fwrite(set->pixels, 1, size, file) != size || fclose(file) != 0) {
@@ -157,7 +158,7 @@ static void write_images(const char* path, const image_set* set) {
   printf("wrote %s\n", path);
 }
 
-/* Tells now, and not after the training, that a file cannot be written. */
+/* Fails before the training, instead of after it, if a file cannot be written. */
 static void must_be_writable(const char* path) {
   FILE* file = fopen(path, "ab");
   if (!file) {

@@ -7,8 +7,8 @@
 
 enum { kMostSteps = 100, kRunners = 3 };
 
-/* Each step of a device rounds in its own way, weights that are off do so once: what the devices
- * may differ by is this many times what these do. */
+/* Each step of a device has its own rounding errors, but perturbed weights differ only once. So
+ * devices may differ by this many times the effect of the perturbation. */
 static const double kAllowance = 32;
 
 typedef struct runner {
@@ -47,7 +47,7 @@ static void stop(runner* r) {
 }
 
 typedef struct distance {
-  double most; /* Of one loss from another, by the latter. */
+  double most; /* The largest relative difference of two losses. */
   size_t step;
 } distance;
 
@@ -55,7 +55,7 @@ static distance between(const runner* a, const runner* b, size_t steps) {
   distance d = {0, 1};
   for (size_t i = 0; i < steps; ++i) {
     const double apart = fabs(a->losses[i] - b->losses[i]) / fabs(b->losses[i]);
-    /* Not a number is as far as can be. */
+    /* NaN counts as the largest difference. */
     if (apart <= d.most || isnan(d.most)) continue;
     d.most = apart;
     d.step = i + 1;

@@ -1,14 +1,14 @@
-/* fashion_compare.h - the same training on two devices, step by step beside each other. */
+/* fashion_compare.h - compares the same training on two devices step by step. */
 
 #ifndef EXAMPLES_FASHION_COMPARE_H_
 #define EXAMPLES_FASHION_COMPARE_H_
 
 #include "examples/c/fashion_training.h"
 
-/* Trains for the first steps, at most a hundred, on `scope` and on the device that the options
- * compare with, and prints the losses of both. How far rounding alone drives two trainings apart is
- * measured too: a third one, on the other device, starts from weights that are one rounding off.
- * Gives whether the devices agree to what that explains. */
+/* Trains for up to a hundred steps on `scope` and on the device in options->compare, and prints
+ * the losses of both. To measure the effect of rounding alone, a third training on the other
+ * device starts from weights perturbed by one rounding error. Returns whether that effect
+ * explains the difference between the devices. */
 bool fashion_compare(tenon_scope* scope, const fashion_options* options, const image_set* images);
 
 #endif /* EXAMPLES_FASHION_COMPARE_H_ */

@@ -8,7 +8,7 @@ typedef struct parameter {
   const char* name;
   size_t rank;
   int64_t shape[4];
-  int64_t inputs; /* That each unit sums over; 0 for a bias, which begins as zeros. */
+  int64_t inputs; /* Fan-in of each unit; 0 for a bias, which is initialised to 0. */
 } parameter;
 
 static const parameter kParameter[kParameters] = {
@@ -32,7 +32,7 @@ static tenon_tensor* zeros(tenon_scope* scope, const parameter* p) {
   return result;
 }
 
-/* A variable that takes over its first value. */
+/* Makes a variable; consumes its initial value. */
 static tenon_variable* variable(tenon_scope* scope, const char* name, tenon_tensor* initial,
                                 bool trainable) {
   tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
@@ -64,7 +64,7 @@ network* network_create(tenon_scope* scope, uint64_t seed) {
     const parameter* p = &kParameter[i];
     tenon_tensor* initial = NULL;
     if (p->inputs) {
-      /* Keeps the variance of what flows through relu the same from layer to layer. */
+      /* Keeps the variance constant from layer to layer with relu. */
       const double scale = sqrt(2.0 / (double)p->inputs);
       must(tenon_generator_normal(scope, generator, TENON_FLOAT32, p->shape, p->rank, 0, scale,
                                   &initial));
@@ -96,9 +96,8 @@ static tenon_tensor* read(network* net, tenon_variable* v) {
 }
 
 /* ---- layers -------------------------------------------------------------
- * Each takes its input over and gives its output. `at` is where its weight stands; its bias
- * follows.
- */
+ * Each layer consumes its input and returns its output. `at` is the index of its weight; its
+ * bias is the next parameter. */
 
 static tenon_tensor* relu(network* net, tenon_tensor* x) {
   tenon_tensor* y = NULL;
@@ -146,7 +145,7 @@ static tenon_tensor* dense(network* net, size_t at, tenon_tensor* x) {
   return y;
 }
 
-/* One row of features for each image, however many there are. */
+/* Flattens each image to one row of features, for any number of images. */
 static tenon_tensor* flatten(network* net, tenon_tensor* x) {
   tenon_tensor* y = NULL;
   must(tenon_flatten(net->scope, x, NULL, &y));
@@ -154,7 +153,7 @@ static tenon_tensor* flatten(network* net, tenon_tensor* x) {
   return y;
 }
 
-/* Bytes to numbers from 0 to 1. Borrows its input. */
+/* Converts bytes to numbers from 0 to 1. Borrows its input. */
 static tenon_tensor* to_unit(network* net, tenon_tensor* images) {
   tenon_cast_attrs attrs = TENON_CAST_ATTRS_DEFAULT;
   tenon_tensor* scale = tenon_scalar_f64(1.0 / 255);
@@ -197,7 +196,7 @@ static void adam(network* net, size_t i, tenon_tensor* gradient, tenon_tensor* s
   tenon_tensor_release(p);
 }
 
-/* Forward, the way back, and adam for each parameter. */
+/* Forward pass, backward pass, and adam for each parameter. */
 static tenon_error* train_step(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                                size_t n_inputs, const tenon_static* statics, size_t n_statics,
                                tenon_tensor** out_outputs, size_t max_outputs) {
@@ -265,7 +264,7 @@ static tenon_error* classify(void* payload, tenon_scope* scope, tenon_tensor* co
   return NULL;
 }
 
-/* Its trace for any number of images. */
+/* The function's trace for any number of images. */
 static tenon_trace* trace_for(network* net, tenon_function* function, tenon_dtype dtype) {
   const int64_t shape[] = {TENON_SIZE_UNKNOWN, 1, 28, 28};
   const tenon_string size_names[] = {TENON_STR("n"), TENON_STR(""), TENON_STR(""), TENON_STR("")};
@@ -275,8 +274,8 @@ static tenon_trace* trace_for(network* net, tenon_function* function, tenon_dtyp
   return trace;
 }
 
-/* One function of two signatures: as it takes images from files, and as it takes numbers, by which
- * its logits have gradients. */
+/* Saves one function with two signatures: for images from files (u8), and for floats, by which
+ * its logits can be differentiated. */
 void network_save_program(network* net, const char* path) {
   const tenon_function_body body = {classify, net, NULL};
   const tenon_string names[] = {TENON_STR("classify"), TENON_STR("classify")};

@@ -45,7 +45,7 @@ static uint64_t number(const char* option, const char* text, uint64_t least, uin
   char* end = NULL;
   errno = 0;
   const unsigned long long value = strtoull(text, &end, 10);
-  /* strtoull takes blanks and signs too. */
+  /* strtoull also accepts blanks and signs. */
   if (text[0] < '0' || text[0] > '9' || *end || errno || value < least || value > most) {
     char problem[160];
     snprintf(problem, sizeof problem, ": '%.40s' is not a whole number from %llu to %llu", text,
@@ -55,7 +55,7 @@ static uint64_t number(const char* option, const char* text, uint64_t least, uin
   return value;
 }
 
-/* The place of a word in a list of `count`. */
+/* The index of a word in a list of `count` words. */
 static int place(const char* option, const char* text, const char* const* words, int count) {
   char problem[160];
   int length = snprintf(problem, sizeof problem, ": '%.40s' is none of", text);

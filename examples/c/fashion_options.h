@@ -1,4 +1,4 @@
-/* fashion_options.h - what the demo is told on its command line. */
+/* fashion_options.h - the command line options of the demo. */
 
 #ifndef EXAMPLES_FASHION_OPTIONS_H_
 #define EXAMPLES_FASHION_OPTIONS_H_
@@ -8,7 +8,7 @@
 
 typedef struct fashion_options {
   const char* device;
-  const char* compare; /* Another device; empty: none. */
+  const char* compare; /* Another device to compare with; empty for none. */
   const char* data;
   const char* save;
   const char* program;
@@ -19,10 +19,10 @@ typedef struct fashion_options {
   uint64_t seed;
   uint32_t threads; /* 0 for all cores. */
   int32_t fallback; /* TENON_FALLBACK_*. */
-  bool eager;       /* Whether steps run call by call, and not as a function. */
+  bool eager;       /* Whether steps run call by call instead of as a function. */
 } fashion_options;
 
-/* Ends the program after --help, and with status 2 and a message after anything wrong. */
+/* Exits after --help, and with status 2 and a message for invalid arguments. */
 fashion_options fashion_options_parse(int argc, char** argv);
 
 #endif /* EXAMPLES_FASHION_OPTIONS_H_ */

@@ -1,4 +1,4 @@
-/* fashion_page.h - the report of a training: one HTML file that needs no other. */
+/* fashion_page.h - the report of a training: a self-contained HTML file. */
 
 #ifndef EXAMPLES_FASHION_PAGE_H_
 #define EXAMPLES_FASHION_PAGE_H_
@@ -8,21 +8,21 @@
 #include "examples/c/fashion_options.h"
 #include "examples/c/idx.h"
 
-/* What was reached. */
+/* Results of the training. */
 typedef struct fashion_report {
   const fashion_options* options;
-  const char* device; /* Its name and what a person calls it. */
-  double seconds;     /* That training took, tests included. */
+  const char* device; /* The device's name, and a description. */
+  double seconds;     /* Duration of the training, including tests. */
   double images_per_second;
-  const double* losses; /* Of training, at even distances; at least one. */
+  const double* losses; /* Training losses at equal intervals; at least one. */
   size_t n_losses;
   const double* accuracies; /* Of the test images, one for each epoch. */
   const image_set* test;
-  const uint8_t* predicted; /* For each test image, a class, */
-  const float* confidence;  /* and how probable the network takes it to be. */
+  const uint8_t* predicted; /* For each test image: the predicted class, */
+  const float* confidence;  /* and the probability that the network gives it. */
 } fashion_report;
 
-/* Gives false, with errno set, if the file cannot be written. */
+/* Returns false, with errno set, if the file cannot be written. */
 bool fashion_page_write(const char* path, const fashion_report* report);
 
 #endif /* EXAMPLES_FASHION_PAGE_H_ */

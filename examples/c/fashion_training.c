@@ -34,7 +34,7 @@ void device_set_release(device_set* set) {
 
 /* ---- the order of images ------------------------------------------------ */
 
-/* SplitMix64: the next number of a sequence that its state alone decides. */
+/* SplitMix64: the next number of a sequence that is determined by its state. */
 static uint64_t next_random(uint64_t* state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15u);
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -51,7 +51,7 @@ static void shuffle(int64_t* order, size_t count, uint64_t* state) {
   }
 }
 
-/* One step on the images at `indices`; gives the loss. */
+/* Trains one step on the images at `indices` and returns the loss. */
 static double train_on(network* net, const device_set* set, const int64_t* indices, int64_t count,
                        double rate) {
   tenon_tensor *at = NULL, *images = NULL, *labels = NULL;
@@ -66,7 +66,7 @@ static double train_on(network* net, const device_set* set, const int64_t* indic
   return loss;
 }
 
-/* Falls from its peak to nothing along half a cosine, so that the last steps settle. */
+/* Decays from its peak to 0 along half a cosine, so that the last steps converge. */
 static double rate_at(size_t step, size_t steps) {
   const double pi = 3.14159265358979323846;
   return 0.002 * 0.5 * (1 + cos(pi * (double)step / (double)steps));

@@ -1,5 +1,5 @@
-/* fashion_training.h - the demo's images on a device, and the order in which a network learns from
- * them. */
+/* fashion_training.h - the demo's images on a device, and the order in which the network is
+ * trained on them. */
 
 #ifndef EXAMPLES_FASHION_TRAINING_H_
 #define EXAMPLES_FASHION_TRAINING_H_
@@ -20,22 +20,22 @@ typedef struct device_set {
 device_set device_set_upload(tenon_scope* scope, const image_set* set);
 void device_set_release(device_set* set);
 
-/* All steps of a training. Its options and the number of images decide them. */
+/* The steps of a training, determined by its options and the number of images. */
 typedef struct course {
   size_t count, batch;
-  size_t steps; /* Of an epoch. */
-  size_t all;   /* Of all epochs. */
+  size_t steps; /* Per epoch. */
+  size_t all;   /* In all epochs. */
   size_t done;
-  int64_t* order; /* Of the images, in this epoch. */
+  int64_t* order; /* Order of the images in this epoch. */
   uint64_t random;
 } course;
 
 course course_start(const fashion_options* options, size_t count);
-/* The next step; gives its loss. */
+/* Runs the next step and returns its loss. */
 double course_step(course* c, network* net, const device_set* set);
 void course_free(course* c);
 
-/* Ends the program where there is no memory. */
+/* Exits if there is no memory. */
 void* allocate(size_t size);
 
 #endif /* EXAMPLES_FASHION_TRAINING_H_ */

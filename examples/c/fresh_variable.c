@@ -1,5 +1,5 @@
-/* y = A x + b ten times over, each time with a variable of its own. A variable is an object: it
- * goes when its last owner does, and the device's memory is what it was. */
+/* Computes y = A x + b ten times, each time with a new variable. A variable is an object: it is
+ * freed when its last owner releases it, and the device's memory usage returns to what it was. */
 
 #include "examples/c/must.h"
 

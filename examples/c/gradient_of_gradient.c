@@ -8,7 +8,7 @@ static tenon_error* square(void* payload, tenon_scope* scope, tenon_tensor* cons
   return tenon_mul(scope, inputs[0], inputs[0], &out_outputs[0]);
 }
 
-/* Gives the gradient of the square as its output, so that it can be differentiated in turn. */
+/* Returns the gradient of the square as its output, so that it can be differentiated as well. */
 static tenon_error* square_gradient(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                                     size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   const tenon_tensor_function function = {square, NULL, NULL};

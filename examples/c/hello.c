@@ -1,10 +1,10 @@
-/* The first program: a product and its gradient, computed at once on the first device there is. */
+/* The first program: a product and its gradient, computed immediately on the default device. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <tenon/tenon.h>
 
-/* An error says the op, the rule and the values; this program ends with it. */
+/* Exits with the error's message, which names the op, the rule and the values. */
 static void must(tenon_error* error) {
   if (!error) return;
   fprintf(stderr, "%s\n", tenon_error_message(error).data);

@@ -1,5 +1,5 @@
-/* A host callback inside of a function: a small piece of ordinary C between traced code, which
- * looks at values and decides by them how it goes on. Gradients pass through it. */
+/* A host callback inside a function: ordinary C within traced code, whose control flow depends
+ * on values. Gradients pass through it. */
 
 #include "examples/c/must.h"
 
@@ -23,7 +23,7 @@ static tenon_error* halve(void* payload, tenon_scope* scope, tenon_tensor* const
   return NULL;
 }
 
-/* The square, halved, and then times three. */
+/* The square, halved until it is below one, then multiplied by three. */
 static tenon_error* code(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, const tenon_static* statics, size_t n_statics,
                          tenon_tensor** out_outputs, size_t max_outputs) {

@@ -9,7 +9,7 @@
 
 enum { kMaxRank = 3, kMaxElements = 1 << 30 };
 
-/* Unsigned bytes of up to three axes. */
+/* An array of unsigned bytes with up to three axes. */
 typedef struct idx {
   size_t rank;
   size_t shape[kMaxRank];

@@ -1,4 +1,4 @@
-/* idx.h - reads files of the MNIST family: gzipped IDX, unsigned bytes. */
+/* idx.h - reads files of the MNIST family: gzipped IDX files of unsigned bytes. */
 
 #ifndef EXAMPLES_IDX_H_
 #define EXAMPLES_IDX_H_
@@ -15,8 +15,8 @@ typedef struct image_set {
   uint8_t* labels; /* `count` numbers below kClasses. */
 } image_set;
 
-/* Reads <folder>/<name>-images-idx3-ubyte.gz and its labels. Ends the program with a message if
- * they cannot be read or do not fit each other. */
+/* Reads <folder>/<name>-images-idx3-ubyte.gz and its labels. Exits with a message if they cannot
+ * be read or do not match. */
 image_set image_set_read(const char* folder, const char* name);
 void image_set_free(image_set* set);
 

@@ -1,4 +1,4 @@
-/* The gradients of a loss by every variable that it reads, which nobody has to list. */
+/* The gradients of a loss by every variable that it reads, without listing them. */
 
 #include "examples/c/must.h"
 
@@ -7,7 +7,7 @@ typedef struct model {
   tenon_variable* b;
 } model;
 
-/* mean((y - (w x + b))^2) of the inputs x and y. */
+/* mean((y - (w x + b))^2) for the inputs x and y. */
 static tenon_error* loss(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   const model* m = payload;

@@ -1,4 +1,4 @@
-/* An index that is out of range is an error at the very call, and the message says which. */
+/* An index out of range is an error of the call itself, and the message names the index. */
 
 #include "examples/c/must.h"
 

@@ -1,12 +1,12 @@
-/* Nudges the pixels of a small image until a classifier takes it for another class. Each step is
- * halved until the objective falls by as much as the gradient promises (Armijo's rule), so the
- * values of tensors say how often the loop runs. */
+/* Modifies the pixels of a small image until a classifier assigns it another class. Each step is
+ * halved until the objective decreases by as much as the gradient promises (Armijo's rule), so
+ * the number of iterations depends on the values of tensors. */
 
 #include "examples/c/must.h"
 
 enum { kPixels = 4, kClasses = 3, kWanted = 2 };
 
-/* -log p(wanted class | image). */
+/* -log p(target class | image). */
 static tenon_error* objective(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                               size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   tenon_tensor* weights = payload;
@@ -30,7 +30,7 @@ static tenon_error* objective(void* payload, tenon_scope* scope, tenon_tensor* c
   return error;
 }
 
-/* The objective, and its gradient unless that is not wanted. */
+/* The objective and, unless NULL is passed, its gradient. */
 static double evaluate(tenon_scope* scope, tenon_tensor* weights, tenon_tensor* image,
                        tenon_tensor** out_gradient) {
   const tenon_tensor_function function = {objective, weights, NULL};

@@ -1,4 +1,4 @@
-/* The cell of an LSTM: one product, and a dozen small calls that a trace runs as one. */
+/* An LSTM cell: one matrix product and a dozen small calls, which a trace fuses. */
 
 #include <math.h>
 
@@ -24,7 +24,7 @@ static tenon_tensor* product(tenon_scope* scope, tenon_tensor* a, tenon_tensor* 
   return y;
 }
 
-/* Of x, h, c and the weights: the next h and c. */
+/* Computes the next h and c from x, h, c and the weights. */
 CODE(lstm_cell) {
   const tenon_concat_attrs side_by_side = {sizeof side_by_side, 1};
   const tenon_split_attrs in_four = {sizeof in_four, 1, 4, NULL, 0};

@@ -1,9 +1,9 @@
-/* Eager code and functions in each other: an eager loop, which C ends by a value, calls a function
- * and the gradient of it; and that function calls another one, which is part of it then. */
+/* Mixes eager code and functions. An eager loop, which C ends depending on a value, calls a
+ * function and its gradient. That function calls another one, which is traced into it. */
 
 #include "examples/c/both_ways.h"
 
-/* A line through points: w x - y. */
+/* The distances of points from a line: w x - y. */
 CODE(distances) {
   const float xs[] = {1, 2, 3}, ys[] = {2, 4, 6};
   tenon_tensor *x = f32_vector(scope, xs, 3), *y = f32_vector(scope, ys, 3), *wx = NULL;
@@ -16,7 +16,7 @@ CODE(distances) {
   return error;
 }
 
-/* The sum of their squares, by a call of that function. */
+/* The sum of their squares, computed by a call of that function. */
 CODE(loss) {
   tenon_tensor *distance = call(scope, payload, in, 1), *squares = NULL;
   (void)n_in, (void)statics, (void)n_statics, (void)max_out;

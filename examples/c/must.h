@@ -1,4 +1,4 @@
-/* must.h - what the examples share: a failed call ends the program, and tensors are made and
+/* must.h - shared by the examples: a failed call exits the program, and tensors are made and
  * printed in one line. */
 
 #ifndef EXAMPLES_MUST_H_
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <tenon/tenon.h>
 
-/* Ends the program with the error's message, if there is one. */
+/* Exits with the error's message, if there is an error. */
 static inline void must(tenon_error* error) {
   if (!error) return;
   fprintf(stderr, "%s\n", tenon_error_message(error).data);
   exit(1);
 }
 
-/* Prints a tensor as NumPy does, behind a label. */
+/* Prints a label, and a tensor as NumPy does. */
 static inline void show(tenon_scope* scope, const char* label, tenon_tensor* x) {
   tenon_string text = {NULL, 0};
   must(tenon_tensor_format(scope, x, NULL, &text));
@@ -23,7 +23,7 @@ static inline void show(tenon_scope* scope, const char* label, tenon_tensor* x) 
   tenon_string_release(text);
 }
 
-/* A float32 tensor of `count` elements along one axis. */
+/* A float32 vector of `count` elements. */
 static inline tenon_tensor* f32_vector(tenon_scope* scope, const float* values, int64_t count) {
   tenon_tensor* x = NULL;
   must(tenon_tensor_from_data(scope, TENON_FLOAT32, &count, 1, values,
@@ -31,7 +31,7 @@ static inline tenon_tensor* f32_vector(tenon_scope* scope, const float* values, 
   return x;
 }
 
-/* A float32 matrix of row-major elements. */
+/* A float32 matrix from row-major elements. */
 static inline tenon_tensor* f32_matrix(tenon_scope* scope, const float* values, int64_t rows,
                                        int64_t columns) {
   const int64_t shape[] = {rows, columns};
@@ -41,7 +41,7 @@ static inline tenon_tensor* f32_matrix(tenon_scope* scope, const float* values, 
   return x;
 }
 
-/* A tensor of one float32 without axes. */
+/* A float32 tensor of rank 0. */
 static inline tenon_tensor* f32_number(tenon_scope* scope, float value) {
   tenon_tensor* x = NULL;
   must(tenon_tensor_from_data(scope, TENON_FLOAT32, NULL, 0, &value, sizeof value, &x));
@@ -54,7 +54,7 @@ static inline double number(tenon_scope* scope, tenon_tensor* x) {
   return value;
 }
 
-/* What a device's memory holds now. */
+/* The current memory usage of a device. */
 static inline tenon_memory_info memory_of(tenon_device* device) {
   tenon_memory_info info = {0};
   info.struct_size = sizeof info;

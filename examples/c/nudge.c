@@ -1,4 +1,4 @@
-/* Nudges a picture of a boot until a classifier that was read from a file takes it for a sneaker:
+/* Modifies a picture of a boot until a classifier, loaded from a file, takes it for a sneaker:
  * ten line searches against the gradient of the loss by the pixels, eager and traced. Writes the
  * picture before and after.
  *
@@ -10,7 +10,7 @@
 
 enum { kSneaker = 7, kBoot = 9 };
 
-/* The loss, with the function that gives the scores. */
+/* The loss of the scores that a function computes. */
 static tenon_error* loss(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   const int64_t wanted = kSneaker, one = 1;
@@ -46,7 +46,7 @@ static double squared_norm(tenon_scope* scope, tenon_tensor* x) {
   return result;
 }
 
-/* image - rate * gradient, as a picture can be. */
+/* image - rate * gradient, clipped to the range of pixels. */
 static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* image, tenon_tensor* gradient,
                            double rate) {
   tenon_tensor *scale = tenon_scalar_f64(rate), *black = tenon_scalar_f64(0);
@@ -58,7 +58,7 @@ static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* image, tenon_tensor
   return result;
 }
 
-/* A step that is halved until the loss falls by as much as the gradient promises (Armijo). */
+/* One step, halved until the loss decreases by as much as the gradient promises (Armijo). */
 static tenon_tensor* search(tenon_scope* scope, tenon_function* scores, tenon_tensor* image) {
   tenon_tensor *gradient = NULL, *next = NULL;
   const double before = evaluate(scope, scores, image, &gradient);

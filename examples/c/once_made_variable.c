@@ -1,9 +1,9 @@
-/* A function may make a variable in its first call. One that makes it at every call is an error in
- * that first call: its trace would hold another variable each time. */
+/* A function may create variables in its first call only. Creating one in every call is an error
+ * in the first call, because each trace would contain another variable. */
 
 #include "examples/c/both_ways.h"
 
-/* Makes a variable at every call. */
+/* Creates a variable in every call. */
 CODE(wrong) {
   const tenon_variable_options options = {sizeof options, true, TENON_STR("b")};
   tenon_tensor *twelve = f32_number(scope, 12), *value = NULL;
@@ -18,7 +18,7 @@ CODE(wrong) {
   return error;
 }
 
-/* Makes it if it is not there. */
+/* Creates the variable if it does not exist yet. */
 CODE(right) {
   const tenon_variable_options options = {sizeof options, true, TENON_STR("b")};
   tenon_variable** b = payload;

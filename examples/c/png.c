@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Bytes that grow at their end. */
+/* A buffer of bytes that can be appended to. */
 typedef struct buffer {
   uint8_t* bytes;
   size_t size;
@@ -35,7 +35,7 @@ static void append_chunk(buffer* png, const char* type, const uint8_t* data, siz
 
 static buffer encode(const uint8_t* pixels, size_t width, size_t height) {
   static const uint8_t signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  /* 8 bits of grey, compressed by zlib, filters chosen by row, not interlaced. */
+  /* 8-bit grey, zlib compression, a filter per row, not interlaced. */
   static const uint8_t format[] = {8, 0, 0, 0, 0};
   static const uint8_t no_filter = 0;
   buffer rows = {NULL, 0}, head = {NULL, 0}, png = {NULL, 0};

@@ -1,4 +1,4 @@
-/* png.h - grey pictures, inside of a page and as files. */
+/* png.h - grey pictures, embedded in a page or as files. */
 
 #ifndef EXAMPLES_PNG_H_
 #define EXAMPLES_PNG_H_
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Writes a grey picture, row by row from the top, as a data URI with a PNG inside. */
+/* Writes a grey picture, row by row from the top, as a data URI that contains a PNG. */
 void png_write_uri(FILE* out, const uint8_t* pixels, size_t width, size_t height);
 
 /* Writes the picture as a file. */

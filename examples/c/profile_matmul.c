@@ -1,6 +1,6 @@
-/* Where the time of a layer goes: a product of matrices against the sum with its bias, eager and
- * traced. The tables go to stderr, since their times differ from run to run; the traces are for
- * https://ui.perfetto.dev. */
+/* Profiles a layer, eager and traced: compares the time of the matrix product with that of
+ * adding the bias. The tables go to stderr, since their times differ from run to run; the traces
+ * can be opened in https://ui.perfetto.dev. */
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ static tenon_tensor* ones(tenon_scope* scope, int64_t rows, int64_t columns) {
   return x;
 }
 
-/* What an op took in all, in nanoseconds. */
+/* The total time of an op in nanoseconds. */
 static uint64_t time_of(const tenon_profiler* profiler, const char* op, uint64_t* count) {
   uint64_t time = 0;
   *count = 0;

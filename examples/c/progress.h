@@ -1,5 +1,4 @@
-/* progress.h - says how far the training is: a bar that moves on a terminal, plain lines elsewhere.
- */
+/* progress.h - shows the progress of the training: a bar on a terminal, plain lines elsewhere. */
 
 #ifndef EXAMPLES_PROGRESS_H_
 #define EXAMPLES_PROGRESS_H_
@@ -9,21 +8,21 @@
 
 typedef struct progress {
   bool terminal;
-  size_t steps; /* Of one epoch. */
+  size_t steps; /* Per epoch. */
   size_t epochs;
   size_t images_per_step;
-  double start;   /* Seconds, when training began. */
-  double printed; /* Seconds, when a line was last printed. */
+  double start;   /* Time at the start of the training, in seconds. */
+  double printed; /* Time of the last printed line, in seconds. */
   size_t lines;   /* Plain lines printed in this epoch. */
 } progress;
 
-/* Seconds on a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double seconds(void);
 
 progress progress_start(size_t epochs, size_t steps, size_t images_per_step);
-/* After `step` steps of an epoch, both counted from 1. */
+/* Call after `step` steps of an epoch; both are counted from 1. */
 void progress_step(progress* p, size_t epoch, size_t step, double loss);
-/* After an epoch and its test. */
+/* Call after an epoch and its test. */
 void progress_epoch(progress* p, size_t epoch, double loss, double accuracy);
 
 #endif /* EXAMPLES_PROGRESS_H_ */

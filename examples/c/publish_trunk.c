@@ -1,5 +1,5 @@
-/* A model with two heads on one trunk is saved whole, and read; of what was read the trunk alone is
- * published, with the variables that it uses and no others. */
+/* Saves a model with two heads on one trunk, and loads it. Then saves the loaded trunk alone,
+ * with only the variables that it uses. */
 
 #include "examples/c/both_ways.h"
 
@@ -46,7 +46,7 @@ CODE(both) {
 
 static const int64_t kShape[] = {TENON_SIZE_UNKNOWN, 2};
 
-/* Its trace for any number of rows. */
+/* The function's trace for any number of rows. */
 static tenon_trace* trace_of(tenon_scope* scope, tenon_function* f) {
   tenon_input_spec x = {0};
   tenon_trace* trace = NULL;

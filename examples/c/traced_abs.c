@@ -1,5 +1,5 @@
-/* The absolute value, with a branch on a value. tenon_cond() makes the branch a part of the trace,
- * so that the code runs once for both calls; an `if` of C would choose once for all. */
+/* The absolute value, with a branch on a value. tenon_cond() makes the branch part of the trace,
+ * which then serves both calls; a C `if` would select one side for all calls. */
 
 #include "examples/c/both_ways.h"
 

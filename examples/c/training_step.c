@@ -1,5 +1,5 @@
-/* A step of training as one function: the loss, its gradients by a tape inside of it, and what the
- * optimizer makes of the variables. It fits y = w x + b to four points in a thousand calls. */
+/* A training step as one function: the loss, its gradients by a tape inside the function, and
+ * the optimizer's update of the variables. Fits y = w x + b to four points in a thousand calls. */
 
 #include "examples/c/both_ways.h"
 
@@ -40,7 +40,7 @@ static void descend(tenon_scope* scope, tenon_variable* v, tenon_tensor* gradien
   tenon_tensor_release(rate);
 }
 
-/* Of x and y: the loss before the step. */
+/* Returns the loss for x and y before the step. */
 CODE(step) {
   const model* m = payload;
   tenon_value* sources[] = {tenon_variable_as_value(m->w), tenon_variable_as_value(m->b)};

@@ -1,4 +1,5 @@
-/* A variable is an object: its memory, a device's too, is free when the last handle goes. */
+/* A variable is an object: its memory, also on a device, is freed when the last handle is
+ * released. */
 
 #include "examples/c/must.h"
 

@@ -1,12 +1,12 @@
-/* Goes down a curved valley by steepest descent. How far each step goes is searched until the value
- * has fallen enough and the slope has flattened enough: Wolfe's conditions, on the values of
- * tensors. */
+/* Minimises a function with a curved valley by steepest descent. The length of each step is
+ * searched until the value has decreased and the slope has flattened sufficiently (Wolfe's
+ * conditions, which depend on the values of tensors). */
 
 #include <math.h>
 
 #include "examples/c/must.h"
 
-/* Rosenbrock's function, (1 - x)^2 + 5 (y - x^2)^2, of a vector (x, y). */
+/* Rosenbrock's function, (1 - x)^2 + 5 (y - x^2)^2, for a vector (x, y). */
 static tenon_error* valley(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
                            size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
   tenon_split_attrs halves = TENON_SPLIT_ATTRS_DEFAULT;
@@ -57,7 +57,7 @@ static tenon_tensor* moved(tenon_scope* scope, tenon_tensor* x, tenon_tensor* gr
   return result;
 }
 
-/* How far to go from x against its gradient. */
+/* The length of the step from x against its gradient. */
 static double search(tenon_scope* scope, tenon_tensor* x, double value, tenon_tensor* gradient) {
   const double slope = -dot(scope, gradient, gradient);
   double low = 0, high = INFINITY, length = 1;

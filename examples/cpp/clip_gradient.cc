@@ -1,5 +1,5 @@
-// An identity that lets values through, and gradients only up to a norm: what comes back longer
-// than that is shortened to it, which keeps training from exploding.
+// An identity with a clipped gradient: a longer cotangent is scaled down to a maximum norm, which
+// keeps training from diverging.
 
 #include <iostream>
 #include <tenon/tenon.hpp>
@@ -14,7 +14,7 @@ int main() {
                         const Tensor& cotangent = call.cotangents[0];
                         return std::vector{cotangent * (most / maximum(l2_norm(cotangent), most))};
                       });
-  // Without the clip, its gradient would be the weights.
+  // Without clipping, the gradient would equal the weights.
   const auto gradient = [&](const Tensor& weights) {
     return gradients_function([&](const Tensor& x) { return weights * clip(x); })(
         vector<float>({1, 2}))[0];

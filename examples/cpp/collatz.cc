@@ -1,4 +1,5 @@
-// Ordinary C++ decides by the values of tensors how a computation goes on: 6 comes to 1.
+// Ordinary C++ control flow that depends on the values of tensors: the Collatz sequence from 6 to
+// 1.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

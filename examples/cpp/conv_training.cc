@@ -1,5 +1,5 @@
 // Trains a small convolutional network on Fashion-MNIST, eagerly and as a traced function, saves
-// it, and loads what was saved. examples/c/conv_training.c is the same program and prints the same
+// it, and loads what it saved. examples/c/conv_training.c is the same program and prints the same
 // text.
 //
 //   conv_training_cpp DATA FOLDER [THREADS]
@@ -34,7 +34,7 @@ struct Network {
 
   std::vector<Variable> weights() const { return {conv1, conv2, dense}; }
 
-  // f32[n,1,28,28] gives a row of ten logits for each image.
+  // Maps f32[n,1,28,28] to a row of ten logits for each image.
   Tensor logits(const Tensor& images) const {
     const auto block = [](const Tensor& x, const Tensor& w) {
       return max_pool(relu(conv(x, w, {}, {.pads = {1, 1, 1, 1}})),
@@ -49,7 +49,7 @@ Tensor loss_of(const Tensor& logits, const Tensor& labels) {
   return sparse_softmax_cross_entropy(logits, labels).loss;
 }
 
-// Half as much after every ten steps.
+// Halved after every ten steps.
 Tensor rate_at(const Tensor& step) {
   return while_loop([](const Tensor&, const Tensor& left) { return greater_equal(left, 10); },
                     [](const Tensor& rate, const Tensor& left) {
@@ -59,7 +59,7 @@ Tensor rate_at(const Tensor& step) {
       .first;
 }
 
-// Gives the loss before the step.
+// Returns the loss before the step.
 Tensor train(const Network& net, const Tensor& images, const Tensor& labels, const Tensor& step) {
   static const auto clip_gradient = custom_gradient(
       [](const Tensor& x) { return identity(x); },
@@ -84,7 +84,7 @@ struct Batch {
   Tensor images, labels;
 };
 
-// Images of one step as numbers from 0 to 1, and their labels.
+// The images of one step as numbers from 0 to 1, and their labels.
 Batch batch(const image_set& data, int64_t step) {
   const Shape shape = {kBatch, 1, kImageSide, kImageSide};
   const auto* pixels = data.pixels + step * kBatch * kImagePixels;

@@ -1,4 +1,4 @@
-// A square whose gradient is what the program says it is: x + y instead of 2 x.
+// A square with a custom gradient: x + y instead of 2 x.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

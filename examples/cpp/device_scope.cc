@@ -1,5 +1,5 @@
-// A device in scope keeps tensors on it: what is drawn lies there, and what is computed from that
-// does too. Work on two devices at once is an error until one copies.
+// A scope on a device creates tensors there: random tensors, and everything computed from them.
+// Mixing tensors of two devices is an error; copy one of them first.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

@@ -1,5 +1,5 @@
-// A recurrent network over a sequence of any length: a loop over its steps, which gathers what each
-// gives in a list of tensors. One trace serves every length.
+// A recurrent network over a sequence of any length: a loop over the steps, which collects its
+// outputs in a list of tensors. One trace serves every length.
 
 #include <numeric>
 

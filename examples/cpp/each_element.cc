@@ -1,4 +1,4 @@
-// A loop over the elements of a random matrix. Looking at one adds nothing to any graph.
+// A loop over the elements of a random matrix. Reading an element does not add to any graph.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

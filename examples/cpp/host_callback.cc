@@ -1,5 +1,5 @@
-// A host callback inside of a function: a small piece of ordinary C++ between traced code, which
-// looks at values and decides by them how it goes on. Gradients pass through it.
+// A host callback inside a function: ordinary C++ within traced code, whose control flow depends on
+// values. Gradients pass through it.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

@@ -1,4 +1,4 @@
-// The gradients of a loss by every variable that it reads, which nobody has to list.
+// The gradients of a loss by every variable that it reads, without listing them.
 
 #include <iostream>
 #include <tenon/tenon.hpp>
@@ -10,7 +10,7 @@ int main() {
   const Tensor y = vector<float>({3, 5, 7, 9});
   const Variable w(scalar(1.f), {.name = "w"});
   const Variable b(scalar(0.f), {.name = "b"});
-  // In two statements, since C++ leaves open which side of a sum is read first.
+  // Two statements, since C++ does not specify which side of a sum is evaluated first.
   const auto loss = [&](const Tensor& x, const Tensor& y) {
     const Tensor slope = w * x;
     return mse(slope + b, y);

@@ -1,4 +1,4 @@
-// An index that is out of range throws at the very call, and the message says which.
+// An index out of range throws in the call itself, and the message names the index.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

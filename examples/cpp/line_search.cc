@@ -1,6 +1,6 @@
-// Nudges the pixels of a small image until a classifier takes it for another class. Each step is
-// halved until the objective falls by as much as the gradient promises (Armijo's rule), so the
-// values of tensors say how often the loop runs.
+// Modifies the pixels of a small image until a classifier assigns it another class. Each step is
+// halved until the objective decreases by as much as the gradient promises (Armijo's rule), so the
+// number of iterations depends on the values of tensors.
 
 #include <cstdio>
 #include <tenon/tenon.hpp>

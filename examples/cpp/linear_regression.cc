@@ -1,4 +1,4 @@
-// Fits y = W x + b to four points by gradient descent: a thousand steps at a rate of 0.01.
+// Fits y = W x + b to four points by gradient descent: a thousand steps with rate 0.01.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

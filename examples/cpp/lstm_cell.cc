@@ -1,4 +1,4 @@
-// The cell of an LSTM: one product, and a dozen small calls that a trace runs as one.
+// An LSTM cell: one matrix product and a dozen small calls, which a trace fuses.
 
 #include <cmath>
 

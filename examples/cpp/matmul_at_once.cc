@@ -1,4 +1,5 @@
-// A product is computed when it is called, and can be printed right away: no graph, no session.
+// A matrix product is computed when it is called, and can be printed immediately: no graph, no
+// session.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

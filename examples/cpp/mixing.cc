@@ -1,5 +1,5 @@
-// Eager code and functions in each other: an eager loop, which C++ ends by a value, calls a
-// function and the gradient of it; and that function calls another one, which is part of it then.
+// Mixes eager code and functions. An eager loop, which C++ ends depending on a value, calls a
+// function and its gradient. That function calls another one, which is traced into it.
 
 #include <cstdio>
 

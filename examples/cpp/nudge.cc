@@ -1,5 +1,5 @@
-// Nudges a picture of a boot until a classifier that was read from a file takes it for a sneaker:
-// ten line searches against the gradient of the loss by the pixels, eager and traced. Writes the
+// Modifies a picture of a boot until a classifier, loaded from a file, takes it for a sneaker: ten
+// line searches against the gradient of the loss by the pixels, eager and traced. Writes the
 // picture before and after.
 //
 //   nudge PROGRAM DATA    what ./dev demo saved, and the folder with its images
@@ -40,7 +40,7 @@ static void nudge(const char* path, Tensor image) {
   write_picture(image, "before.png");
   report("");
   for (int i = 0; i < 10; ++i) {
-    // A step that is halved until the loss falls by as much as the gradient promises (Armijo).
+    // One step, halved until the loss decreases by as much as the gradient promises (Armijo).
     const Gradients found = gradients(loss, image);
     const Tensor& slopes = found.by_argument[0];
     const double before = found.value.item<double>(), slope = sum_square(slopes).item<double>();

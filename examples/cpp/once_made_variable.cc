@@ -1,5 +1,5 @@
-// A function may make a variable in its first call. One that makes it at every call is an error in
-// that first call: its trace would hold another variable each time.
+// A function may create variables in its first call only. Creating one in every call is an error in
+// the first call, because each trace would contain another variable.
 
 #include <optional>
 

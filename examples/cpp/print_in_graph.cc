@@ -1,6 +1,6 @@
-// Printing at tracing against printing in the graph: what the code of a function prints by itself,
-// it prints when it is traced, and all that it can show of a tensor is what it is called.
-// tenon::print() is part of the trace, and prints values at each call.
+// Printing while tracing, and printing in the graph. Ordinary print calls in a function run only
+// while it is traced, and can show a tensor's name but not its values. tenon::print() becomes part
+// of the trace and prints values in each call.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

@@ -1,5 +1,5 @@
-// A model with two heads on one trunk is saved whole, and read; of what was read the trunk alone is
-// published, with the variables that it uses and no others.
+// Saves a model with two heads on one trunk, and loads it. Then saves the loaded trunk alone, with
+// only the variables that it uses.
 
 #include <array>
 

@@ -1,5 +1,5 @@
-// When a function is traced: for each dtype, and for each value of a static argument, but not for
-// the values of tensors and scalars. Called eagerly its code runs every time.
+// When a function is traced: for each dtype and each value of a static argument, but not for each
+// value of a tensor or scalar. If functions run eagerly, the code runs in every call.
 
 #include "examples/cpp/both_ways.hpp"
 

@@ -1,5 +1,5 @@
-// x + 0 + 1 + ... + 999 by a loop of a thousand trips, each an addition and little else. Traced,
-// the loop is one node of the trace, and runs without leaving the core.
+// Computes x + 0 + 1 + ... + 999 by a loop of a thousand iterations with one addition each. When
+// traced, the loop is one node of the trace and runs entirely in the core.
 
 #include "examples/cpp/both_ways.hpp"
 

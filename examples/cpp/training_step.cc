@@ -1,5 +1,5 @@
-// A step of training as one function: the loss, its gradients by a tape inside of it, and what the
-// optimizer makes of the variables. It fits y = w x + b to four points in a thousand calls.
+// A training step as one function: the loss, its gradients by a tape inside the function, and the
+// optimizer's update of the variables. Fits y = w x + b to four points in a thousand calls.
 
 #include <iomanip>
 

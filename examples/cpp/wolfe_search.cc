@@ -1,6 +1,6 @@
-// Goes down a curved valley by steepest descent. How far each step goes is searched until the value
-// has fallen enough and the slope has flattened enough: Wolfe's conditions, on the values of
-// tensors.
+// Minimises a function with a curved valley by steepest descent. The length of each step is
+// searched until the value has decreased and the slope has flattened sufficiently (Wolfe's
+// conditions, which depend on the values of tensors).
 
 #include <cmath>
 #include <cstdio>
@@ -8,14 +8,14 @@
 
 using namespace tenon;
 
-// Rosenbrock's function of a vector (x, y).
+// Rosenbrock's function for a vector (x, y).
 static Tensor valley(const Tensor& at) {
   const Tensor x = at[0];
   const Tensor y = at[1];
   return square(1 - x) + 5 * square(y - square(x));
 }
 
-// How far to go from x against its gradient.
+// The length of the step from x against its gradient.
 static double search(const Tensor& x, double value, const Tensor& gradient) {
   const double slope = -matmul(gradient, gradient).item<double>();
   double low = 0;

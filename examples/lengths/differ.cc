@@ -1,4 +1,4 @@
-// A function that is wrong at other lengths than the first: what lengths.cc must find.
+// A function that is wrong for all lengths but the first, to test that lengths.cc detects it.
 
 #include <tenon/tenon.hpp>
 

@@ -26,7 +26,7 @@ constexpr int kSkipped = 77;
 
 std::set<std::string> seen;  // Functions with the dtypes and ranks of their inputs.
 int n_compared = 0, n_faults = 0;
-bool runs_eagerly = false;  // What the example chose.
+bool runs_eagerly = false;  // The example's setting.
 thread_local bool is_checking = false;
 
 template <class Function>
@@ -40,7 +40,7 @@ void run_eagerly(tenon_context* context, bool eagerly) {
   call(context, eagerly);
 }
 
-// While it lives, nothing is printed.
+// Discards all output during its lifetime.
 class Silence {
  public:
   Silence() : stdout_(dup(STDOUT_FILENO)) {
@@ -59,7 +59,7 @@ class Silence {
   int stdout_;
 };
 
-// What a call gave: its outputs and its variables, or that it failed.
+// The outcome of a call: its outputs and variables, or failure.
 struct Outcome {
   std::vector<std::string> values;
   std::string error;
@@ -69,7 +69,7 @@ struct Outcome {
   }
 };
 
-// The type of a tensor, and its bytes.
+// The type and the bytes of a tensor.
 std::string bytes_of(const Tensor& x) {
   if (TensorList::is_list(x)) return "a list";
   std::string bytes = x.dtype().str();
@@ -112,8 +112,8 @@ struct Call {
   }
 };
 
-// The inputs, those that are as long as the first along the axis with another length: their parts
-// repeat. Empty if there is none.
+// The inputs with another length along the axis: those that are as long as the first input are
+// resized, and their contents repeat. Empty if there is none.
 std::vector<Tensor> of_length(std::span<const Tensor> inputs, size_t axis, int64_t length) {
   int64_t own = -1;
   std::vector<Tensor> result;
@@ -164,7 +164,7 @@ void check_call(tenon_scope* scope, Call call, tenon_tensor* const* handles, siz
   const std::vector<Tensor> inputs = detail::share_all(handles, n_inputs);
   if (!seen.insert(key_of(call.function, inputs, call.n_statics)).second) return;
   const Silence silence;
-  // A scope of its own, on which no tape of the example records.
+  // Uses a separate scope, so that no tape of the example records.
   const Scope outer = Scope::share(scope);
   tenon_scope* own = nullptr;
   check(

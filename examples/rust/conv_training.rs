@@ -1,5 +1,5 @@
 //! Trains a small convolutional network on Fashion-MNIST, eagerly and as a traced function, saves
-//! it, and loads what was saved. examples/c/conv_training.c is the same program and prints the same
+//! it, and loads what it saved. examples/c/conv_training.c is the same program and prints the same
 //! text.
 //!
 //!     conv_training DATA FOLDER [THREADS]
@@ -54,7 +54,7 @@ impl Network {
         [&self.conv1, &self.conv2, &self.dense]
     }
 
-    /// f32[n,1,28,28] gives a row of ten logits for each image.
+    /// Maps f32[n,1,28,28] to a row of ten logits for each image.
     fn logits(&self, images: &Tensor) -> Result<Tensor> {
         let block = |x: &Tensor, w: &Variable| {
             let active = x.conv_with(w).pads(&[1, 1, 1, 1]).run()?.relu()?;
@@ -90,7 +90,7 @@ impl CustomGradient for ClipGradient {
     }
 }
 
-/// Half as much after every ten steps.
+/// Halved after every ten steps.
 fn rate_at(step: Tensor) -> Result<Tensor> {
     let (rate, _) = while_loop(
         (0.1, step),
@@ -100,7 +100,7 @@ fn rate_at(step: Tensor) -> Result<Tensor> {
     Ok(rate)
 }
 
-/// Gives the loss before the step.
+/// Returns the loss before the step.
 fn train(net: &Network, images: &Tensor, labels: &Tensor, step: Tensor) -> Result<Tensor> {
     let tape = Tape::new()?;
     let clipped = &custom_gradient(ClipGradient, net.logits(images))?[0];
@@ -118,7 +118,7 @@ fn print_loss(what: &str, loss: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// The elements of a gzipped IDX file, after a header of so many bytes.
+/// The elements of a gzipped IDX file with a header of `header` bytes.
 fn read_idx(path: &str, header: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     GzDecoder::new(File::open(path)?).read_to_end(&mut bytes)?;
@@ -131,7 +131,7 @@ struct Data {
 }
 
 impl Data {
-    /// Images of one step as numbers from 0 to 1, and their labels.
+    /// The images of one step as numbers from 0 to 1, and their labels.
     fn batch(&self, step: usize) -> Result<(Tensor, Tensor)> {
         let images = step * BATCH..(step + 1) * BATCH;
         let pixels = &self.pixels[images.start * PIXELS..images.end * PIXELS];

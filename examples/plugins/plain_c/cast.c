@@ -1,4 +1,5 @@
-/* cast: every element goes through int64 or double, which hold all values of the dtypes offered. */
+/* cast: every element is converted through int64 or double, which represent all values of the
+ * supported dtypes. */
 
 #include <math.h>
 
@@ -9,7 +10,7 @@ enum { kChunk = 256 };
 
 static bool is_float(tenon_dtype dtype) { return TENON_DTYPE_CODE(dtype) == TENON_CODE_FLOAT; }
 
-/* `n` elements from `x` on, each `step` behind the other. */
+/* Loads `n` elements from `x`, `step` apart. */
 static void load_ints(tenon_dtype dtype, const void* x, int64_t step, int64_t n, int64_t* to) {
 #define LOAD(type) \
   for (int64_t i = 0; i < n; ++i) to[i] = ((const type*)x)[i * step]
@@ -33,7 +34,7 @@ static void load_ints(tenon_dtype dtype, const void* x, int64_t step, int64_t n,
 #undef LOAD
 }
 
-/* Integers wrap, and round once to a float. */
+/* Integers wrap; to a float they are rounded once. */
 static void store_ints(tenon_dtype dtype, const int64_t* from, int64_t n, void* y) {
 #define STORE(type) \
   for (int64_t i = 0; i < n; ++i) ((type*)y)[i] = (type)from[i]
@@ -60,8 +61,7 @@ static void store_ints(tenon_dtype dtype, const int64_t* from, int64_t n, void* 
 #undef STORE
 }
 
-/* Floats lose their fraction and then saturate between `least` and `past`, the first that is too
- * large; NaN becomes 0. */
+/* Truncates and then saturates: `past` is the smallest number that is too large. NaN becomes 0. */
 static int64_t to_int(float x, double least, double past, int64_t most) {
   if (isnan(x)) return 0;
   if (x < least) return (int64_t)least;

@@ -1,15 +1,15 @@
-/* conv of float32, and its derivative with respect to the filter. The one with respect to the input
- * is a conv again, which the host composes.
+/* conv of float32, and its derivative with respect to the filter. The derivative with respect to
+ * the input is another conv, which the host composes.
  *
- * Both are products of matrices, once the elements that each tap of the window meets are written
- * out as one: a place of the output and a tap have one element. The workspace holds it for one
- * group of channels of one image. */
+ * Both are matrix products of an unfolded input (im2col): a matrix with one element for each
+ * output position and each tap of the window. The workspace holds it for one group of channels
+ * of one image. */
 
 #include "rows.h"
 #include "window.h"
 
-/* Writes out what the window meets in `channels` channels from `x` on, at all places of an output
- * of these sizes. Padding and gaps are zeros. */
+/* Unfolds `channels` channels from `x` on, for all positions of an output of these sizes.
+ * Padding and gaps are zeros. */
 static void unfold(const plain_window* window, const int64_t* taps, const float* x,
                    const plain_planes* planes, int64_t channels, const int64_t* places,
                    int64_t tap_step, int64_t place_step, float* to) {
@@ -34,7 +34,7 @@ static void unfold(const plain_window* window, const int64_t* taps, const float*
   }
 }
 
-/* The views of the images, the filter and what the window gives, which are of one rank. */
+/* The bytes of the unfolded input for this filter and output. */
 static uint64_t unfolded_size(const tenon_view* filter, const tenon_view* places) {
   const plain_planes w = plain_planes_of(filter), y = plain_planes_of(places);
   return (uint64_t)(w.channels * w.area * y.area) * sizeof(float);
@@ -47,7 +47,7 @@ static uint64_t conv_workspace(const tenon_launch* launch) {
   return unfolded_size(&launch->inputs[1], &launch->outputs[0]);
 }
 
-/* Of each group: the filter, a row for each output channel, times what the window meets. */
+/* For each group: the filter, with a row for each output channel, times the unfolded input. */
 static void run_conv(const tenon_kernel_p* self, const tenon_launch* launch) {
   const plain_planes x = plain_planes_of(&launch->inputs[0]);
   const plain_planes w = plain_planes_of(&launch->inputs[1]);
@@ -77,8 +77,8 @@ static uint64_t filter_workspace(const tenon_launch* launch) {
   return unfolded_size(&launch->outputs[0], &launch->inputs[1]);
 }
 
-/* Of each group, summed over the images: dy, a row for each output channel, times what the window
- * met, a column for each tap. */
+/* For each group, summed over images: dy, with a row for each output channel, times the unfolded
+ * input, with a column for each tap. */
 static void run_conv_backward_filter(const tenon_kernel_p* self, const tenon_launch* launch) {
   const plain_planes x = plain_planes_of(&launch->inputs[0]);
   const plain_planes dy = plain_planes_of(&launch->inputs[1]);
@@ -99,7 +99,7 @@ static void run_conv_backward_filter(const tenon_kernel_p* self, const tenon_lau
 /* ---- preparing ---------------------------------------------------------------------------------
  */
 
-/* Prepares what convolves two of the request's operands: conv, or the derivative. */
+/* Defines the prepare function of conv or of its derivative. */
 #define PREPARE_CONV(name, attrs_type, defaults, run_function, workspace_function)            \
   PLAIN_PREPARE(name) {                                                                       \
     attrs_type attrs = defaults;                                                              \

@@ -1,11 +1,11 @@
-/* The device: its memory, and an order of work that is trivial, since every call has done its work
- * when it returns. Each function is a slot; tenon/plugin_slots.def says what it promises. */
+/* The device: its memory, and its streams, which are trivial since every call is synchronous.
+ * Each function is a slot; tenon/plugin_slots.def specifies it. */
 
 #include <stdlib.h>
 
 #include "plain.h"
 
-enum { kAlignment = 64 }; /* What the host asks for at least. */
+enum { kAlignment = 64 }; /* The minimum that the host requires. */
 
 /* ---- the instance and its one device -----------------------------------------------------------
  */
@@ -46,8 +46,8 @@ tenon_error* plain_describe_device(tenon_device_p* device, tenon_device_properti
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-/* A buffer and its bytes are one block. C99 has no aligned allocation, so the block is larger by
- * what moving to the next multiple may take. */
+/* A buffer and its bytes are one block. C99 has no aligned allocation, so the block has room for
+ * rounding its address up. */
 tenon_error* plain_allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** out_buffer) {
   const uint64_t extra = sizeof(tenon_buffer_p) + kAlignment;
   tenon_buffer_p* buffer = NULL;
@@ -75,7 +75,7 @@ void plain_release(tenon_buffer_p* buffer) {
 
 void* plain_map(tenon_buffer_p* buffer) { return buffer->data; }
 
-/* The address of `size` bytes, or NULL if they are not all inside of the buffer. */
+/* The address of `size` bytes; NULL if they are not all inside the buffer. */
 static unsigned char* address(const tenon_buffer_p* buffer, uint64_t offset, uint64_t size) {
   if (offset > buffer->size || size > buffer->size - offset) return NULL;
   return buffer->data + offset;
@@ -105,7 +105,7 @@ tenon_error* plain_fill(tenon_stream_p* stream, const tenon_fill_region* fill) {
   }
   unsigned char* to = address(fill->buffer, fill->offset, fill->size);
   if (!to) return plain_error(host, TENON_INVALID_ARGUMENT, "fill: outside of its buffer");
-  /* The low bytes of the pattern come first, whatever the machine's byte order. */
+  /* The low bytes of the pattern come first, whatever the byte order. */
   for (uint64_t i = 0; i < fill->size; ++i) to[i] = (unsigned char)(fill->pattern >> (8 * (i % n)));
   return NULL;
 }
@@ -133,7 +133,7 @@ tenon_error* plain_open_stream(tenon_device_p* device, tenon_stream_p** out_stre
 
 void plain_close_stream(tenon_stream_p* stream) { free(stream); }
 
-/* All work before it has finished, so every event may be the same one. */
+/* All earlier work has finished, so a single event suffices. */
 tenon_error* plain_record_event(tenon_stream_p* stream, tenon_event_p** out_event) {
   static char event;
   (void)stream;

@@ -1,5 +1,5 @@
-/* Functions of one to three elements. The host hands over operands that are dense or, where one
- * element stands for all, uniform; the sizes are those of the output. */
+/* Functions of one to three elements. The host passes operands that are dense or uniform (one
+ * element is broadcast); the sizes are those of the output. */
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ static int64_t step_of(const tenon_view* view) {
     }                                                                        \
   }
 
-/* The loop over dense operands stands apart, because a compiler makes vector code of it. */
+/* Dense operands have a separate loop, which compilers vectorise. */
 #define BINARY(name, type, result, expression)                               \
   static void name(const tenon_kernel_p* self, const tenon_launch* launch) { \
     const type *pa = launch->inputs[0].data, *pb = launch->inputs[1].data;   \
@@ -69,17 +69,17 @@ BINARY(run_add, float, float, a + b)
 BINARY(run_sub, float, float, a - b)
 BINARY(run_mul, float, float, a* b)
 BINARY(run_div, float, float, a / b)
-/* A NaN on either side stays. */
+/* NaN on either side is propagated. */
 BINARY(run_maximum, float, float, isnan(a) || b < a ? a : b)
 BINARY(run_equal, float, uint8_t, a == b)
 BINARY(run_less, float, uint8_t, a < b)
 BINARY(run_greater, float, uint8_t, a > b)
 
-/* The sum of unsigned numbers wraps, where that of signed ones must not overflow. */
+/* The sum of unsigned numbers wraps; that of signed ones must not overflow. */
 BINARY(run_add_i64, uint64_t, uint64_t, a + b)
 BINARY(run_equal_i64, int64_t, uint8_t, a == b)
 BINARY(run_less_i64, int64_t, uint8_t, a < b)
-/* A distance beyond the width leaves nothing. */
+/* A distance beyond the width gives 0. */
 BINARY(run_shift_right_u32, uint32_t, uint32_t, b < 32 ? a >> b : 0)
 
 WHERE(run_where, float)
@@ -87,7 +87,7 @@ WHERE(run_where_i64, int64_t)
 
 static const struct {
   uint32_t op;
-  tenon_dtype dtype; /* Of the last input. */
+  tenon_dtype dtype; /* Dtype of the last input. */
   void (*run)(const tenon_kernel_p*, const tenon_launch*);
 } functions[] = {
     {TENON_OP_neg, TENON_FLOAT32, run_neg},
@@ -113,7 +113,7 @@ static const struct {
     {TENON_OP_where, TENON_INT64, run_where_i64},
 };
 
-/* The output may lie on an input: element i is read before it is written, and never again. */
+/* The output may alias an input: element i is read before it is written, and not again. */
 PLAIN_PREPARE(plain_prepare_elementwise) {
   const tenon_dtype dtype = request->inputs[request->n_inputs - 1].dtype;
   tenon_kernel_p made = {.run = NULL};

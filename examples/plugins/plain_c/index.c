@@ -1,5 +1,5 @@
-/* gather, gather_elements and scatter_elements. An index outside of its axis reads zero or writes
- * nothing, and is reported; a negative one counts from the end. */
+/* gather, gather_elements and scatter_elements. An index out of range reads zero or writes
+ * nothing, and is reported; a negative index counts from the end. */
 
 #include <math.h>
 
@@ -11,7 +11,8 @@ static int64_t index_at(const tenon_view* view, int64_t offset) {
                                     : ((const int32_t*)view->data)[offset];
 }
 
-/* The index from the front, or -1, which goes into the launch's record if it is the first. */
+/* The index counted from the front. If it is out of range, returns -1 and writes the launch's
+ * error record, unless it has an error already. */
 static int64_t checked(const tenon_launch* launch, int64_t index, int64_t bound) {
   const int64_t found = index < 0 ? index + bound : index;
   uint32_t untouched = 0;
@@ -26,7 +27,7 @@ static int64_t checked(const tenon_launch* launch, int64_t index, int64_t bound)
   return -1;
 }
 
-/* Whole blocks behind the axis move at once: x is dense, or one element for all. */
+/* Copies whole blocks of the axes after the indexed one. x is dense or uniform. */
 static void run_gather(const tenon_kernel_p* self, const tenon_launch* launch) {
   const tenon_view *x = &launch->inputs[0], *indices = &launch->inputs[1];
   const tenon_view* y = &launch->outputs[0];
@@ -53,7 +54,7 @@ static void run_gather(const tenon_kernel_p* self, const tenon_launch* launch) {
       })
 }
 
-/* Strides that lead where indices do, but for the axis that they count along. */
+/* The strides of a view, with 0 along the indexed axis. */
 static void other_strides(const tenon_view* view, size_t axis, int64_t* to) {
   const int64_t* strides = plain_strides(view);
   for (size_t i = 0; i < view->rank; ++i) to[i] = strides && i != axis ? strides[i] : 0;

@@ -1,7 +1,7 @@
-/* The list of kernels, which is what the plugin claims and the conformance kit holds it to.
+/* The list of kernels, which is what the plugin claims and the conformance kit tests.
  *
- * Ops that are not in it run by their decomposition into these, so a few dozen lines train a
- * network. The grammar of signatures stands in tenon/plugin.h. */
+ * Other ops run as decompositions into these, so a few dozen lines suffice to train a network.
+ * The grammar of signatures is in tenon/plugin.h. */
 
 #include <stdlib.h>
 

@@ -3,9 +3,8 @@
 #include "plain.h"
 #include "rows.h"
 
-/* A matrix that is to be transposed, or that one element stands for, is written out in the
- * workspace first. So one loop serves all layouts, and its sums have one order whatever they are.
- */
+/* A matrix that is transposed or uniform is first copied to the workspace. So one loop serves
+ * all layouts, and the order of summation is always the same. */
 static bool needs_packing(const tenon_view* view, bool transposed) {
   return transposed || !plain_strides(view);
 }
@@ -14,15 +13,15 @@ static int64_t matrix_size(const tenon_view* view) {
   return view->sizes[view->rank - 1] * view->sizes[view->rank - 2];
 }
 
-enum { kTransposeA = 1, kTransposeB = 2 }; /* In the kernel's `axes`. */
+enum { kTransposeA = 1, kTransposeB = 2 }; /* Bits of the kernel's `axes`. */
 
 static uint64_t workspace(const tenon_launch* launch) {
-  /* As if both needed it: what the launch does not use costs nothing. */
+  /* As if both needed it; memory that a launch does not use costs nothing. */
   const int64_t n = matrix_size(&launch->inputs[0]) + matrix_size(&launch->inputs[1]);
   return (uint64_t)n * sizeof(float);
 }
 
-/* Matrix number `i` of the view, row-major: in place, or in `to`. */
+/* Matrix `i` of the view, row-major: in place, or copied to `to`. */
 static const float* matrix(const tenon_view* view, bool transposed, int64_t i, float* to) {
   const int64_t rows = view->sizes[view->rank - 2], columns = view->sizes[view->rank - 1];
   const float* from = view->data;

@@ -1,7 +1,7 @@
-/* What the files of this plugin share: its objects, and the kernels' prepare functions.
+/* Shared by the files of this plugin: its objects, and the kernels' prepare functions.
  *
- * Read plugin.c first, which is what the host sees, then device.c (memory and order) and kernels.c
- * (what the device computes). All of it is C99, and nothing here needs Tenon's library. */
+ * Read plugin.c first, which the host sees, then device.c (memory and streams) and kernels.c
+ * (the kernels). All of it is C99 and needs no library of Tenon. */
 
 #ifndef PLAIN_H_
 #define PLAIN_H_
@@ -37,23 +37,23 @@ enum {
   kSpatial = 3
 }; /* Convolutions and pools have up to so many axes besides batch and channel. */
 
-/* How a window moves over an input, for convolutions and pools. With fewer than kSpatial axes the
- * missing ones come first, of size 1. */
+/* How a window moves over an input, for convolutions and pools. With fewer than kSpatial axes,
+ * leading axes of size 1 are added. */
 typedef struct plain_window {
   int64_t taps[kSpatial]; /* The window's size. */
   int64_t steps[kSpatial];
-  int64_t pads[kSpatial]; /* Before the first element; the output's size tells the rest. */
+  int64_t pads[kSpatial]; /* Before the first element; the rest follows from the output's size. */
   int64_t dilations[kSpatial];
-  int64_t gaps[kSpatial]; /* The input's elements lie so far apart. */
+  int64_t gaps[kSpatial]; /* Distance of the input's elements. */
 } plain_window;
 
-/* A prepared kernel: the function that runs it and what it has to know of the attributes. It does
- * not change once it is made, since launches may come on several threads at once. */
+/* A prepared kernel: the function that runs it, and what that needs of the attributes. It is
+ * immutable, since several threads may launch it at once. */
 struct tenon_kernel_p {
   void (*run)(const tenon_kernel_p* self, const tenon_launch* launch);
-  uint64_t (*workspace)(const tenon_launch* launch); /* NULL: none. */
+  uint64_t (*workspace)(const tenon_launch* launch); /* NULL if none. */
   size_t axis;
-  uint32_t axes; /* A bit for each axis that a reduction takes away. */
+  uint32_t axes; /* A bit for each reduced axis. */
   int32_t reduction;
   int64_t groups;
   plain_window window;
@@ -69,13 +69,13 @@ static inline tenon_error* plain_error(const tenon_host* host, tenon_code code, 
 /* ---- structs that may grow ----------------------------------------------------------------------
  */
 
-/* Whether the host knows a field of a struct that it gave. */
+/* Whether a struct from the host contains a field. */
 #define PLAIN_HAS(pointer, field) \
   ((pointer)->struct_size >=      \
    (const char*)&(pointer)->field - (const char*)(pointer) + sizeof(pointer)->field)
 
-/* Hands `filled` to a host that may know less of the struct: writes no further than it allows, and
- * notes how much that was. Both begin with struct_size. */
+/* Copies `filled` to a struct of the host that may be shorter: writes at most its struct_size,
+ * and sets struct_size to the number written. Both begin with struct_size. */
 static inline void plain_answer(void* out, void* filled, uint32_t size) {
   uint32_t room;
   memcpy(&room, out, sizeof room);
@@ -87,21 +87,21 @@ static inline void plain_answer(void* out, void* filled, uint32_t size) {
 /* ---- preparing ---------------------------------------------------------------------------------
  */
 
-/* Stores a copy of `made`, which says how to run. `flags` are TENON_KERNEL_*. */
+/* Stores a copy of `made`, the kernel. `flags` are TENON_KERNEL_*. */
 tenon_error* plain_prepared(tenon_device_p* device, const tenon_kernel_p* made, uint32_t flags,
                             tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits);
 
-/* The request's attributes over the defaults that `attrs` holds: a host that is older than this
- * plugin sends a shorter struct. Its lists are the host's, and gone when `prepare` returns. */
+/* Copies the request's attributes over the defaults in `attrs`: a host older than this plugin
+ * sends a shorter struct. Its lists are valid only until `prepare` returns. */
 void plain_read_attrs(const tenon_kernel_request* request, void* attrs, size_t size);
 
-/* An axis from the front; attributes may count from the end. */
+/* The axis counted from the front; attributes may count from the end. */
 static inline size_t plain_axis(int64_t axis, size_t rank) {
   return (size_t)(axis < 0 ? axis + (int64_t)rank : axis);
 }
 
-/* Defines the prepare function of a kernel whose one attribute is an axis of `view`, one of the
- * request's. */
+/* Defines the prepare function of a kernel whose only attribute is an axis of `view`, an operand
+ * of the request. */
 #define PLAIN_PREPARE_ALONG_AXIS(name, attrs_type, defaults, run_function, view)              \
   PLAIN_PREPARE(name) {                                                                       \
     attrs_type attrs = defaults;                                                              \
@@ -112,7 +112,7 @@ static inline size_t plain_axis(int64_t axis, size_t rank) {
     return plain_prepared(device, &made, TENON_KERNEL_DETERMINISTIC, out_kernel, out_traits); \
   }
 
-/* y += a b, of dense matrices m x k and k x n. */
+/* y += a b, for dense matrices m x k and k x n. */
 void plain_multiply_add(const float* a, const float* b, float* y, int64_t m, int64_t k, int64_t n);
 
 #define PLAIN_PREPARE(name)                                                       \
@@ -137,11 +137,11 @@ PLAIN_PREPARE(plain_prepare_conv_backward_filter);
 PLAIN_PREPARE(plain_prepare_max_pool);
 PLAIN_PREPARE(plain_prepare_rng_bits);
 
-/* kernels.c fills the table; a count that is not the table's does not compile. */
+/* kernels.c defines the table, and does not compile if this count is wrong. */
 enum { PLAIN_N_KERNELS = 32 };
 extern const tenon_kernel plain_kernels[PLAIN_N_KERNELS];
 
-/* The slots of device.c, each with the signature that plugin_slots.def gives it. */
+/* The slots in device.c, with the signatures that plugin_slots.def declares. */
 #define TENON_SLOT(result, name, parameters) result plain_##name parameters;
 #include <tenon/plugin_slots.def>
 

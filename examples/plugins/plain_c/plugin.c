@@ -1,17 +1,17 @@
-/* A whole device plugin in plain C: a second CPU device, of one thread, with memory of its own.
+/* A complete device plugin in plain C: a second CPU device with one thread and its own memory.
  *
- * It is small and real: it trains examples/c/fashion.c, and the conformance kit finds nothing wrong
- * with it. docs/certifying_a_plugin.md tells how one gets there.
+ * It is small and real: it trains examples/c/fashion.c and passes the conformance kit.
+ * docs/certifying_a_plugin.md explains how to get there.
  *
- * Here is what the host sees of it: one symbol, which gives the description below. */
+ * This file is what the host sees: one symbol, which returns the description below. */
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "plain.h"
 
-/* Each context that uses the plugin has an instance of its own; what would be a global lives in it.
- */
+/* Each context that uses the plugin has its own instance, which holds what would otherwise be
+ * global. */
 static tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                            tenon_instance_p** out_instance) {
   if (PLAIN_HAS(options, n_options) && options->n_options > 0) {
@@ -28,8 +28,8 @@ static tenon_error* create(const tenon_host* host, const tenon_instance_options*
   return NULL;
 }
 
-/* The table: twenty calls. The three that are missing are optional, and their features are not
- * among those that `plugin` provides. */
+/* The table: twenty calls. The missing ones are optional, and `plugin` does not declare their
+ * features in `provides`. */
 static const tenon_plugin_calls calls = {
     .struct_size = sizeof(tenon_plugin_calls),
     .destroy = plain_destroy,
@@ -56,10 +56,9 @@ static const tenon_plugin_calls calls = {
 
 TENON_PLUGIN_ENTRY(plain_c)(const tenon_host* host, const tenon_plugin** out_plugin);
 
-/* The only symbol that the library exports. A device that may be missing would say so here:
+/* The only symbol that the library exports. If the device were unavailable, it would return
  *
- *   return plain_error(host, TENON_UNAVAILABLE, "plain_c: no board answers on the bus");
- */
+ *   return plain_error(host, TENON_UNAVAILABLE, "plain_c: no board answers on the bus"); */
 TENON_PLUGIN_ENTRY(plain_c)(const tenon_host* host, const tenon_plugin** out_plugin) {
   static const tenon_plugin plugin = {
       .struct_size = sizeof(tenon_plugin),

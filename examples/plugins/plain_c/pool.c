@@ -1,4 +1,4 @@
-/* max_pool of float32, each channel by itself. */
+/* max_pool of float32, one channel at a time. */
 
 #include <math.h>
 
@@ -7,11 +7,11 @@
 
 typedef struct best {
   float value;
-  int64_t at; /* In the channel; -1 before the first. */
+  int64_t at; /* Index in the channel; -1 before the first. */
 } best;
 
-/* The first NaN wins, then the first of the largest. Padding never does, and every window holds an
- * element. */
+/* The first NaN wins, else the first of the largest. Padding never wins, and every window
+ * contains an element. */
 static best best_of(const plain_window* window, const plain_planes* planes, const float* x,
                     const int64_t* place) {
   const int64_t *taps = window->taps, *sizes = planes->sizes;
@@ -33,7 +33,7 @@ static best best_of(const plain_window* window, const plain_planes* planes, cons
   return found;
 }
 
-/* The second output says where in all of x each maximum lies. */
+/* The second output is the index of each maximum in x, over all axes. */
 static void run(const tenon_kernel_p* self, const tenon_launch* launch) {
   const plain_planes x = plain_planes_of(&launch->inputs[0]);
   const plain_planes y = plain_planes_of(&launch->outputs[0]);

@@ -5,7 +5,7 @@
 #include "plain.h"
 #include "rows.h"
 
-/* The axes of x, divided into those that stay and those that go. */
+/* The axes of x, divided into kept and reduced ones. */
 typedef struct axes {
   size_t rank;
   int64_t sizes[TENON_MAX_RANK];
@@ -27,7 +27,7 @@ static void begin(plain_rows* rows, const axes* part) {
   plain_rows_begin(rows, part->rank, part->sizes, 1, strides);
 }
 
-/* Twice the bits hold the sum of very many elements before an error shows. */
+/* Summed in double, so that rounding errors show only for very many elements. */
 static float sum_of(const float* x, const axes* part) {
   double sum = 0;
   plain_rows rows;
@@ -38,7 +38,7 @@ static float sum_of(const float* x, const axes* part) {
   return (float)sum;
 }
 
-/* Once it met a NaN it stays one. */
+/* Propagates NaN. */
 static float max_of(const float* x, const axes* part) {
   float max = -INFINITY;
   plain_rows rows;
@@ -55,7 +55,7 @@ static float max_of(const float* x, const axes* part) {
 static void reduce(const tenon_kernel_p* self, const tenon_launch* launch,
                    float (*join)(const float*, const axes*)) {
   const tenon_view* x = &launch->inputs[0];
-  float* y = launch->outputs[0].data; /* Dense, so the kept axes in their order. */
+  float* y = launch->outputs[0].data; /* Dense, in the order of the kept axes. */
   axes kept, gone;
   plain_rows rows;
   divide(x, self->axes, &kept, &gone);
@@ -73,7 +73,7 @@ static void run_max(const tenon_kernel_p* self, const tenon_launch* launch) {
   reduce(self, launch, max_of);
 }
 
-/* No axes means all. */
+/* An empty list means all axes. */
 static uint32_t mask_of(const int64_t* list, size_t n, size_t rank) {
   uint32_t mask = 0;
   if (n == 0) return (1u << rank) - 1;

@@ -28,7 +28,7 @@ void plain_rows_begin(plain_rows* rows, size_t rank, const int64_t* sizes, size_
   }
   rows->n = 1;
   if (rows->rank == 0) return; /* A single element. */
-  /* The last axis is the row; the others are counted through. */
+  /* The last axis is the row; the others are iterated over. */
   --rows->rank;
   rows->n = rows->sizes[rows->rank];
   memcpy(rows->step, rows->steps[rows->rank], sizeof rows->step);

@@ -1,4 +1,4 @@
-/* Going over the elements of operands, whatever their strides. */
+/* Iterates over the elements of operands with any strides. */
 
 #ifndef PLAIN_ROWS_H_
 #define PLAIN_ROWS_H_
@@ -7,13 +7,14 @@
 
 enum { kMostOperands = 3 };
 
-/* The elements of up to kMostOperands operands of one shape, row by row, in row-major order. Axes
- * that all operands cross without a gap are one, so that dense operands are a single row. */
+/* Iterates over up to kMostOperands operands of one shape, row by row in row-major order.
+ * Adjacent axes are merged if all operands cross them without a gap, so dense operands are a
+ * single row. */
 typedef struct plain_rows {
   bool done;
-  int64_t n;                     /* Elements of a row. */
-  int64_t offset[kMostOperands]; /* Of the row's first element, in elements. */
-  int64_t step[kMostOperands];   /* From one element of the row to the next. */
+  int64_t n;                     /* Elements per row. */
+  int64_t offset[kMostOperands]; /* Of the row's first element. */
+  int64_t step[kMostOperands];   /* Between elements of the row. */
   size_t operands;
   size_t rank;
   int64_t at[TENON_MAX_RANK];
@@ -39,7 +40,7 @@ static inline int64_t plain_count(const tenon_view* view) {
   return plain_product(view->rank, view->sizes);
 }
 
-/* Where one element stands for all, no stride counts. */
+/* The strides of a view; NULL if it is uniform. */
 static inline const int64_t* plain_strides(const tenon_view* view) {
   return view->strides_class == TENON_STRIDES_UNIFORM ? NULL : view->strides;
 }
@@ -48,8 +49,8 @@ static inline bool plain_is_present(const tenon_view* view) {
   return view->dtype != TENON_DTYPE_NONE;
 }
 
-/* Runs the statements with `element` as an integer type of `size` bytes. Where values only move,
- * these four serve every dtype. */
+/* Runs the statements with `element` as an integer type of `size` bytes. For moving values,
+ * these four types serve every dtype. */
 #define PLAIN_FOR_SIZE(size, ...) \
   switch (size) {                 \
     case 1: {                     \

@@ -1,4 +1,4 @@
-/* The window that convolutions and pools move over up to three spatial axes. */
+/* The sliding window of convolutions and pools, over up to three spatial axes. */
 
 #ifndef PLAIN_WINDOW_H_
 #define PLAIN_WINDOW_H_
@@ -23,14 +23,15 @@ static inline plain_planes plain_planes_of(const tenon_view* view) {
 
 static const plain_window kPlainWindow = {{1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
 
-/* A list of attributes for the axes of a tensor of this rank. An empty one leaves the defaults. */
+/* Reads a list attribute for the axes of a tensor of this rank. An empty list keeps the
+ * defaults. */
 static inline void plain_window_set(int64_t* to, const int64_t* values, size_t n, size_t rank) {
   const size_t missing = kSpatial + (size_t)2 - rank;
   for (size_t i = 0; i < n; ++i) to[missing + i] = values[i];
 }
 
-/* The place along one axis of the input, of `size` elements, that `tap` lies on when the window is
- * at `at`; -1 where that is padding or a gap. */
+/* The index along one axis of the input, which has `size` elements, under `tap` when the window
+ * is at `at`; -1 for padding or a gap. */
 static inline int64_t plain_window_find(const plain_window* window, size_t axis, int64_t at,
                                         int64_t tap, int64_t size) {
   int64_t found = at * window->steps[axis] + tap * window->dilations[axis] - window->pads[axis];

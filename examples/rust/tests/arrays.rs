@@ -1,4 +1,4 @@
-//! Arrays of ndarray, which this program depends on and the binding does not.
+//! ndarray arrays. This program depends on ndarray; the binding does not.
 
 #[test]
 fn arrays_go_in_and_out() -> tenon::Result<()> {

@@ -1,7 +1,7 @@
-/* A plugin with kernels for custom ops, which it knows by name: the device and the other kernels
- * are those of examples/plugins/plain_c. Two of its lines are SHAPED, one by name and one by
- * number. It writes to the log what it does, and the op test.counts tells how many kernels of
- * those two lines there were and are. */
+/* A plugin with kernels for custom ops, which it identifies by name. The device and the other
+ * kernels are those of examples/plugins/plain_c. Two of its lines are SHAPED, one by name and
+ * one by number. It logs what it does, and the op test.counts returns the numbers of prepared
+ * and of live kernels of those two lines. */
 
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
@@ -16,15 +16,15 @@ struct scale_attrs {
   float factor;
 };
 
-/* A prepared kernel of ours; plain_release_kernel frees it. */
+/* A prepared kernel of this plugin; plain_release_kernel frees it. */
 struct own_kernel {
   tenon_kernel_p base; /* The first member. */
   float factor;
-  int64_t prepared_for; /* How many elements. */
+  int64_t prepared_for; /* Number of elements. */
 };
 
-/* Of SHAPED lines: the kernels that were prepared so far, and those that are not released. They may
- * come and go on any thread. */
+/* For SHAPED lines: the number of kernels prepared so far, and of those not released yet. Used
+ * on any thread. */
 static int prepared_shaped, live_shaped;
 
 static tenon_error* give(const struct own_kernel* made, tenon_device_p* device,
@@ -45,7 +45,7 @@ static int64_t count(const tenon_view* view) {
   return n;
 }
 
-/* y = factor x + 1000, where the program's own loop adds nothing. */
+/* y = factor x + 1000. The program's own implementation adds nothing. */
 static void run_scale(const tenon_kernel_p* self, const tenon_launch* launch) {
   const struct own_kernel* kernel = (const struct own_kernel*)self;
   const float* x = launch->inputs[0].data;
@@ -100,7 +100,7 @@ static void release_kernel(tenon_kernel_p* kernel) {
   plain_release_kernel(kernel);
 }
 
-/* The two counts, and zeros behind them. */
+/* The two counts, followed by zeros. */
 static void run_counts(const tenon_kernel_p* self, const tenon_launch* launch) {
   float* y = launch->outputs[0].data;
   const int64_t n = count(&launch->outputs[0]);
@@ -128,7 +128,7 @@ static const tenon_kernel own_kernels[kLines] = {
 
 /* ---- the rest is plain_c ------------------------------------------------ */
 
-/* Its entry, under the name that a static build gives it. */
+/* Its entry, under the name that static builds use. */
 tenon_error* tenon_plugin_query_v1_plain_c(const tenon_host* host, const tenon_plugin** out_plugin);
 
 static const tenon_plugin* plain;
@@ -164,8 +164,8 @@ static tenon_error* make_plugin(const tenon_host* host) {
 
 TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin);
 
-/* The host may ask more than once and from any thread, and reads what it was given at any time: so
- * the plugin is made once. */
+/* Made once, since the host may query several times, from any thread, and reads the result at
+ * any time. */
 TENON_PLUGIN_ENTRY(custom)(const tenon_host* host, const tenon_plugin** out_plugin) {
   static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
   static int is_made;
