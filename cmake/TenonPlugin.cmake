@@ -1,14 +1,14 @@
-# tenon_add_plugin: a device plugin, built the same way in this tree and outside of it, where
-# find_package(tenon) brings this file.
+# tenon_add_plugin builds a device plugin, in this tree and outside of it in the same way. An
+# installation holds this file, and find_package(tenon) includes it.
 
 set(TENON_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)
 
 # tenon_add_plugin(NAME name SOURCES file... [LIBS library...] [FOR_TESTS])
 #
-# Makes the target tenon_plugin_<name>: plugins/libtenon_<name>.so under the build folder, which
-# exports tenon_plugin_query_v1 and nothing else.  In a build whose TENON_STATIC_PLUGINS lists it,
-# its objects become a part of libtenon.  A plugin FOR_TESTS lies in test_plugins, where no program
-# looks by itself, and is not installed.
+# Defines the target tenon_plugin_<name>: plugins/libtenon_<name>.so under the build folder, which
+# exports only tenon_plugin_query_v1. In a build whose TENON_STATIC_PLUGINS lists it, its objects
+# become a part of libtenon. A plugin FOR_TESTS is built into test_plugins, which no program
+# searches by default, and is not installed.
 function(tenon_add_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 arg "FOR_TESTS" "NAME" "SOURCES;LIBS")
   set(target tenon_plugin_${arg_NAME})
@@ -29,7 +29,8 @@ function(tenon_add_plugin)
                  LINK_DEPENDS ${TENON_PLUGIN_MAP})
     target_link_options(${target} PRIVATE LINKER:--version-script=${TENON_PLUGIN_MAP})
     if(NOT TENON_SANITIZE)
-      # The host hands over all that a plugin may call, so an undefined symbol is a mistake.
+      # The host passes a plugin every function that it may call, so an undefined symbol is an
+      # error.
       target_link_options(${target} PRIVATE LINKER:-z,defs)
     endif()
   endif()
@@ -47,7 +48,7 @@ function(tenon_add_plugin)
     target_link_libraries(${target} PRIVATE tenon_compile_options)
   endif()
   if(NOT arg_FOR_TESTS)
-    # In this tree, the plugin `ref` goes with the tools that compare others with it.
+    # In this tree, the plugin `ref` is packaged with the tools that compare other plugins with it.
     set(component plugin-${arg_NAME})
     if(arg_NAME STREQUAL "ref")
       set(component tools)

@@ -1,5 +1,5 @@
-# Runs first in `cmake --install`: says what to do where only a part was built, by `./dev demo` for
-# example.  tenon_install_program and tenon_add_plugin list what must be there.
+# Runs first in `cmake --install`: if only a part was built, for example by `./dev demo`, it says
+# what to build. tenon_install_program and tenon_add_plugin list the files that must exist.
 
 install(CODE "set(tenon_installed_files \"${PROJECT_BINARY_DIR}/installed_files.txt\")
 set(tenon_build \"${PROJECT_BINARY_DIR}\")" ALL_COMPONENTS)
@@ -16,7 +16,7 @@ if(EXISTS "${tenon_installed_files}")
   endforeach()
   if(missing)
     list(JOIN missing "\n    " listed)
-    # CMake does not wrap lines that are indented.
+    # CMake does not wrap indented lines of a message.
     message(
       FATAL_ERROR
         "\n  Nothing was installed, because not everything has been built. Run `./dev build`, or\n"
@@ -26,14 +26,14 @@ if(EXISTS "${tenon_installed_files}")
 endif()
 ]] ALL_COMPONENTS)
 
-# tenon_expect_installed(target...): `cmake --install` needs these.
+# tenon_expect_installed(target...): `cmake --install` needs the files of these targets.
 function(tenon_expect_installed)
   set_property(GLOBAL APPEND PROPERTY TENON_INSTALLED_TARGETS ${ARGN})
 endfunction()
 
 tenon_expect_installed(tenon)
 
-# tenon_install_program(target): a program of the package tenon-tools.
+# tenon_install_program(target): installs a program of the package tenon-tools.
 function(tenon_install_program target)
   install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   tenon_expect_installed(${target})

@@ -1,4 +1,4 @@
-# How our own code is compiled.  Everything of ours links tenon_compile_options.
+# How our own code is compiled. All our targets link tenon_compile_options.
 
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -17,8 +17,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
-# -O2 reads well in a profile and keeps libtenon small; kernels that gain from -O3 ask for it.
-# Line tables are all that a backtrace needs, and cost a third of full debug information.
+# -O2 gives readable profiles and keeps libtenon small; kernels that gain from -O3 set it
+# themselves. Line tables suffice for backtraces and cost a third of full debug information.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
@@ -31,16 +31,16 @@ if(TENON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(tenon_compile_options INTERFACE)
-# Every operation rounds once, on machines that could fuse two as well (docs/numerics.md).
+# Every operation rounds once, even on processors with fused multiply-add (docs/numerics.md).
 target_compile_options(tenon_compile_options INTERFACE -Wall -Wextra -Werror -ffp-contract=off)
-# Designated initialisers leave out the fields whose default is meant.
+# Designated initialisers omit fields that keep their default.
 target_compile_options(tenon_compile_options
                        INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 takes the inlined copy of a small vector for one past its end.
+  # GCC 12 mistakes the inlined storage of a small vector for an access past its end.
   target_compile_options(tenon_compile_options INTERFACE -Wno-array-bounds -Wno-stringop-overflow)
   if(TENON_SANITIZE)
-    # It warns of what the inserted calls hide; such a fault is what the other builds warn of.
+    # Instrumented code causes false warnings; the other builds report real cases.
     target_compile_options(tenon_compile_options INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
@@ -50,13 +50,13 @@ if(NOT EMSCRIPTEN)
   target_link_options(tenon_compile_options INTERFACE LINKER:--gc-sections LINKER:--as-needed)
 endif()
 
-# Sanitizers go into every object and every link of the build, third-party ones included.
+# Sanitizers apply to every object and every link of the build, third-party ones included.
 if(TENON_SANITIZE STREQUAL "address")
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
 elseif(TENON_SANITIZE)
   set(sanitize -fsanitize=${TENON_SANITIZE})
 endif()
-# AddressSanitizer's checks behind -O1 take twice as long to compile as behind -Og.
+# With AddressSanitizer's checks, -O1 takes twice as long to compile as -Og.
 if(TENON_SANITIZE)
   add_compile_options(${sanitize} -fno-omit-frame-pointer -Og)
   add_link_options(${sanitize})
@@ -64,28 +64,29 @@ endif()
 if(TENON_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
-# What is left out where not all is to be checked.
+# The checks to switch off where not all of them are needed.
 set(tenon_left_out "")
 if(TENON_SANITIZE STREQUAL "address" AND NOT TENON_SANITIZE_ALL)
   set(tenon_left_out -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
 
-# tenon_compile_quickly(target) spares the optimiser, in the builds that are made for tests, what runs for less
-# time than it takes.
+# tenon_compile_quickly(target): in test builds, compiles with few optimisations the code whose run
+# time is shorter than the compile time that they would cost.
 function(tenon_compile_quickly target)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TENON_SANITIZE)
     target_compile_options(${target} PRIVATE -Og -Wno-maybe-uninitialized)
   endif()
 endfunction()
 
-# tenon_precompile(target [HEADER...]) lets a target of many C++ files read the standard library's headers,
-# and those given, once, in the builds that are made for tests. Releases read what each file includes, with
-# every warning.
+# tenon_precompile(target [HEADER...]): in test builds, precompiles the standard library's headers
+# and the given ones for a target of many C++ files. Release builds read what each file includes,
+# with every warning.
 function(tenon_precompile target)
   if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
     return()
   endif()
-  # Paths relative to the generated file keep it equal in every checkout, so that ccache shares its result.
+  # Paths relative to the generated file make it equal in every checkout, so that checkouts share
+  # ccache's results.
   set(headers "")
   foreach(header ${ARGN})
     if(IS_ABSOLUTE "${header}")
@@ -99,7 +100,7 @@ function(tenon_precompile target)
   tenon_take_precompiled(${target})
 endfunction()
 
-# tenon_precompile_binding(target) lets programs of one file read the C++ binding once for all of them.
+# tenon_precompile_binding(target): programs of one file share one precompiled C++ binding.
 function(tenon_precompile_binding target)
   if(CMAKE_CROSSCOMPILING OR NOT TENON_TESTS)
     return()
@@ -116,7 +117,8 @@ endfunction()
 
 function(tenon_take_precompiled target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # ccache asks for the first; behind precompiled headers GCC 12 warns of reads that are none.
+    # ccache needs the first option; with precompiled headers, GCC 12 falsely warns of reads past
+    # the end.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-Wno-stringop-overread>)
   endif()
 endfunction()

@@ -1,8 +1,9 @@
-# Fuzz targets: core/io/fuzz/NAME_fuzz.cc becomes bin/fuzz_NAME, which `./dev fuzz` runs over the files
-# in core/io/fuzz/corpus/NAME. They need Clang, and a build in which every file counts what it passes.
+# Fuzz targets: core/io/fuzz/NAME_fuzz.cc becomes bin/fuzz_NAME, which `./dev fuzz` runs over the
+# files in core/io/fuzz/corpus/NAME. They need Clang and a build with coverage instrumentation in
+# every file.
 
-# What reads no files is here to be linked: it is not looked at for undefined behaviour, and neither it nor
-# the plugin is made faster than it compiles. That is a quarter of the build's time.
+# Code that reads no files is only linked: it is built without UndefinedBehaviorSanitizer, and it
+# and the plugin are built without costly optimisations. This saves a quarter of the build's time.
 get_target_property(other_sources tenon_core SOURCES)
 list(FILTER other_sources EXCLUDE REGEX "core/(base|io|tensor)/")
 set_source_files_properties(${other_sources} PROPERTIES COMPILE_OPTIONS "-O0;-fno-sanitize=undefined")

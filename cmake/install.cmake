@@ -1,5 +1,5 @@
-# What `cmake --install` lays down, the package that find_package(tenon) finds there, tenon.pc for
-# pkg-config, and the parts of which packaging.cmake makes Debian packages.
+# What `cmake --install` installs: the package that find_package(tenon) finds, tenon.pc for
+# pkg-config, and the components from which packaging.cmake makes Debian packages.
 
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tenon)
@@ -23,7 +23,7 @@ if(NOT TENON_STATIC_PLUGINS)
                 ${PROJECT_BINARY_DIR}/tenon-config-version.cmake cmake/TenonPlugin.cmake
                 cmake/plugin.map DESTINATION ${package} COMPONENT dev)
 
-  # The prefix is that of the file itself, so that an installation can be moved.
+  # The prefix is relative to the file itself, so that an installation can be moved.
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
              OUTPUT_VARIABLE include_folder)
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
@@ -33,7 +33,7 @@ if(NOT TENON_STATIC_PLUGINS)
   install(FILES ${PROJECT_BINARY_DIR}/tenon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT dev)
 
-  # Names the files for cmake/check_install.cmake, which runs before anything is installed.
+  # Lists the files for cmake/check_install.cmake, which runs before anything is installed.
   get_property(targets GLOBAL PROPERTY TENON_INSTALLED_TARGETS)
   list(TRANSFORM targets REPLACE "(.+)" "$<TARGET_FILE:\\1>")
   list(JOIN targets "\n" files)

@@ -1,7 +1,7 @@
-# Libraries from the system, each reached through a folder that holds only its own headers: a cross
-# compiler, Emscripten among them, must never see the rest of /usr/include.
+# System libraries, each included through a folder that holds only its own headers: a cross compiler
+# (Emscripten is one) must never see the rest of /usr/include.
 
-# tenon_header_only(target folder probe) makes `target` from the headers under `folder`.
+# tenon_header_only(target folder probe) defines `target` from the headers under `folder`.
 function(tenon_header_only target folder probe)
   find_path(${target}_ROOT ${folder}/${probe} PATHS /usr/include NO_CMAKE_FIND_ROOT_PATH)
   if(NOT ${target}_ROOT)
@@ -16,7 +16,7 @@ endfunction()
 
 tenon_header_only(tenon_json nlohmann json.hpp)
 
-# fmt, compiled once: as headers alone it takes every file that includes it four seconds more.
+# fmt, compiled once: header-only, it adds four seconds to each file that includes it.
 tenon_header_only(tenon_fmt_headers fmt format.h)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers/fmt.cc CONTENT [[
 #include <fmt/format-inl.h>

@@ -1,11 +1,11 @@
-# libtenon: the core behind the C ABI.  tenon_core is an object library, so that tests and the
-# registry dump link the core itself while the shared library shows only tenon_*.
+# libtenon: the core and its C ABI. tenon_core is an object library, so that tests and the registry
+# dump can link the core itself, while the shared library exports only tenon_*.
 
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.cc)
 list(FILTER core_sources EXCLUDE REGEX "_test\\.cc$|/core/testing/|/core/io/fuzz/")
 file(GLOB capi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/src/*.cc)
 
-# The contract: what a program or a plugin outside this tree sees.
+# The public headers that a program or a plugin outside this tree includes.
 add_library(tenon_headers INTERFACE)
 add_library(tenon::headers ALIAS tenon_headers)
 target_include_directories(
@@ -27,23 +27,27 @@ target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
 tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/formulas.h)
 file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
 file(GLOB_RECURSE io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc)
-# Below -O2 GCC 12 takes the sizes of a shape for unset; what is compiled with it warns of those that are.
+# Below -O2, GCC 12 wrongly takes a shape's sizes for uninitialised; files compiled with -O2 report
+# real cases.
 set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
-  # The documents and cases of ops, which tests and ./dev gen read; no user's libtenon holds them.
+  # The documentation and test cases of ops, which tests and ./dev gen read; the libtenon that users
+  # get omits them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)
   if(NOT TENON_SANITIZE)
-    # What an op's file says, and files of programs, are read once: there optimising costs more than it can give.
+    # Op definitions and program files are read once: optimising their code costs more than it can
+    # save.
     set_source_files_properties(${op_sources} ${io_sources} PROPERTIES COMPILE_OPTIONS "-O1;${unset_sizes}")
   endif()
 endif()
 if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
-  # Lines of what ops say cost a tenth of their compile time; a report still names the function.
+  # Line tables of op definitions cost a tenth of their compile time; without them, a report still
+  # names the function.
   set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "${tenon_left_out};-g0")
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  # An op's rules and derivatives are small rather than fast, but for what every call passes through.
-  # So is what writes code down, what is called once for many launches, and what opens devices.
+  # Op rules and derivatives are compiled for size rather than speed, except those that every call
+  # uses. So is the code that prints programs, runs once for many launches, or opens devices.
   file(GLOB_RECURSE trace_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/trace/*.cc
        ${PROJECT_SOURCE_DIR}/core/dispatch/profile*.cc)
   list(FILTER trace_sources EXCLUDE REGEX "trace/(composite_programs|executable|program_replay|program_run|segment|slice|trace).cc$")
@@ -59,7 +63,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Os;${unset_sizes}")
 endif()
 if(NOT EMSCRIPTEN)
-  # libtenon is linked at start-up or opened once, and its current scope is read on every call.
+  # Programs link libtenon at start-up or open it once, and every call reads its current scope.
   target_compile_options(tenon_core PUBLIC -ftls-model=initial-exec)
 endif()
 
@@ -72,14 +76,15 @@ else()
                                          SOVERSION ${PROJECT_VERSION_MAJOR})
   set(map ${CMAKE_CURRENT_LIST_DIR}/libtenon.map)
   target_link_options(tenon PRIVATE LINKER:--version-script=${map})
-  # Threads that end call back into it (core/base/pool.cc), so dlclose() leaves it in place.
+  # Threads that end call back into it (core/base/pool.cc), so dlclose() must not unload it.
   target_link_options(tenon PRIVATE LINKER:-z,nodelete)
   set_target_properties(tenon PROPERTIES LINK_DEPENDS ${map})
   if(NOT TENON_SANITIZE)
     target_link_options(tenon PRIVATE LINKER:-z,defs)
   endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    # Functions that came out alike are one, where nobody compares their addresses: a thirtieth of the whole.
+    # Merges identical functions, where nobody compares their addresses: saves a thirtieth of the
+    # size.
     include(CheckLinkerFlag)
     check_linker_flag(CXX "-fuse-ld=gold;LINKER:--icf=safe" TENON_HAS_ICF)
     if(TENON_HAS_ICF)

@@ -9,7 +9,8 @@ target_include_directories(
   tenon_sdk INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_DATADIR}/tenon>)
 
-# libtenon looks for plugins in tenon/plugins beside itself, here as in an installation.
+# libtenon looks for plugins in tenon/plugins next to itself, in a build folder and in an
+# installation.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/plugins ${PROJECT_BINARY_DIR}/tenon)
 file(CREATE_LINK ../plugins ${PROJECT_BINARY_DIR}/tenon/plugins SYMBOLIC)
 
@@ -26,7 +27,7 @@ foreach(list IN LISTS plugin_lists)
   endif()
 endforeach()
 
-# A static libtenon finds its plugins in a table instead of a folder.
+# A static libtenon finds its plugins in a table, not in a folder.
 if(TENON_STATIC_PLUGINS)
   set(declarations "")
   set(rows "")

@@ -1,22 +1,24 @@
-# How tests are added, each registered with ctest under a label for its kind: unit, c, example.
-# Names start with TENON_TEST_PREFIX, so that one ctest run over several builds tells them apart.
+# How tests are added. Each is registered with ctest under a label for its kind: unit, c, example.
+# Names start with TENON_TEST_PREFIX, so that one ctest run over several builds has unique names.
 
 enable_testing()
 
-# Tests find no CUDA driver, and no Vulkan driver but the one that they run on: what a driver takes to open, keeps and prints is no
-# matter of theirs. Loaders before 1.3.207 know the older name alone.
+# Tests find no CUDA driver, and no Vulkan driver except the one that they run on: a driver's
+# start-up time, memory and output must not affect them. Loaders before 1.3.207 know only the older
+# name.
 set(TENON_TEST_ENVIRONMENT TENON_PLUGIN_PATH=${PROJECT_BINARY_DIR}/plugins TENON_CUDA_DRIVER=/none VK_DRIVER_FILES=/none
                            VK_ICD_FILENAMES=/none)
 
-# An allocation that fails is an error to handle, for the sanitizers too.
+# A failed allocation is an error to handle, under the sanitizers too.
 if(TENON_SANITIZE)
   list(APPEND TENON_TEST_ENVIRONMENT ASAN_OPTIONS=allocator_may_return_null=1
        TSAN_OPTIONS=allocator_may_return_null=1)
 endif()
 
 # tenon_register_test(name LABEL label COMMAND command... [ENVIRONMENT NAME=value...])
-# A command that ctest runs; a target's name stands for the file it builds. It runs in a folder of its
-# own, so that the files it writes meet no other test's. An emulated processor has more time.
+# Registers a command that ctest runs; a target's name stands for the file it builds. It runs in a
+# folder of its own, so that tests do not overwrite each other's files. An emulated processor gets
+# more time.
 function(tenon_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "COMMAND;ENVIRONMENT")
   set(folder ${PROJECT_BINARY_DIR}/test_runs/${name})
@@ -32,12 +34,14 @@ function(tenon_register_test name)
                ENVIRONMENT "${TENON_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
 
-# All shaders that tests make are kept here, and validated when these tests have run (plugins/vulkan).
+# The tests write all shaders that they build here, and a later test validates them
+# (plugins/vulkan).
 set(TENON_VULKAN_SHADERS ${PROJECT_BINARY_DIR}/vulkan_shaders)
 
-# tenon_register_on_driver(name driver LABEL label COMMAND target argument... [ENVIRONMENT NAME=value...])
-# The same on a Vulkan driver that needs no GPU, as NAME.DRIVER: skipped, with the reason, where that driver is
-# not installed.
+# tenon_register_on_driver(name driver LABEL label COMMAND target argument... [ENVIRONMENT
+# NAME=value...])
+# The same on a Vulkan driver that needs no GPU, as NAME.DRIVER: skipped, with the reason, where
+# that driver is not installed.
 function(tenon_register_on_driver name driver)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "LABEL" "COMMAND;ENVIRONMENT")
   list(POP_FRONT arg_COMMAND target)
@@ -49,16 +53,16 @@ function(tenon_register_on_driver name driver)
                                                                         ${TENON_TEST_PREFIX}vulkan_shaders)
 endfunction()
 
-# tenon_register_skipped(name reason): a test that is missed, and is seen to be.
+# tenon_register_skipped(name reason): registers a test that ctest reports as skipped.
 function(tenon_register_skipped name reason)
   tenon_register_test(${name} LABEL unit COMMAND sh -c "echo 'skipped: ${reason}' && exit 77")
   set_tests_properties(${TENON_TEST_PREFIX}${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
 # tenon_add_gtest(target [UNREGISTERED] SOURCES file... [LIBS library...] [PRECOMPILE header...])
-# A googletest program, each suite of its tests one test of ctest: a process takes longer to start than most
-# tests take. Under a sanitizer it takes longer still, so there each eighth of them is one. An UNREGISTERED one
-# is registered by who adds it.
+# A googletest program. Each of its suites is one ctest test, because starting a process takes
+# longer than most tests. Under a sanitizer starting takes longer still, so there ctest runs the
+# program as eight shards. The caller registers an UNREGISTERED program itself.
 function(tenon_add_gtest target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "UNREGISTERED" "" "SOURCES;LIBS;PRECOMPILE")
   find_package(GTest REQUIRED)
@@ -87,7 +91,7 @@ function(tenon_add_gtest target)
   set(program $<TARGET_FILE:${target}>)
   set(properties "LABELS unit TIMEOUT 300 WORKING_DIRECTORY ${folder}")
   string(APPEND properties " ENVIRONMENT \"${TENON_TEST_ENVIRONMENT}\"")
-  # A program that finds no test under a name says that all is well.
+  # A program that finds no test with the given name reports success.
   string(APPEND properties " FAIL_REGULAR_EXPRESSION \"Running 0 tests\"")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/suites.cmake.in ${folder}/suites.cmake.in @ONLY)
   file(GENERATE OUTPUT ${folder}/suites.cmake INPUT ${folder}/suites.cmake.in)
@@ -95,7 +99,7 @@ function(tenon_add_gtest target)
 endfunction()
 
 # tenon_add_c_test(name SOURCES file...)
-# A C99 program that sees what a user sees and passes by returning 0.
+# A C99 program that uses only the public C ABI and passes by returning 0.
 function(tenon_add_c_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
   add_executable(${name} ${arg_SOURCES})

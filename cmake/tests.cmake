@@ -1,10 +1,11 @@
 # The tests of the core and of the C ABI. Plugins add their own.
 
-# The core's unit tests reach behind the C ABI, so they link its objects.
+# The core's unit tests use internals that the C ABI does not export, so they link the core's
+# objects.
 file(GLOB_RECURSE core_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*_test.cc
      ${PROJECT_SOURCE_DIR}/core/testing/*.cc)
 if(TENON_SANITIZE STREQUAL "thread")
-  # What an op says, its cases and its expansion, and files of programs, are read by one thread.
+  # Op definitions, their cases and expansions, and program files are read by one thread.
   list(FILTER core_tests EXCLUDE REGEX "/core/(ops|io/(onnx|program|save)|trace/op_cases|testing/(op_problem|expansion_cases))")
 endif()
 if(core_tests AND NOT CMAKE_CROSSCOMPILING)
@@ -23,7 +24,7 @@ if(core_tests AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
-# Plugins that are wrong, each in one way, for the C tests to load.
+# Faulty plugins, each wrong in one way, for the C tests to load.
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
   foreach(fault symbol load epoch error nothing feature name calls table kernels signature prepare
@@ -36,9 +37,10 @@ if(NOT TENON_STATIC_PLUGINS)
   endforeach()
 endif()
 
-# The C tests run once on each device that this build has, and on devices of the plugin `fake`: one
-# whose work and memory the host cannot see, one that answers late and cannot be waited for, one
-# that does its work at once where the host cannot see it, one whose streams overtake each other.
+# Each C test runs once on every device of this build, and on four devices of the plugin `fake`: one
+# with asynchronous work and memory that the host cannot see, one that finishes late and cannot be
+# waited for, one with synchronous work in memory that the host cannot see, one whose streams
+# overtake each other.
 set(fake_queue "asynchronous=1")
 set(fake_slow "asynchronous=1,visible=1,blocking=0,delay_us=20")
 set(fake_wall "asynchronous=0")
@@ -47,8 +49,8 @@ file(GLOB c_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*_test.c)
 file(GLOB c_test_helpers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/*.c)
 list(FILTER c_test_helpers EXCLUDE REGEX "_test\\.c$")
 if(TENON_STATIC_PLUGINS)
-  # No files to load, and in WebAssembly no environment to choose a device by: what is left to show
-  # is how structs lie there.
+  # WebAssembly has no files to load, and no environment variable to choose a device: only the
+  # layout of structs is left to test.
   list(FILTER c_tests INCLUDE REGEX "layouts_gen_test")
 endif()
 foreach(file IN LISTS c_tests)
@@ -80,7 +82,7 @@ foreach(file IN LISTS c_tests)
   endif()
 endforeach()
 
-# What a device of the plugin `fake` does when it fails.
+# How the plugin `fake` behaves when it fails.
 if(TARGET tenon_plugin_fake)
   tenon_add_c_test(c_faults_test SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/fake/faults_test.c
                                          ${c_test_helpers})
@@ -100,12 +102,13 @@ if(bad_plugins)
   add_dependencies(c_plugin_test ${bad_plugins})
 endif()
 
-# What happens where memory runs out and where a process ends. The first brings an allocator, as the
-# sanitizers do. In the ordinary tier it fails every 17th allocation, in the full one each.
+# What happens when memory runs out and when a process ends. The first test brings an allocator, as
+# the sanitizers do. It fails every 17th allocation in the ordinary tier, and every single one in
+# the full tier.
 if(NOT TENON_STATIC_PLUGINS AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   file(GLOB memory_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/tests/memory/*.c)
   tenon_add_c_test(c_allocation_test SOURCES ${memory_tests})
-  # Its malloc takes the place of the C library's in the shared libraries, too.
+  # Its malloc replaces the C library's in the shared libraries, too.
   set_target_properties(c_allocation_test PROPERTIES ENABLE_EXPORTS ON C_VISIBILITY_PRESET default)
   tenon_add_c_test(c_address_space_test
                    SOURCES ${PROJECT_SOURCE_DIR}/capi/tests/limits/address_space_test.c)
@@ -131,7 +134,7 @@ if(NOT TENON_STATIC_PLUGINS AND NOT TENON_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   endforeach()
 endif()
 
-# A device with kernels for custom ops, which stands on the example of a plugin in C.
+# A device with kernels for custom ops, built on the example of a plugin in C.
 if(NOT TENON_STATIC_PLUGINS AND TARGET tenon_plugin_ref)
   set(example ${PROJECT_SOURCE_DIR}/examples/plugins/plain_c)
   file(GLOB plain_c CONFIGURE_DEPENDS ${example}/*.c ${example}/tests/custom_plugin.c)
@@ -147,7 +150,7 @@ if(NOT TENON_STATIC_PLUGINS AND TARGET tenon_plugin_ref)
     ENVIRONMENT TENON_TEST_DEVICE=custom TENON_TEST_PLUGIN=$<TARGET_FILE:tenon_plugin_custom>)
 endif()
 
-# Where the examples are not built, the first one still shows that another kind of machine gives the
+# Where the examples are not built, the first one still checks that another architecture gives the
 # same output.
 if(NOT TENON_EXAMPLES AND CMAKE_CROSSCOMPILING)
   add_executable(hello ${PROJECT_SOURCE_DIR}/examples/c/hello.c)

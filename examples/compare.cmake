@@ -1,5 +1,5 @@
-# Runs PROGRAM, under EMULATOR if that is given (words with blanks between them), and fails unless it
-# prints what the file EXPECTED holds, byte for byte.
+# Runs PROGRAM, under EMULATOR if given (words separated by blanks), and fails unless its output
+# equals the file EXPECTED byte for byte.
 
 cmake_minimum_required(VERSION 3.25)
 separate_arguments(EMULATOR)

@@ -1,8 +1,7 @@
-# Trains the demo with one, two and four threads, its steps traced, and with two threads eager, and
-# fails unless all give the same weights, to the bit, or if traced steps take more memory. To be
-# quick, it learns from the 10,000 images that it is tested with, out of DATA. Then TENON runs the
-# program that the first one saved on these images, which has to be right as often as the demo said;
-# PYTHON counts.
+# Trains the demo with one, two and four threads with traced steps, and with two threads eagerly.
+# Fails unless all give bitwise equal weights, or if traced steps take more memory. To be quick, it
+# trains on the 10,000 test images of DATA. Then TENON runs the program that the first run saved on
+# these images, and must match the accuracy that the demo printed; PYTHON computes it.
 
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${FOLDER}/images)
@@ -64,7 +63,8 @@ else()
   message(STATUS "without the command tenon and Python, nothing runs the saved program")
 endif()
 
-# Its gradients by a picture make that another class, eager and traced alike, from C and C++.
+# The gradients with respect to an image that turn it into another class, eager and traced alike,
+# from C and C++.
 set(said "")
 foreach(nudge ${NUDGES})
   execute_process(COMMAND ${nudge} ${FOLDER}/fashion_traced_1 ${DATA} WORKING_DIRECTORY ${FOLDER}
@@ -87,7 +87,7 @@ endforeach()
 string(STRIP "${said}" said)
 message(STATUS "${said}")
 
-# A command line that is wrong is told before anything is read.
+# The demo reports a wrong command line before it reads any file.
 foreach(wrong --epochs=0 --batch=many --frobnicate=1 --seed --steps=quick
               --fallback=maybe --compare=)
   execute_process(COMMAND ${PROGRAM} ${wrong} ERROR_VARIABLE errors RESULT_VARIABLE status)

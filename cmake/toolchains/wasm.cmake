@@ -3,6 +3,6 @@
 include(/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake)
 set(CMAKE_CXX_FLAGS_INIT "-fwasm-exceptions -msimd128")
 set(CMAKE_C_FLAGS_INIT "-msimd128")
-# Node 20 has a fetch of its own, which the loader takes for a browser's.
+# Node 20 has its own fetch, which Emscripten's loader mistakes for a browser's.
 set(CMAKE_CROSSCOMPILING_EMULATOR node --no-experimental-fetch)
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-fwasm-exceptions -sALLOW_MEMORY_GROWTH")

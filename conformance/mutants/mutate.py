@@ -22,9 +22,9 @@ import re
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Where generated mutants are made.
+# Files that get generated mutants.
 GENERATED = ["plugins/ref/*.cc", "plugins/ref/*.h", "plugins/sdk/view.h"]
-# An operator's mutations: the kinds of point.h and how they read.
+# Each operator's mutations: the kinds of point.h and their text.
 OPERATORS = {
     "<": [("kLessEqual", "<=")],
     "<=": [("kLess", "<")],
@@ -74,7 +74,7 @@ def masked(text):
     for m in reversed(list(re.finditer(r"if constexpr \(", text))):
         text = blank(text, m.start(), closing(text, m.end() - 1) + 1)
     for m in reversed(list(re.finditer(r"\bconstexpr\b[^;{]*[;{]", text))):
-        # Up to its end: a function's body may be mutated, a value may not.
+        # Up to its end: a function's body may be mutated, an initial value may not.
         end = m.end() if text[m.end() - 1] == "{" and ")" in m.group() else text.find(";", m.start())
         text = blank(text, m.start(), end)
     while m := re.search(r"\w<[^<>;{}]*>", text):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Holds the node tests of ONNX to what they are for: `ref` as it stands passes them all, and with any of
+# Checks that the ONNX node tests catch faults: the unmutated `ref` passes them all, and with any of
 # a few mutations it fails some.
 #
 #   onnx_mutant.sh MUTANTS KIT PLUGIN DATA
@@ -10,8 +10,8 @@ kit=$2
 plugin=$3
 data=$4
 
-# Prints the summary's last line for the mutant of that number; 0 is none. One that reads outside of
-# its memory may end the run.
+# Prints the last line of the summary for the mutant with that number; 0 is the unmutated plugin. A
+# mutant that reads out of bounds may crash.
 summary() {
   output=$(TENON_MUTANT=$1 "$kit" onnx --device mutant --plugin "$plugin" --data "$data") || status=$?
   if [ "${status:-0}" -gt 128 ]; then

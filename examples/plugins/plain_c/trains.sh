@@ -2,9 +2,9 @@
 #
 #   sh trains.sh FASHION DATA COUNT LEAST EPOCHS
 #
-# FASHION is the program, DATA the folder of Fashion-MNIST, COUNT how many images to learn from and as
-# many to be tested with, 0 for all, LEAST the accuracy to reach. TENON_PLUGIN_PATH names the folder
-# of the plugin.
+# FASHION is the program, DATA the folder of Fashion-MNIST, COUNT the number of images to train on
+# and also to test with (0: all), LEAST the accuracy to reach. TENON_PLUGIN_PATH names the plugin's
+# folder.
 
 set -eu
 fashion=$1
@@ -13,8 +13,8 @@ count=$3
 least=$4
 epochs=$5
 
-# The first `count` items of a file in IDX format, whose header of $3 bytes begins with $4 and then
-# has their number; each has $2 bytes.
+# Prints the first `count` items of a file in IDX format. Its header of $3 bytes begins with $4,
+# followed by the number of items; each item has $2 bytes.
 first_of() {
   printf "$4"
   printf "\\$(printf %o $((count / 16777216)))\\$(printf %o $((count / 65536 % 256)))"
