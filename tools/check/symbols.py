@@ -11,8 +11,8 @@ BUILD = repository.ROOT / "build" / "release"
 RUNTIMES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2",
             "ld-linux-aarch64.so.1"}
 ENTRY = "tenon_plugin_query_v1"
-# What registers the destructors of static and of thread_local objects. A program's own destructors
-# may call Tenon after those would have run (core/base/immortal.h).
+# These functions register the destructors of static and of thread_local objects. A program's own
+# destructors may call Tenon after those would have run (core/base/immortal.h).
 AT_EXIT = {"__cxa_atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl"}
 LASTING = {"libtenon.so", "libtenon_ref.so", "libtenon_cpu.so"}
 STRIPPED_LIMIT = 4_000_000

@@ -7,7 +7,7 @@ import tomllib
 
 import repository
 
-# Each binding, and the files of it that users call. The raw declarations are not among them.
+# Each binding, and those of its files that users call. The raw declarations do not count.
 BINDINGS = {
     "bindings/cpp": "include/tenon/*.hpp",
     "bindings/java": "tenon/src/main/java/dev/tenon/*.java",

@@ -69,7 +69,7 @@ def scaled_erfc(t):
     return mp.erfc(x) * mp.exp(x * x) * (x + 4) / 4
 
 
-# The ends of the gamma functions' fits, as values of t and u.
+# The end points of the fits for the gamma functions, as values of t and u.
 THIRD = mpf(1) / 3
 SIXTEENTH = mpf(1) / 16
 ROOT_OF_DIGAMMA = mp.findroot(mp.digamma, mpf("1.46"))
@@ -326,7 +326,7 @@ def digits_of_two_over_pi():
     ]
 
 
-# What the plugin's own kernels evaluate as the expansions do.
+# The polynomials that the plugin's own kernels use with the same formulas as the expansions.
 IN_CPU = ["kExp", "kExp2", "kLog", "kSin", "kCos", "kAsin", "kAtan", "kSinh", "kErf", "kLogErfc",
           "kErfc", "kCbrt", "kLgamma", "kStirling", "kDigamma", "kDigammaTail", "kTrigamma",
           "kTrigammaTail", "kSinPi"]

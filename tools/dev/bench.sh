@@ -8,7 +8,7 @@
 # `vulkan` measures the driver that VK_DRIVER_FILES names, or the device that is found first.
 . tools/dev/lib.sh
 
-# These settings of OpenBLAS, which some environments export, halve its speed and every peer's.
+# Some environments export these OpenBLAS settings, which halve the speed of it and of every peer.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 
 setup --bench --peers
@@ -21,7 +21,7 @@ case ${1:-} in
     status=0
     for bench in build/release/bin/bench_*; do
       [ -x "$bench" ] || continue
-      # One that lacks its device ends with 77.
+      # A bench whose device is missing exits with 77.
       "$bench" "$@" || [ $? -eq 77 ] || status=1
     done
     exit $status

@@ -50,7 +50,7 @@ setup --fuzz
 configure fuzz
 build fuzz --target tenon_fuzz
 
-# What AddressSanitizer keeps of freed memory counts as used.
+# The quarantine of AddressSanitizer counts towards the memory limit.
 export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=8:detect_leaks=1
 mkdir -p build/fuzz/findings
 if [ -n "$merge" ]; then
@@ -62,7 +62,7 @@ if [ -n "$merge" ]; then
   exit 0
 fi
 
-# Side by side, as many as there are processors.
+# Runs in parallel, one process per processor.
 run() {
   name=$1
   mkdir -p "core/io/fuzz/corpus/$name" "build/fuzz/inputs/$name"

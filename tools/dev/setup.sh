@@ -34,7 +34,8 @@ onnxruntime=
 java=
 cuda=
 
-# Debian's rustc is 1.63, which builds the binding; its tests need a newer one, which is rustc-web.
+# Debian's rustc 1.63 builds the binding; the binding's tests need a newer one, the package
+# rustc-web.
 rust="rustc-web cargo-web rust-web-clippy rustfmt-web"
 minor=$(cargo --version 2>/dev/null | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
 if [ "${minor:-0}" -ge 85 ] && cargo clippy --version >/dev/null 2>&1 &&
@@ -59,7 +60,7 @@ for part; do
     --wasm) packages="$packages emscripten nodejs" ;;
     --onnxruntime)
       packages="$packages python3 python3-venv"
-      # A Node that is not Debian's brings its own.
+      # A Node that is not Debian's comes with its own npm.
       command -v npm >/dev/null || packages="$packages npm"
       onnxruntime=yes
       ;;
@@ -81,7 +82,7 @@ for part; do
   esac
 done
 
-# One query for all: this runs at the head of every command.
+# One query for all packages, because this runs at the start of every command.
 installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' $packages 2>/dev/null || true)"
 missing=
 for package in $packages; do

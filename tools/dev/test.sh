@@ -46,7 +46,7 @@ case $tier in
     ;;
 esac
 
-# One run of ctest over all builds, so that its summary speaks for all of them.
+# One ctest run over all builds, so that its summary covers all of them.
 all=build/test-$tier
 mkdir -p "$all"
 : >"$all/CTestTestfile.cmake"

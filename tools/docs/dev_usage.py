@@ -13,7 +13,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FREE = {"NAME", "FILE", "FOLDER", "N"}
-# Names that are files of ours.
+# Commands whose arguments are names of our files.
 NAMED_FILES = {"bench": "benches/{}.cc", "check": "tools/check/{}.py"}
 
 
@@ -34,7 +34,7 @@ def patterns(command, text):
     """The words behind ./dev COMMAND of each line that shows how it is called."""
     start = f"./dev {command}"
     lines = [line.strip() for line in text.splitlines()]
-    # What stands two spaces behind an example says what it does.
+    # Two spaces separate an example from its description.
     return [line[len(start):].split("  ")[0].split()
             for line in lines if line == start or line.startswith(start + " ")]
 
@@ -94,7 +94,8 @@ def fault_of_arguments(command, words, pattern, text):
                 return f"./dev {command} --help does not name {option}"
             placeholder = value_of_option(option, pattern)
             if placeholder is None:
-                # Another line of the help tells how it goes on; its value is anybody's.
+                # If another line of the help shows more of the options, their values are not
+                # checked.
                 if words and not equals and not words[0].startswith("-"):
                     words.pop(0)
                 continue
@@ -131,7 +132,8 @@ def fault_of_command(line):
         return f"there is no command ./dev {command}"
     if arguments == ["--help"]:
         return None
-    # Any of the patterns will do; a command whose arguments are told in words alone has none.
+    # One matching pattern is enough; a command whose arguments the help only describes in prose has
+    # no pattern.
     shown = patterns(command, text) or [[]]
     faults = [fault_of_arguments(command, arguments, pattern, text) for pattern in shown]
     return None if None in faults else faults[0]

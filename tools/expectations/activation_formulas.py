@@ -28,7 +28,7 @@ enter_all({
 def gelu(x, approximate):
     if approximate:
         return x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
-    # SciPy's normal distribution function keeps its digits where 1 + erf would lose them.
+    # SciPy's normal distribution function stays accurate where 1 + erf loses digits.
     return x * special.ndtr(x)
 
 

@@ -22,7 +22,7 @@ def attention(q, k, v, attn_mask=None, *, is_causal, scale, softcap):
     batch, heads, queries, size = q.shape
     keys = k.shape[2]
     shared_by = heads // k.shape[1] if k.shape[1] else 1
-    # Heads of no size have scores of 0, whatever these are multiplied by.
+    # Heads of size 0 have scores of 0, whatever the scale.
     scale = scale if scale > 0 else 1 / np.sqrt(max(size, 1))
     mask = np.broadcast_to(True if attn_mask is None else attn_mask, (batch, heads, queries, keys))
     y = np.zeros((batch, heads, queries, v.shape[3]))

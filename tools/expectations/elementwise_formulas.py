@@ -47,7 +47,8 @@ enter_all({
 
 @formula("lgamma")
 def lgamma(x):
-    # SciPy's sign at minus infinity is the other one: its poles have no limit there.
+    # At minus infinity SciPy gives the opposite sign: because of its poles, the function has no
+    # limit there.
     return np.where(np.isinf(x), np.inf, special.gammaln(x))
 
 

@@ -12,7 +12,7 @@ LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028234663852
 FRACTION_BITS = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 LEAST_EXPONENT = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}
 
-# A literal of fewer digits claims to be the whole number that it is written as.
+# A literal with fewer digits is meant as an exact number.
 ROUNDED_FROM = 7
 
 
@@ -58,7 +58,8 @@ def agree_as_floats(op, literal, given):
         finite = np.isfinite(given) & np.isfinite(numbers)
         half_ulp = ulp(np.where(finite, given, 1.0), literal.dtype) / 2
         decimals = np.vectorize(half_of_last_digit, otypes=[float])(np.where(finite, numbers, 0))
-        # What float64 itself loses: where sums cancel, a share of the largest numbers about.
+        # The rounding error of float64 itself: where sums cancel, a fraction of the largest values
+        # involved.
         largest = np.max(np.abs(given), initial=0, where=np.isfinite(given))
         noise = 2.0**-50 * (np.abs(given) if op.elementwise else largest)
         bound = half_ulp + decimals + noise

@@ -11,7 +11,7 @@ MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 WEYL = 0x9E3779B9, 0xBB67AE85
 WORD = 0xFFFFFFFF
 
-# How many leading bits of how wide a word become a fraction.
+# How many leading bits of a word, and of which width, become a fraction.
 FRACTION = {"f32": (24, 32), "f64": (53, 64), "f16": (11, 32), "bf16": (8, 32)}
 
 

@@ -29,7 +29,7 @@ class AttrValues final : public AttrVisitor {
   void on_ints(std::string_view name, std::span<const int64_t> value) override { set(name, value); }
   void on_string(std::string_view name, std::string_view value) override { set(name, value); }
 
-  // JSON has no word for what is not finite.
+  // JSON cannot express infinities and NaN.
   static Json number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -166,7 +166,7 @@ Json case_of(const AnyCase& c) {
   return json;
 }
 
-// What the conformance kit reads of an op, besides what the documents say.
+// What the conformance kit needs to know of an op, in addition to the documentation.
 Json kit_of(const OpDef& op) {
   Json cases = Json::array();
   if (op.cases) {
@@ -178,8 +178,9 @@ Json kit_of(const OpDef& op) {
           {"cases", cases}};
 }
 
-// The dtypes that an op takes and gives, as its inference answers: in each case that succeeds, the
-// inputs of one dtype are given every other dtype in turn, and so are those of two dtypes.
+// The dtypes that an op accepts and returns, found by calling its inference. For each case that
+// succeeds, the inputs that share a dtype get every other dtype in turn; if the case has two
+// dtypes, so does every pair.
 class DTypesOf {
  public:
   explicit DTypesOf(const OpDef& op) : op_(op) {
@@ -189,7 +190,7 @@ class DTypesOf {
     }
   }
 
-  // Those that input `i` was accepted in.
+  // The dtypes that inference accepts for input `i`.
   Json of_input(size_t i) const {
     Json names = Json::array();
     for (const DType dtype : kAsked) {
@@ -201,8 +202,8 @@ class DTypesOf {
     return names;
   }
 
-  // The dtype of output `i` where it is always one, or the name of an input that it always agrees
-  // with; else empty.
+  // The dtype of output `i` if it is always the same, or else the name of an input that always has
+  // the output's dtype. Empty if there is neither.
   std::string of_output(size_t i) const {
     if (answers_.empty()) return "";
     const auto always = [&](const auto& holds) {
@@ -222,7 +223,8 @@ class DTypesOf {
         return k < a.inputs.size() && a.inputs[k] == gives(a) && gives(a) != DType::kNone;
       };
       if (!always(agrees)) continue;
-      // Of several that agree, the one that the output is called after: new_state and state.
+      // If several inputs agree, prefers the one whose name ends the output's name: state for
+      // new_state.
       const std::string name = op_.doc.inputs[k].name;
       if (best.empty() || std::string_view(op_.doc.outputs[i].name).ends_with(name)) best = name;
     }
@@ -258,7 +260,7 @@ class DTypesOf {
     }
   }
 
-  // `dtypes` with `dtype` where the case had `group`.
+  // Returns `dtypes` with `dtype` in each position where the case has `group`.
   static std::vector<DType> replaced(std::vector<DType> dtypes, const std::vector<DType>& given,
                                      DType group, DType dtype) {
     for (size_t i = 0; i < dtypes.size(); ++i) {
@@ -267,7 +269,7 @@ class DTypesOf {
     return dtypes;
   }
 
-  // Asks once, and keeps the answer. Inputs that are promoted come in one dtype.
+  // Runs inference and stores the result if it succeeds. Promoted inputs must share one dtype.
   bool infers(const AnyCase& c, const std::vector<DType>& dtypes) {
     if (!are_promoted(dtypes)) return false;
     std::vector<TensorType> types;

@@ -3,7 +3,8 @@
 #
 #   tools/gpu/emulated_cuda.sh BUILD COMMAND...
 #
-# Where that folder has no emulated driver this says so and ends with 77, which ctest shows as skipped.
+# If that folder has no emulated driver, prints a message and exits with 77, which ctest shows as
+# skipped.
 set -eu
 
 build=$(cd "$1" && pwd)

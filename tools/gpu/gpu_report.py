@@ -40,7 +40,8 @@ def read_gtest(text):
         found = re.findall(rf"^\[ +{word} +\] (\d+) tests?[.,]", text, re.MULTILINE)
         if found:
             counts.append(f"{sum(map(int, found))} {word.lower()}")
-    # In the list at the end a name stands alone; where it failed a time stands behind it.
+    # The final list has a test's name alone on its line; a failure reported earlier has its time
+    # after the name.
     faults = re.findall(r"^\[ +FAILED +\] ([\w/]+\.[\w/]+)(?:, where .*)?$", text, re.MULTILINE)
     return ", ".join(counts), faults, []
 

@@ -10,7 +10,7 @@ set -eu
 name=$1
 shift
 case $name in
-  # Debian's files have the machine's name in theirs, others' have none.
+  # Debian's file names contain the architecture, others' do not.
   lavapipe) files="/usr/share/vulkan/icd.d/lvp_icd.$(uname -m).json /usr/share/vulkan/icd.d/lvp_icd.json" ;;
   swiftshader) files=/usr/lib/chromium/vk_swiftshader_icd.json ;;
   *)

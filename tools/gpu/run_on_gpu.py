@@ -63,7 +63,7 @@ def kit_step(name, plugin, minutes, jobs, resume, options=()):
 
 def vulkan_steps(minutes, jobs, resume):
     yield Step("tests of the plugin", [DEV / "vulkan_test"], gpu_report.read_gtest, shards=jobs)
-    # Determinants are no kernels of its.
+    # The plugin has no kernels for determinants.
     yield Step("node tests of ONNX but determinants",
                [DEV / "tenon-conformance", "onnx", "--device", "vulkan", "--filter", "^test_(?!det_)"],
                gpu_report.read_onnx, needs=[ONNX])
@@ -77,7 +77,8 @@ def vulkan_steps(minutes, jobs, resume):
 
 
 def cuda_steps(minutes, jobs, resume):
-    # Determinants are no kernels of its. Its own tests need the emulated driver, and run elsewhere.
+    # The plugin has no kernels for determinants. Its own tests need the emulated driver, and run
+    # elsewhere.
     yield Step("node tests of ONNX but determinants",
                [DEV / "tenon-conformance", "onnx", "--device", "cuda", "--filter", "^test_(?!det_)"],
                gpu_report.read_onnx, needs=[ONNX])
@@ -87,7 +88,7 @@ def cuda_steps(minutes, jobs, resume):
     yield kit_step("conformance, all levels", "cuda", minutes, jobs, resume)
 
 
-# The steps of each plugin for GPUs, by its name, and what it is called.
+# The steps and display name of each plugin for GPUs, by the plugin's name.
 PLUGINS = {"vulkan": ("Vulkan", vulkan_steps), "cuda": ("CUDA", cuda_steps)}
 
 
@@ -260,7 +261,7 @@ def main():
     options.add_argument("--minutes", type=float, default=10)
     options.add_argument("--software", action="store_true")
     options.add_argument("--commit", default="")
-    # Each process of the kit's has threads of its own, and all share one device.
+    # Each process of the kit has its own threads, and all share one device.
     options.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2))
     options.add_argument("--resume", action="store_true")
     options = options.parse_args()
@@ -285,7 +286,7 @@ def main():
             if step.name not in done:
                 done[step.name] = run_step(step)
             outcomes.append(done[step.name])
-            # After each, so that a run that is ended from outside leaves what it has found.
+            # Saved after each step, so that an interrupted run keeps its results.
             keep(memory, state, done)
             path = write_report(f"{title} on {device.get('description', name)}{kind}", device, outcomes,
                                 options.software, state[0])

@@ -3,8 +3,8 @@
 #
 #   tools/gpu/validate_shaders.sh FOLDER
 #
-# The plugin keeps its modules in the folder that its option `shaders` or TENON_VULKAN_SHADERS names. Without one
-# module, as where no driver is installed, there is nothing to say, and this ends with 77.
+# The plugin writes its modules to the folder that its option `shaders` or TENON_VULKAN_SHADERS
+# names. Without any module, for example because no driver is installed, this exits with 77.
 set -eu
 
 folder=$1

@@ -1,4 +1,4 @@
-# What ./dev new does; tools/dev/new.sh explains it.  Runs at the top of the repository.
+# Implements ./dev new; tools/dev/new.sh has its help. Runs at the top of the repository.
 
 set -eu
 
@@ -27,7 +27,8 @@ new_plugin() {
   mkdir -p "$folder"
   title=$(printf '%s' "$name" | cut -c1 | tr a-z A-Z)$(printf '%s' "$name" | cut -c2-)
   for file in plugins/null/*; do
-    # The word null in names that belong to the plugin; NULL and nullptr are the language's.
+    # The word null in names that belong to the plugin; NULL and nullptr belong to the language and
+    # stay.
     sed -E "s/\bnull\b/$name/g; s/_null\b/_$name/g; s/\bnull_/${name}_/g; s/\bNull([A-Z])/$title\1/g" \
       "$file" >"$folder/$(basename "$file" | sed "s/null/$name/")"
   done

@@ -23,7 +23,7 @@ def noise(seed, *shape):
     return (0.1 * numpy.random.default_rng(seed).standard_normal(shape)).astype("f4")
 
 
-# Letters, five by seven.
+# Letters, five by seven pixels.
 LETTERS = {"T": "11111 00100 00100 00100 00100 00100 00100", "E": "11111 10000 10000 11110 10000 10000 11111",
            "N": "10001 11001 10101 10101 10011 10001 10001", "O": "01110 10001 10001 10001 10001 10001 01110"}
 
@@ -50,7 +50,7 @@ def speech(batch, samples, rate):
             "sr": numpy.array(rate, "i8")}
 
 
-# A model and what it is called with.
+# The models and their inputs.
 MODELS = [
     (f"{VAD}/silero_vad_v5.onnx",
      [speech(1, 512, 16000), speech(3, 512, 16000), speech(1, 256, 8000)]),
@@ -95,7 +95,7 @@ def check(session, tenon, model, device, calls):
                 same = got.shape == want.shape and got.dtype == want.dtype
                 worst = numpy.maximum(worst, abs(got - want).max() if same else numpy.inf)
                 spread = max(spread, numpy.ptp(want))
-    # What is the same everywhere would be easy to give.
+    # A constant output would be easy to match.
     return worst if spread > 0.1 else numpy.nan, warnings, got
 
 

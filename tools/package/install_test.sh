@@ -1,5 +1,5 @@
-# `cmake --install` gives a prefix that programs build against, also once it has moved, and says what to do
-# where not everything has been built.
+# `cmake --install` produces a prefix that programs build against, even after it is moved. In an
+# incomplete build, it says what to build.
 . "$(dirname "$0")/lib.sh"
 
 cmake --install "$build" --prefix "$work/first" >"$work/log"
@@ -7,7 +7,7 @@ hello "$work/first"
 mv "$work/first" "$work/second"
 hello_by_pkg_config "$work/second"
 
-# The same script, in a build that lacks a program.
+# The same script, in a build without one of the programs.
 echo "$build/bin/never_built" >"$work/files.txt"
 sed "s|$build/installed_files.txt|$work/files.txt|" "$build/cmake_install.cmake" >"$work/install.cmake"
 if cmake -DCMAKE_INSTALL_PREFIX="$work/third" -P "$work/install.cmake" >"$work/log" 2>&1; then

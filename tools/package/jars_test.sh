@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$root/build/java/env"
 
-# A repository of our own, with what Maven needs from the user's.
+# A separate Maven repository, with the user's downloads that Maven needs.
 cp -al "$HOME/.m2/repository" "$work/repository" 2>/dev/null ||
   cp -r "$HOME/.m2/repository" "$work/repository"
 rm -rf "$work/repository/dev/tenon"
@@ -23,7 +23,7 @@ if [ -z "$TENON_MAVEN_FLAGS" ]; then
   mvn -f "$work/hello/pom.xml" package
   classes=$work/hello/target/classes
 else
-  # Without a JDK: Eclipse's compiler.
+  # Without a JDK, Eclipse's compiler compiles.
   ecj=$(find "$HOME/.m2/repository/org/eclipse/jdt/ecj" -name '*.jar' | head -n 1)
   classes=$work/hello/classes
   "$JAVA_HOME/bin/java" -jar "$ecj" -source 22 -target 22 -cp "$jars" -d "$classes" \

@@ -1,5 +1,5 @@
-# Runs PROGRAM with ARGS and fails unless it ends with STATUS and prints what STDOUT and STDERR match.
-# What it prints with --json must parse.
+# Runs PROGRAM with ARGS and fails unless it exits with STATUS and its output matches STDOUT and
+# STDERR. With --json, its output must be valid JSON.
 
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} ${ARGS} OUTPUT_VARIABLE out ERROR_VARIABLE err
