@@ -27,7 +27,7 @@ Operand operand_of(tenon_dtype dtype, Sizes shape, Fill::Kind kind, uint64_t see
 
 bool is_cast(const Environment&, const Claim& claim) { return claim.op->name == "cast"; }
 
-// Values on and beside the midpoints of neighbours in a narrower float, where rounding changes
+// Values at and next to the midpoints of neighbours in a narrower float, where rounding changes
 // direction. Covers all its exponents, including subnormals and values out of range.
 Reals ties(tenon_dtype from, tenon_dtype to) {
   const DTypeFacts& f = facts(to);

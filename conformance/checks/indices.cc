@@ -82,7 +82,7 @@ void add_composites(const Environment& env, tenon_dtype index, std::vector<Probl
   }
 }
 
-// So many updates of so few elements that a device may use another algorithm.
+// Enough updates of few enough elements that a device may use another algorithm.
 Problem with_many_updates(const Claim& claim, uint64_t seed) {
   constexpr int64_t kMany = 300, kPlaces = 7;
   const bool has_tuples = claim.op->name == "scatter_nd";

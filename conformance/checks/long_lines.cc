@@ -118,8 +118,8 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
-// Floats are positive: if terms cancelled each other, missing terms could hide within the bound for
-// so many roundings.
+// Floats are positive: if terms cancelled each other, a missing term could stay within the error
+// bound of a long sum.
 std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   return problems_of(env, claim, lines(), 0.5, 1);
 }

@@ -80,7 +80,7 @@ void test_device_copies(const Subject& subject) {
   expect_bytes(part(target, 2, 290), part(source, 1, 290), "a copy from host to host");
 }
 
-// An overlapping copy is refused, or works as if through a temporary buffer. Bytes beside the
+// An overlapping copy is refused, or works as if through a temporary buffer. Bytes around the
 // target do not change.
 void test_overlap(const Subject& subject) {
   const Bench bench(subject);

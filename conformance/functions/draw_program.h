@@ -23,8 +23,8 @@ Program draw_loop(const Session& device, std::span<const Claim* const> claims, u
 Program draw_rows(const Session& device, const Claim& reduction,
                   std::span<const Claim* const> claims, uint64_t seed);
 
-// Draws a call that a device lists as an anchor (HEAD), with operands of its own, followed by calls
-// for loops. Without steps if none is valid.
+// Draws a call that a device lists as an anchor (HEAD), with its own operands, followed by calls
+// for loops. Has no steps if none is valid.
 Program draw_behind(const Session& device, const Claim& head, std::span<const Claim* const> claims,
                     uint64_t seed);
 

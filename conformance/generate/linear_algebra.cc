@@ -16,8 +16,7 @@ const std::set<std::string> kSquare = {"cholesky", "det",   "slogdet",         "
 const std::set<std::string> kSpectral = {"eigh", "svd"};
 const std::set<std::string> kSymmetric = {"cholesky", "eigh"};
 
-// Small entries beside a growing diagonal, so that eigenvalues and singular values are well
-// separated.
+// Small entries and a growing diagonal, so that eigenvalues and singular values are well separated.
 Operand matrices(tenon_dtype dtype, const Sizes& shape, bool symmetric, int64_t least,
                  uint64_t seed) {
   const int64_t rows = shape[shape.size() - 2], columns = shape.back();

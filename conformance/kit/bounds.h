@@ -36,9 +36,9 @@ Bound bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile, tenon_feat
 Bound gradient_bound_of(const OpFacts& op, tenon_dtype dtype, Profile profile,
                         tenon_features device, double k);
 
-// The part of an element's tolerance, beside `bound_of`, that depends on its inputs: in relaxed,
-// the error of exp grows with x, and that of pow with y log2 x. `inputs` has one value of each
-// input.
+// The part of an element's tolerance, in addition to `bound_of`, that depends on its inputs: in
+// relaxed, the error of exp grows with x, and that of pow with y log2 x. `inputs` has one value of
+// each input.
 Real slack_of(const OpFacts& op, tenon_dtype dtype, Profile profile, std::span<const Real> inputs,
               Real oracle);
 bool has_slack(const OpFacts& op, tenon_dtype dtype, Profile profile);

@@ -1,4 +1,4 @@
-// Tests which results beside the oracle's are valid, depending on the features that a device
+// Tests which results other than the oracle's are valid, depending on the features that a device
 // declares.
 
 #include "conformance/checks/right.h"

@@ -17,7 +17,7 @@ struct Options {
   uint64_t delay_us = 0;           // Delay before each job.
   uint64_t memory_bytes = 0;       // Total memory; 0 for that of the host.
   uint64_t max_operand_bytes = 0;  // Maximum operand size for kernels; 0 for none.
-  uint64_t out_of_order = 0;       // Of streams with work, the latest opened goes first.
+  uint64_t out_of_order = 0;       // The latest opened of the streams with work runs first.
   uint64_t records = 1;            // Supports recordings.
   uint64_t clock = 100;            // Speed of its clock in percent; 0 for no clock.
 

@@ -1,5 +1,5 @@
 // Orders the streams of a device that works out of order: of the streams that can make progress,
-// the latest opened goes first.
+// the latest opened runs first.
 
 #pragma once
 

@@ -123,8 +123,7 @@ W floor_mod(W a, W b) {
 }
 
 // The floor of the exact quotient. The integer next to a / b is off by at most one; the sign of the
-// remainder, which is exact, tells the direction. An infinity has no remainder, so its quotient is
-// NaN.
+// exact remainder gives the direction. An infinity has no remainder, so its quotient is NaN.
 template <class W>
 W floor_divide(W a, W b) {
   const W quotient = a / b;

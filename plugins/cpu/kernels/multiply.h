@@ -115,8 +115,8 @@ constexpr int64_t kBlockK = 256;
 constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
 constexpr int64_t kBlockN = 512;
 
-// Columns [n0, n1) of one row, terms [k0, k1), with a b that tiles read in place. Nothing is used
-// twice, so nothing is packed.
+// Columns [n0, n1) of one row, terms [k0, k1), with a b that tiles read in place. No element of b
+// is used twice, so nothing is packed.
 template <class T, class B>
 void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, int64_t a_k,
                   const B& b, T* c, bool add) {

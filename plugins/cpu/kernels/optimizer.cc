@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kGrain = 64 * 1024;
 
 // An output may alias an input only element by element, so iterations are independent. With this
-// many pointers the compiler vectorises only if it is told so.
+// many pointers the compiler vectorises only with this pragma.
 #if defined(__clang__)
 #define TENON_CPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else

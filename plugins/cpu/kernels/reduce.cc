@@ -11,8 +11,8 @@ namespace {
 // Minimum number of elements per task, and maximum number of columns per task.
 constexpr int64_t kGrain = 64 * 1024;
 constexpr int64_t kColumns = 2048;
-// Maximum number of partial results of a launch, beside one for each output. A broadcast operand
-// may have far more elements than fit into memory.
+// Maximum number of partial results of a launch, in addition to one for each output. A broadcast
+// operand may have far more elements than fit into memory.
 constexpr int64_t kMaxPartials = 1 << 20;
 
 template <class T, class Accumulator>
@@ -220,7 +220,7 @@ Prepared prepare_for(const Request& request, uint32_t op, bool is_mean) {
     case TENON_FLOAT64:
       return make(Type<double>(), Type<double>());
   }
-  // For the other ops only the size matters, since the reducer knows the rest.
+  // For the other ops only the element size matters; the reducer handles the rest.
   switch (size_of(dtype)) {
     case 1:
       return make(Type<uint8_t>(), Type<uint8_t>());

@@ -30,8 +30,7 @@ T floor_mod(T a, T b) {
 }
 
 // The floor of the exact quotient. The integer next to a / b is off by at most one; the sign of the
-// remainder, which is exact, tells the direction. An infinity has no remainder, so its quotient is
-// NaN.
+// exact remainder gives the direction. An infinity has no remainder, so its quotient is NaN.
 template <class T>
 T floor_divide(T a, T b) {
   const T quotient = a / b;
