@@ -15,7 +15,7 @@ struct FloatControls {
 };
 
 // Maximum number of operands of a dispatch, whatever the device can bind.
-inline constexpr uint32_t kMostOperands = 64;
+inline constexpr uint32_t kMaxOperands = 64;
 
 // Invocations in a workgroup. Every device supports 128; software drivers run a group on one
 // thread.
@@ -23,10 +23,10 @@ inline constexpr uint32_t kLocalSize = 64;
 
 // Maximum number of loop iterations of an invocation, over all its loops. Mesa's software driver
 // silently ends loops after 65,535 iterations, and GPU drivers abort long shaders.
-inline constexpr uint32_t kMostIterations = 32768;
+inline constexpr uint32_t kMaxIterations = 32768;
 
 // Maximum count in a shader: indices have 32 bits, with some headroom beyond the last element.
-inline constexpr uint32_t kMostCounted = ~uint32_t{0} - (uint32_t{1} << 23);
+inline constexpr uint32_t kMaxCount = ~uint32_t{0} - (uint32_t{1} << 23);
 
 struct Capabilities {
   bool float64;
@@ -38,12 +38,12 @@ struct Capabilities {
   uint32_t max_operands;  // Of a dispatch, without the parameter buffer.
   uint64_t max_operand_bytes;
   // Usable bytes of an operand at any offset, since bindings begin at aligned offsets.
-  uint64_t seen_bytes() const { return max_operand_bytes - 256; }
+  uint64_t bindable_bytes() const { return max_operand_bytes - 256; }
   bool texels;  // Every operand range can also be bound as a texel buffer of four-word texels.
   uint64_t max_iterations;  // Of all loops of an invocation; they silently end at this number.
   // Maximum number of multiplications in a dispatch of a matrix product; a submission ends when it
   // reaches this number. Drivers report the device as lost if it is busy for seconds.
-  uint64_t products_at_once;
+  uint64_t max_products_per_submission;
   uint32_t shared_memory_bytes;
 
   bool is_integrated;  // Shares the host's memory.

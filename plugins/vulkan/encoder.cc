@@ -59,7 +59,7 @@ tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
 }
 
 tenon_error* check_count(tenon_device_p* device, int64_t n) {
-  if (n <= int64_t{kMostCounted}) return nullptr;
+  if (n <= int64_t{kMaxCount}) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
                     std::to_string(n) + " elements, and shaders count with 32 bits");
 }
@@ -79,7 +79,7 @@ tenon_error* make_pipeline(tenon_device_p* device, std::span<const uint32_t> spi
   return from_c(device).pipelines().get(spirv, {n_operands, texels}, *out_pipeline);
 }
 
-bool starts_by_four(const Operand& operand, tenon_dtype dtype) {
+bool is_aligned_to_four(const Operand& operand, tenon_dtype dtype) {
   return operand.buffer != nullptr && operand.first % (4 * tenon_sdk::size_of(dtype)) == 0;
 }
 

@@ -71,7 +71,7 @@ struct Operand {
 // Returns the operand of a view. `number` is an index into the inputs, then the outputs.
 Operand operand_of(const tenon_launch& launch, uint32_t number);
 // Whether the operand begins at a multiple of four elements.
-bool starts_by_four(const Operand& operand, tenon_dtype dtype);
+bool is_aligned_to_four(const Operand& operand, tenon_dtype dtype);
 // The inputs that are present, and the outputs.
 std::vector<Operand> operands_of(const tenon_launch& launch);
 Operand workspace_of(const tenon_launch& launch);

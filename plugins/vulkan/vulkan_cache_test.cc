@@ -131,7 +131,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, const VkPipelineCacheCrea
 Settings keeping_in(const std::filesystem::path& folder) { return {{"cache", folder.string()}}; }
 
 void make_one_pipeline(const std::filesystem::path& cache) {
-  const Bench bench(keeping_in(cache));
+  const TestDevice bench(keeping_in(cache));
   ASSERT_TRUE(bench.is_open());
   give_of_driver = std::exchange(functions_of(bench).GetPipelineCacheData, give);
   PipelineRef pipeline;
@@ -140,7 +140,7 @@ void make_one_pipeline(const std::filesystem::path& cache) {
 }
 
 // The initial data that a run with this device and its file passes to its driver.
-std::vector<Data> handed_by_a_run(const Bench& bench) {
+std::vector<Data> initial_data_of_a_run(const TestDevice& bench) {
   handed.clear();
   create_of_driver = std::exchange(functions_of(bench).CreatePipelineCache, create);
   Pipelines(from_c(bench.device()).driver()).open();
@@ -148,13 +148,13 @@ std::vector<Data> handed_by_a_run(const Bench& bench) {
   return handed;
 }
 
-class VulkanCache : public InSilence {
+class VulkanCache : public ReportsNothingTest {
  protected:
   void SetUp() override {
-    InSilence::SetUp();
+    ReportsNothingTest::SetUp();
     given.clear();
     refuses_data = false;
-    const Bench bench(keeping_in(folder()));
+    const TestDevice bench(keeping_in(folder()));
     if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
     const Driver& driver = from_c(bench.device()).driver();
     key_ = cache_key(driver);
@@ -198,9 +198,9 @@ TEST_F(VulkanCache, PassesSavedDataToTheNextRun) {
   ASSERT_FALSE(given.empty());
   EXPECT_EQ(files_in(folder()), (std::vector<std::filesystem::path>{file()}));
   EXPECT_EQ(read(), given);
-  const Bench next(keeping_in(folder()));
+  const TestDevice next(keeping_in(folder()));
   ASSERT_TRUE(next.is_open());
-  EXPECT_EQ(handed_by_a_run(next), std::vector<Data>{given});
+  EXPECT_EQ(initial_data_of_a_run(next), std::vector<Data>{given});
 }
 
 // Both the file's name and its header identify the driver.
@@ -208,35 +208,35 @@ TEST_F(VulkanCache, PassesNoCorruptOrForeignDataToTheDriver) {
   make_one_pipeline(folder());
   const Data whole = data_of(file()), kept = read();
   ASSERT_FALSE(kept.empty());
-  const Bench next(keeping_in(folder()));
+  const TestDevice next(keeping_in(folder()));
   ASSERT_TRUE(next.is_open());
   const std::vector<Data> nothing = {Data{}};
   for (size_t i = 0; i < key().size(); ++i) {  // The device, the driver, its version.
     CacheKey other = key();
     ++other[i];
     write_cache(file(), other, kept);
-    EXPECT_EQ(handed_by_a_run(next), nothing) << i;
+    EXPECT_EQ(initial_data_of_a_run(next), nothing) << i;
   }
   Data spoiled = whole;
   spoiled.back() ^= std::byte{1};
   put(file(), spoiled);
-  EXPECT_EQ(handed_by_a_run(next), nothing);
+  EXPECT_EQ(initial_data_of_a_run(next), nothing);
   put(file(), std::span(whole).first(whole.size() - 1));
-  EXPECT_EQ(handed_by_a_run(next), nothing);
+  EXPECT_EQ(initial_data_of_a_run(next), nothing);
   std::filesystem::remove(file());
-  EXPECT_EQ(handed_by_a_run(next), nothing);
+  EXPECT_EQ(initial_data_of_a_run(next), nothing);
   put(file(), whole);
-  EXPECT_EQ(handed_by_a_run(next), std::vector<Data>{kept});
+  EXPECT_EQ(initial_data_of_a_run(next), std::vector<Data>{kept});
 }
 
 TEST_F(VulkanCache, StartsEmptyIfTheDriverRejectsSavedData) {
   make_one_pipeline(folder());
   const Data kept = read();
   ASSERT_FALSE(kept.empty());
-  const Bench next(keeping_in(folder()));
+  const TestDevice next(keeping_in(folder()));
   ASSERT_TRUE(next.is_open());
   refuses_data = true;
-  EXPECT_EQ(handed_by_a_run(next), (std::vector<Data>{kept, Data{}}));
+  EXPECT_EQ(initial_data_of_a_run(next), (std::vector<Data>{kept, Data{}}));
 }
 
 TEST_F(VulkanCache, IgnoresAnUnwritableFolder) { make_one_pipeline("/proc/nowhere"); }

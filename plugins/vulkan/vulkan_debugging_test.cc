@@ -127,11 +127,11 @@ INSTANTIATE_TEST_SUITE_P(, VulkanClock,
                          name_of_settings);
 
 TEST(VulkanClocks, AreUnavailableIfTheQueueHasNone) {
-  const Bench bench(Settings{{"clock", "0"}, {"cache", ""}});
+  const TestDevice bench(Settings{{"clock", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue stream(bench);
   uint64_t mark = 1;
-  const Failure failure = take(Bench::calls().mark_time(stream.get(), &mark));
+  const Failure failure = take(TestDevice::calls().mark_time(stream.get(), &mark));
   EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED) << failure.message;
   EXPECT_EQ(mark, 0u);
 }
@@ -156,7 +156,7 @@ TEST(VulkanClocks, ContinueWhenTheCounterWraps) {
 // ---- names
 
 // What the driver received: the names of objects by type, and the labels in order.
-struct Told {
+struct Recorded {
   std::multimap<VkObjectType, std::string> names;
   std::vector<std::string> labels;
   int depth = 0;
@@ -167,7 +167,7 @@ struct Told {
         first, last, [&](const auto& each) { return each.second.find(part) != std::string::npos; });
   }
 };
-Told told;
+Recorded told;
 
 VKAPI_ATTR VkResult VKAPI_CALL take_name(VkDevice, const VkDebugUtilsObjectNameInfoEXT* info) {
   told.names.emplace(info->objectType, info->pObjectName);
@@ -181,7 +181,7 @@ VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer) { --told.depth; }
 
 // The plugin's first line for an op.
 const tenon_kernel& line_of(uint32_t op) {
-  const tenon_plugin& plugin = Bench::plugin();
+  const tenon_plugin& plugin = TestDevice::plugin();
   return *std::find_if(plugin.kernels, plugin.kernels + plugin.n_kernels,
                        [&](const tenon_kernel& each) { return each.op == op; });
 }
@@ -291,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(, VulkanWithoutNames, ::testing::Values(Settings{}), na
 
 // Binds memory to a buffer twice, so that the layer reports an error that names the buffer.
 TEST(VulkanNamesOfObjects, AppearInMessagesOfTheLayer) {
-  const Bench bench(Settings{{"validate", "1"}, {"cache", ""}});
+  const TestDevice bench(Settings{{"validate", "1"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   heard().log.clear();
   const Driver& driver = from_c(bench.device()).driver();

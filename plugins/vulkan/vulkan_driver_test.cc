@@ -72,28 +72,28 @@ std::string installed(std::initializer_list<const char*> files) {
 // The devices that options select: their names, or the error of opening them.
 std::vector<std::string> chosen(const Settings& settings) {
   tenon_instance_p* instance = nullptr;
-  const Failure created = take(Bench::create(settings, &instance));
+  const Failure created = take(TestDevice::create(settings, &instance));
   if (instance == nullptr) return {created.message};
   std::vector<std::string> names;
   size_t n = 0;
-  EXPECT_SUCCESS(Bench::calls().count_devices(instance, &n));
+  EXPECT_SUCCESS(TestDevice::calls().count_devices(instance, &n));
   for (size_t i = 0; i < n; ++i) {
     tenon_device_p* device = nullptr;
-    const Failure opened = take(Bench::calls().open_device(instance, i, &device));
+    const Failure opened = take(TestDevice::calls().open_device(instance, i, &device));
     names.push_back(opened.message);
     if (device == nullptr) continue;
     tenon_device_properties properties = {};
     properties.struct_size = sizeof properties;
-    EXPECT_SUCCESS(Bench::calls().describe_device(device, &properties));
+    EXPECT_SUCCESS(TestDevice::calls().describe_device(device, &properties));
     names.back() = properties.description.data;
-    Bench::calls().close_device(device);
+    TestDevice::calls().close_device(device);
   }
-  Bench::calls().destroy(instance);
+  TestDevice::calls().destroy(instance);
   return names;
 }
 using Names = std::vector<std::string>;
 
-std::string uuid_of(const Bench& bench) {
+std::string uuid_of(const TestDevice& bench) {
   std::string uuid;
   for (const uint8_t byte : bench.properties().uuid) {
     char text[3];
@@ -104,7 +104,7 @@ std::string uuid_of(const Bench& bench) {
 }
 
 // Empty: a type without a name.
-std::string type_of(const Bench& bench) {
+std::string type_of(const TestDevice& bench) {
   switch (from_c(bench.device()).driver().physical().properties.deviceType) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
       return "discrete";
@@ -127,62 +127,62 @@ const Settings kNoCache = {{"cache", ""}};
 // ---- options
 
 TEST(VulkanInstance, RejectsUnknownOptions) {
-  const Failure failure = Bench::try_create(Settings{{"colour", "blue"}});
+  const Failure failure = TestDevice::try_create(Settings{{"colour", "blue"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "there is no option 'colour'")) << failure.message;
   EXPECT_TRUE(says(failure, "device, gpu_ways, loader")) << failure.message;
 }
 
 TEST(VulkanInstance, RejectsASwitchThatIsNeitherOnNorOff) {
-  const Failure failure = Bench::try_create(Settings{{"visible", "perhaps"}});
+  const Failure failure = TestDevice::try_create(Settings{{"visible", "perhaps"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "'perhaps', not 0 or 1")) << failure.message;
 }
 
 TEST(VulkanInstance, RejectsARelativeCachePath) {
-  EXPECT_EQ(Bench::try_create(Settings{{"cache", "here"}}).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(TestDevice::try_create(Settings{{"cache", "here"}}).code, TENON_INVALID_ARGUMENT);
 }
 
 TEST(VulkanInstance, IsUnavailableWithoutALoader) {
-  const Failure failure = Bench::try_create(Settings{{"loader", "/nonexistent"}});
+  const Failure failure = TestDevice::try_create(Settings{{"loader", "/nonexistent"}});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
   EXPECT_TRUE(says(failure, "there is no Vulkan loader")) << failure.message;
 }
 
 TEST(VulkanInstance, IsUnavailableIfTheLoaderIsAnotherLibrary) {
-  const Failure failure = Bench::try_create(Settings{{"loader", "libm.so.6"}});
+  const Failure failure = TestDevice::try_create(Settings{{"loader", "libm.so.6"}});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
   EXPECT_TRUE(says(failure, "libm.so.6 is no Vulkan loader")) << failure.message;
 }
 
 TEST(VulkanInstance, IsUnavailableWithoutADriver) {
   const Drivers none("/nonexistent.json");
-  const Failure failure = Bench::try_create({});
+  const Failure failure = TestDevice::try_create({});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
   EXPECT_TRUE(says(failure, "no driver")) << failure.message;
 }
 
 TEST(VulkanInstance, ListsTheDevicesInTheErrorIfNoneMatches) {
-  const Bench bench(Settings{});
+  const TestDevice bench(Settings{});
   NEED_A_DEVICE(bench);
-  const Failure failure = Bench::try_create(Settings{{"device", "abacus"}});
+  const Failure failure = TestDevice::try_create(Settings{{"device", "abacus"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "no device is 'abacus'; there are ")) << failure.message;
   EXPECT_TRUE(says(failure, bench.properties().description.data)) << failure.message;
 }
 
 TEST(VulkanInstance, SelectsADeviceByIndexUuidTypeOrPartOfItsName) {
-  const Bench bench(Settings{});
+  const TestDevice bench(Settings{});
   NEED_A_DEVICE(bench);
   const tenon_device_properties properties = bench.properties();
   std::string name(properties.description.data, 5);
   for (char& c : name) c = static_cast<char>(std::toupper(c));
   for (const std::string& meant : {std::string("0"), uuid_of(bench), name, type_of(bench)}) {
-    const Bench named(Settings{{"device", meant}});
+    const TestDevice named(Settings{{"device", meant}});
     ASSERT_TRUE(named.is_open()) << meant << ": " << named.failure().message;
     EXPECT_EQ(std::string(named.properties().description.data), properties.description.data);
   }
-  EXPECT_EQ(Bench::try_create(Settings{{"device", "99"}}).code, TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(TestDevice::try_create(Settings{{"device", "99"}}).code, TENON_INVALID_ARGUMENT);
 }
 
 // The devices of the tested driver come after a discrete one. That one's driver is listed last, and
@@ -190,7 +190,7 @@ TEST(VulkanInstance, SelectsADeviceByIndexUuidTypeOrPartOfItsName) {
 TEST(VulkanInstance, OrdersDevicesByType) {
   const char* const tested = std::getenv("VK_DRIVER_FILES");
   if (tested == nullptr) GTEST_SKIP() << "VK_DRIVER_FILES names no driver to which one is added";
-  const Bench bench(Settings{});
+  const TestDevice bench(Settings{});
   NEED_A_DEVICE(bench);
   if (type_of(bench) != "cpu") GTEST_SKIP() << "the device is no software, but " << type_of(bench);
   const Names software = chosen({}),
@@ -205,7 +205,7 @@ TEST(VulkanInstance, OrdersDevicesByType) {
   EXPECT_EQ(chosen({{"device", "broken b"}}), discrete);
   EXPECT_EQ(chosen({{"device", "CPU"}}), software);
   EXPECT_EQ(chosen({{"device", "1"}}), (Names{software[0]}));
-  const Failure failure = Bench::try_create({{"device", "integrated"}});
+  const Failure failure = TestDevice::try_create({{"device", "integrated"}});
   EXPECT_EQ(failure.code, TENON_INVALID_ARGUMENT);
   EXPECT_TRUE(says(failure, "there are Broken Board, " + software[0])) << failure.message;
 }
@@ -229,7 +229,7 @@ TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {
   EXPECT_EQ(chosen({{"device", "swiftshader"}}), (Names{of_swiftshader}));
   EXPECT_EQ(chosen({{"device", "cpu"}}), all);
   for (const char* const number : {"0", "1"}) {
-    const Bench numbered(Settings{{"device", number}, {"cache", ""}});
+    const TestDevice numbered(Settings{{"device", number}, {"cache", ""}});
     ASSERT_TRUE(numbered.is_open()) << numbered.failure().message;
     const std::string name = numbered.properties().description.data;
     EXPECT_EQ(chosen({{"device", uuid_of(numbered)}}), (Names{name}));
@@ -241,7 +241,7 @@ TEST(VulkanInstance, ListsTheDevicesOfAllDrivers) {
 TEST(VulkanDevice, ReportsWhyTheDriverCannotOpenIt) {
   const FailingDriver failing;
   const Drivers only(failing.file());
-  const Bench bench(Settings{});
+  const TestDevice bench(Settings{});
   EXPECT_EQ(bench.failure().code, TENON_UNAVAILABLE);
   EXPECT_TRUE(
       says(bench.failure(), "Broken Board cannot be opened: VK_ERROR_INITIALIZATION_FAILED"))
@@ -249,7 +249,7 @@ TEST(VulkanDevice, ReportsWhyTheDriverCannotOpenIt) {
 }
 
 TEST(VulkanDevice, DescribesItself) {
-  const Bench bench(Settings{});
+  const TestDevice bench(Settings{});
   NEED_A_DEVICE(bench);
   const tenon_device_properties properties = bench.properties();
   EXPECT_GT(properties.description.size, 0u);
@@ -263,34 +263,34 @@ TEST(VulkanDevice, DescribesItself) {
 }
 
 TEST(VulkanDevice, HidesItsMemoryIfTheOptionIsSet) {
-  const Bench bench(Settings{{"visible", "0"}});
+  const TestDevice bench(Settings{{"visible", "0"}});
   NEED_A_DEVICE(bench);
   EXPECT_EQ(bench.properties().features & TENON_FEATURE_HOST_VISIBLE, 0u);
   const Memory memory(bench, 100);
-  EXPECT_EQ(Bench::calls().map(memory.get()), nullptr);
+  EXPECT_EQ(TestDevice::calls().map(memory.get()), nullptr);
 }
 
 TEST(VulkanDevice, RejectsAnIndexBeyondTheLastDevice) {
   tenon_instance_p* instance = nullptr;
-  const Failure created = take(Bench::create({}, &instance));
+  const Failure created = take(TestDevice::create({}, &instance));
   if (instance == nullptr) GTEST_SKIP() << created.message;
   size_t n = 0;
-  EXPECT_SUCCESS(Bench::calls().count_devices(instance, &n));
+  EXPECT_SUCCESS(TestDevice::calls().count_devices(instance, &n));
   EXPECT_GE(n, 1u);
   tenon_device_p* device = nullptr;
-  EXPECT_EQ(take(Bench::calls().open_device(instance, n, &device)).code, TENON_NOT_FOUND);
+  EXPECT_EQ(take(TestDevice::calls().open_device(instance, n, &device)).code, TENON_NOT_FOUND);
   EXPECT_EQ(device, nullptr);
-  Bench::calls().destroy(instance);
+  TestDevice::calls().destroy(instance);
 }
 
 // Static objects are destroyed after those of the driver if they were created before them.
 TEST(VulkanDevice, CanBeOpenWhenTheProcessExits) {
-  if (const Bench bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
+  if (const TestDevice bench(Settings{}); !bench.is_open()) GTEST_SKIP() << bench.failure().message;
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end_process = [] {
-    static std::unique_ptr<Bench> bench;
+    static std::unique_ptr<TestDevice> bench;
     static std::unique_ptr<Memory> memory;
-    bench = std::make_unique<Bench>(Settings{});
+    bench = std::make_unique<TestDevice>(Settings{});
     memory = std::make_unique<Memory>(*bench, 4096);
     std::exit(0);
   };
@@ -298,7 +298,7 @@ TEST(VulkanDevice, CanBeOpenWhenTheProcessExits) {
 }
 
 TEST(VulkanDevice, RejectsAShaderWithMoreOperandsThanItBinds) {
-  const Bench bench(kNoCache);
+  const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const uint32_t n = capabilities_of(bench.device()).max_operands + 1;
   PipelineRef pipeline;
@@ -307,7 +307,7 @@ TEST(VulkanDevice, RejectsAShaderWithMoreOperandsThanItBinds) {
 }
 
 TEST(VulkanDevice, CreatesEachPipelineOnce) {
-  const Bench bench(kNoCache);
+  const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const std::vector<uint32_t> words = add_shader();
   PipelineRef made[4];
@@ -321,7 +321,7 @@ TEST(VulkanDevice, CreatesEachPipelineOnce) {
 }
 
 TEST(VulkanDevice, EvictsUnreferencedPipelines) {
-  const Bench bench(kNoCache);
+  const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const Pipelines& pipelines = from_c(bench.device()).pipelines();
   const auto make = [&](uint32_t number) {
@@ -332,33 +332,33 @@ TEST(VulkanDevice, EvictsUnreferencedPipelines) {
     return made;
   };
   const PipelineRef first = make(0);
-  for (uint32_t i = 1; i < 5 * Pipelines::kMostSpare; ++i) make(i);
-  EXPECT_LE(pipelines.count(), 3 * Pipelines::kMostSpare);
+  for (uint32_t i = 1; i < 5 * Pipelines::kMaxUnreferenced; ++i) make(i);
+  EXPECT_LE(pipelines.count(), 3 * Pipelines::kMaxUnreferenced);
   EXPECT_EQ(make(0), first);
 }
 
 // ---- memory
 
 TEST(VulkanMemory, AlignsBuffersTo64Bytes) {
-  const Bench bench(kNoCache);
+  const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   if (!(bench.properties().features & TENON_FEATURE_HOST_VISIBLE)) GTEST_SKIP();
   std::vector<Memory> kept;
   for (const uint64_t size : {1, 3, 64, 65, 1000, 5000000}) {
     kept.emplace_back(bench, size);
-    const auto at = reinterpret_cast<uintptr_t>(Bench::calls().map(kept.back().get()));
+    const auto at = reinterpret_cast<uintptr_t>(TestDevice::calls().map(kept.back().get()));
     EXPECT_NE(at, 0u);
     EXPECT_EQ(at % 64, 0u);
   }
 }
 
 TEST(VulkanMemory, RejectsMoreThanABufferCanHold) {
-  const Bench bench(kNoCache);
+  const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const uint64_t most = bench.properties().max_buffer_bytes;
   for (const uint64_t size : {most + 1, uint64_t{1} << 62, ~uint64_t{0}}) {
     tenon_buffer_p* buffer = nullptr;
-    const Failure failure = take(Bench::calls().allocate(bench.device(), size, &buffer));
+    const Failure failure = take(TestDevice::calls().allocate(bench.device(), size, &buffer));
     EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY);
     EXPECT_TRUE(says(failure, std::to_string(size))) << failure.message;
     EXPECT_EQ(buffer, nullptr);
@@ -366,12 +366,12 @@ TEST(VulkanMemory, RejectsMoreThanABufferCanHold) {
 }
 
 TEST(VulkanMemory, CountsAllocatedBytes) {
-  const Bench bench(kNoCache);
+  const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   tenon_memory_statistics statistics = {};
   statistics.struct_size = sizeof statistics;
   const auto ask = [&] {
-    EXPECT_SUCCESS(Bench::calls().memory_statistics(bench.device(), &statistics));
+    EXPECT_SUCCESS(TestDevice::calls().memory_statistics(bench.device(), &statistics));
   };
   {
     const Memory a(bench, 100), b(bench, 4096);
@@ -386,7 +386,7 @@ TEST(VulkanMemory, CountsAllocatedBytes) {
 
 // Each buffer keeps its own pattern, whatever its neighbours do.
 TEST(VulkanMemory, BuffersDoNotOverlapForAnyOrderOfReleases) {
-  const Bench bench(kNoCache);
+  const TestDevice bench(kNoCache);
   NEED_A_DEVICE(bench);
   const Queue stream(bench);
   std::map<int, std::pair<Memory, uint64_t>> kept;

@@ -62,7 +62,7 @@ Failure notified(const Queue& stream) {
                                           told.is_there = true;
                                           told.changed.notify_one();
                                         }};
-  EXPECT_SUCCESS(Bench::calls().notify(stream.get(), done));
+  EXPECT_SUCCESS(TestDevice::calls().notify(stream.get(), done));
   std::unique_lock lock(answer.mutex);
   answer.changed.wait(lock, [&] { return answer.is_there; });
   return answer.failure;
@@ -78,7 +78,7 @@ TEST_P(VulkanFailure, OfASubmissionIsReportedForEachOfItsLaunches) {
   launch.get().work = this;
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) {
     launch.get().ticket = ticket;
-    EXPECT_SUCCESS(Bench::calls().launch(add.handle(), stream.get(), &launch.get()));
+    EXPECT_SUCCESS(TestDevice::calls().launch(add.handle(), stream.get(), &launch.get()));
   }
   EXPECT_EQ(notified(stream).code, TENON_OK);  // All failures are already reported.
   {
@@ -119,7 +119,7 @@ TEST_P(VulkanFailure, OfADispatchSkipsTheRestOfItsLaunch) {
   AddLaunch launch({&a, 0, 100}, {&a, 0, 100}, {&a, 0, 100});
   launch.get().work = this;
   launch.get().ticket = 1;
-  EXPECT_SUCCESS(Bench::calls().launch(twice.handle(), stream.get(), &launch.get()));
+  EXPECT_SUCCESS(TestDevice::calls().launch(twice.handle(), stream.get(), &launch.get()));
   stream.wait();
   {
     std::lock_guard guard(heard().mutex);
@@ -127,7 +127,7 @@ TEST_P(VulkanFailure, OfADispatchSkipsTheRestOfItsLaunch) {
   }
   EXPECT_EQ(stream.words(a, 100), Words(100, 1));
   launch.get().ticket = 2;
-  EXPECT_SUCCESS(Bench::calls().launch(twice.handle(), stream.get(), &launch.get()));
+  EXPECT_SUCCESS(TestDevice::calls().launch(twice.handle(), stream.get(), &launch.get()));
   EXPECT_EQ(stream.words(a, 100), Words(100, 4));
   functions().QueueSubmit = submit_really;
 }
@@ -155,7 +155,7 @@ TEST_P(VulkanFailure, OfACopyIsReportedToTheFirstWaiter) {
   write_ones(stream, a);
   const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
   stream.fill(a, 0, 400, 0, 4);
-  const Failure waited = take(Bench::calls().wait(stream.get()));
+  const Failure waited = take(TestDevice::calls().wait(stream.get()));
   EXPECT_EQ(waited.code, TENON_OUT_OF_MEMORY);
   EXPECT_TRUE(says(waited, "the device does not take a copy")) << waited.message;
   EXPECT_TRUE(says(waited, "VK_ERROR_OUT_OF_DEVICE_MEMORY")) << waited.message;
@@ -170,7 +170,7 @@ TEST_P(VulkanFailure, OfACopyIsReportedToTheFirstWaiter) {
 
 TEST_P(VulkanFailure, MakesMarksUnreadable) {
   if (!from_c(bench().device()).clock().is_there()) GTEST_SKIP() << "it has no clock";
-  const tenon_plugin_calls& calls = Bench::calls();
+  const tenon_plugin_calls& calls = TestDevice::calls();
   const Queue stream(bench());
   const auto submit = std::exchange(functions().QueueSubmit, has_no_memory);
   uint64_t mark = 0, ns = 0;
@@ -185,8 +185,8 @@ TEST_P(VulkanFailure, MakesMarksUnreadable) {
 }
 
 // Each error names the device.
-void expect_lost(const Bench& bench, const Queue& stream, const Memory& memory) {
-  const tenon_plugin_calls& calls = Bench::calls();
+void expect_lost(const TestDevice& bench, const Queue& stream, const Memory& memory) {
+  const tenon_plugin_calls& calls = TestDevice::calls();
   const std::string lost = "vulkan: " + std::string(bench.properties().description.data) +
                            " was lost (VK_ERROR_DEVICE_LOST)";
   const auto expect = [&](const Failure& failure) {
@@ -227,7 +227,7 @@ TEST_P(VulkanFailure, OfADeviceLostDuringWorkIsReportedToWaiters) {
   functions().WaitSemaphores = is_lost_for_all;
   for (int i = 0; i < 100; ++i) {
     const tenon_fill_region fill = {a.get(), 0, 1 << 20, 1, 4, 0};
-    take(Bench::calls().fill(stream.get(), &fill));
+    take(TestDevice::calls().fill(stream.get(), &fill));
   }
   expect_lost(bench(), stream, a);
   functions().DeviceWaitIdle(from_c(bench().device()).driver().device());

@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(, VulkanImport, ::testing::Values(Settings{}, Settings{
 
 // On such devices, device memory is not host memory.
 TEST(VulkanImports, AreNotClaimedIfDeviceMemoryIsNotHostVisible) {
-  const Bench bench(Settings{{"visible", "0"}, {"cache", ""}});
+  const TestDevice bench(Settings{{"visible", "0"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   EXPECT_EQ(bench.properties().features & TENON_FEATURE_IMPORT_HOST, 0u);
 }

@@ -62,10 +62,10 @@ class VulkanBroadcast : public ::testing::Test {
     EXPECT_NE(kernel.handle(), nullptr);
     if (kernel.handle() == nullptr) return {};
     const tenon_launch launch = launch_of(views, out);
-    return take(Bench::calls().launch(kernel.handle(), queue_.get(), &launch));
+    return take(TestDevice::calls().launch(kernel.handle(), queue_.get(), &launch));
   }
 
-  const Bench bench_{Settings{{"cache", ""}, {"gpu_ways", "1"}}};
+  const TestDevice bench_{Settings{{"cache", ""}, {"gpu_ways", "1"}}};
   const Queue queue_{bench_};
 };
 
@@ -143,7 +143,7 @@ TEST_F(VulkanBroadcast, MoreUpdatesThanShadersCountAreUnimplemented) {
 
 // Binding 0 is the parameters, which leaves three operands.
 TEST(VulkanLimits, KernelsWithMoreOperandsThanADeviceHasAreRefused) {
-  const Bench bench(Settings{{"cache", ""}, {"minimum", "1"}});
+  const TestDevice bench(Settings{{"cache", ""}, {"minimum", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const tenon_operand x = {TENON_FLOAT32, 2, TENON_STRIDES_DENSE, nullptr, 0};
   const tenon_operand inputs[] = {x, x, x};
@@ -169,15 +169,15 @@ void VKAPI_CALL leaves_three_mib(VkPhysicalDevice, VkPhysicalDeviceMemoryPropert
 }
 
 TEST(VulkanLimits, AllocationsAreLimitedToTheRemainingBudget) {
-  const Bench bench(Settings{{"cache", ""}});
+  const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Driver& driver = from_c(bench.device()).driver();
-  const_cast<Offers&>(driver.physical().offers).memory_budget = true;
+  const_cast<OptionalFeatures&>(driver.physical().offers).memory_budget = true;
   const_cast<InstanceFunctions&>(driver.instance().vk()).GetPhysicalDeviceMemoryProperties2 =
       leaves_three_mib;
   const Memory small(bench, 2 << 20);  // In a block of its own, as a shared block does not fit.
   tenon_buffer_p* large = nullptr;
-  const Failure failure = take(Bench::calls().allocate(bench.device(), 4 << 20, &large));
+  const Failure failure = take(TestDevice::calls().allocate(bench.device(), 4 << 20, &large));
   EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY);
   EXPECT_NE(failure.message.find("4194304 bytes: the driver's budget has 3145728 left"),
             std::string::npos)
@@ -185,7 +185,7 @@ TEST(VulkanLimits, AllocationsAreLimitedToTheRemainingBudget) {
 }
 
 TEST(VulkanLimits, TheDriversBudgetIsQueried) {
-  const Bench bench(Settings{{"cache", ""}});
+  const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const auto& device = from_c(bench.device());
   if (!device.driver().physical().offers.memory_budget) GTEST_SKIP() << "it has none";
@@ -209,7 +209,7 @@ class VulkanLargeLoops : public ::testing::Test {
     if (!bench_.is_open()) GTEST_SKIP() << bench_.failure().message;
     if (seen() > uint64_t{1} << 28) GTEST_SKIP() << "there is not so much memory here";
   }
-  const Bench& bench() const { return bench_; }
+  const TestDevice& bench() const { return bench_; }
   uint64_t seen() const { return capabilities_of(bench_.device()).max_operand_bytes; }
 
   // Returns memory with the result of an elementwise op on int8.
@@ -247,7 +247,7 @@ class VulkanLargeLoops : public ::testing::Test {
     EXPECT_NE(kernel.handle(), nullptr);
     if (kernel.handle() == nullptr) return result;
     const tenon_launch launch = launch_of(views, output);
-    EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue_.get(), &launch));
+    EXPECT_SUCCESS(TestDevice::calls().launch(kernel.handle(), queue_.get(), &launch));
     return result;
   }
 
@@ -259,7 +259,7 @@ class VulkanLargeLoops : public ::testing::Test {
   const Queue& queue() const { return queue_; }
 
  private:
-  const Bench bench_{Settings{{"cache", ""}}};
+  const TestDevice bench_{Settings{{"cache", ""}}};
   const Queue queue_{bench_};
 };
 

@@ -45,9 +45,9 @@ void exhaust(const char* name, const Call& call, const End& end) {
 }
 
 TEST(VulkanHostMemory, AnyCallSurvivesAFailedAllocation) {
-  const Bench bench(Settings{{"cache", ""}, {"visible", "0"}});
+  const TestDevice bench(Settings{{"cache", ""}, {"visible", "0"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
-  const tenon_plugin_calls& calls = Bench::calls();
+  const tenon_plugin_calls& calls = TestDevice::calls();
   const auto nothing = [] {};
   tenon_buffer_p* buffer = nullptr;
   exhaust(

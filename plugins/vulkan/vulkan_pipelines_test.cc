@@ -133,7 +133,7 @@ class VulkanPipelines : public OnDriver {
     launch.n_outputs = 1;
     launch.outputs = &view;
     launch.ticket = ticket;
-    EXPECT_SUCCESS(Bench::calls().launch(tenon_sdk::to_c(&kernel), stream.get(), &launch));
+    EXPECT_SUCCESS(TestDevice::calls().launch(tenon_sdk::to_c(&kernel), stream.get(), &launch));
   }
 };
 
@@ -150,7 +150,7 @@ TEST_P(VulkanPipelines, DoNotBlockLaunches) {
     // The value is read during the call.
     const uint32_t value = 10;
     AddLaunch launch({&x, 0, kCount}, {nullptr, 0, 1, &value}, {&x, 0, kCount});
-    EXPECT_SUCCESS(Bench::calls().launch(add.handle(), stream.get(), &launch.get()));
+    EXPECT_SUCCESS(TestDevice::calls().launch(add.handle(), stream.get(), &launch.get()));
   }
   step(stream, second, x);
   step(stream, first, x);
@@ -183,7 +183,7 @@ TEST_P(VulkanPipelines, SubmitHeldWorkWithoutAWaiter) {
   step(stream, first, x);
   gate.wait_for_one();
   gate.open();
-  const auto* const words = static_cast<volatile uint32_t*>(Bench::calls().map(x.get()));
+  const auto* const words = static_cast<volatile uint32_t*>(TestDevice::calls().map(x.get()));
   const auto limit = std::chrono::steady_clock::now() + kLimit;
   while (words[0] != 8 && std::chrono::steady_clock::now() < limit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -16,10 +16,10 @@ namespace tenon_vulkan::testing {
 namespace {
 
 // The validation layer must report nothing.
-class VulkanProducts : public InSilence {};
+class VulkanProducts : public ReportsNothingTest {};
 
 void expect_bits(const Product& product) {
-  const Bench bench({{"validate", "1"}, {"cache", ""}});
+  const TestDevice bench({{"validate", "1"}, {"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Matrices of_a(product, product.rows, product.deep, product.transpose_a),
       of_b(product, product.deep, product.columns, product.transpose_b);
@@ -81,16 +81,16 @@ TEST_F(VulkanProducts, AreBitExactInPartsOfLongSums) {
 
 // The product on two devices: one as it is, which packs float factors on software drivers; one with
 // the GPU variants, tiles and panels of 8 steps.
-struct BothWays {
-  const Bench as_it_is{Settings{{"validate", "1"}, {"cache", ""}}};
-  const Bench directly{Settings{{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}}};
+struct BothVariants {
+  const TestDevice unmodified{Settings{{"validate", "1"}, {"cache", ""}}};
+  const TestDevice directly{Settings{{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}}};
 
   // Returns the bytes of the GPU variant, and checks that the other device returns the same.
   Bytes multiply(const Product& product, const Bytes& a, const Bytes& b) const {
-    const Result one = multiplied(as_it_is, product, a, b);
+    const Result one = multiplied(unmodified, product, a, b);
     const Result other = multiplied(directly, product, a, b);
     const bool has_packed_way = product.dtype != TENON_INT32;
-    EXPECT_EQ(one.is_packed, has_packed_way && capabilities_of(as_it_is.device()).runs_on_host);
+    EXPECT_EQ(one.is_packed, has_packed_way && capabilities_of(unmodified.device()).runs_on_host);
     EXPECT_FALSE(other.is_packed);
     EXPECT_TRUE(one.bytes == other.bytes);
     return other.bytes;
@@ -140,8 +140,8 @@ uint16_t bfloat16_of(float x) {
 }
 
 TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsInBothVariants) {
-  const BothWays ways;
-  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const BothVariants ways;
+  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
   const std::vector<float> a = drawn(kCountA, 1), b = drawn(kCountB, 2);
   for (const Product& product : transposed(kTiles, TENON_FLOAT32)) {
     const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
@@ -151,12 +151,12 @@ TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsInBothVariants) {
 
 // Exceeds the work of one dispatch: tiles are split over several.
 TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsInBothVariants) {
-  const BothWays ways;
-  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const BothVariants ways;
+  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 600, .deep = 110, .columns = 700};
   const auto n_products =
       static_cast<uint64_t>(product.matrices * product.rows * product.deep * product.columns);
-  if (n_products <= capabilities_of(ways.directly.device()).products_at_once) {
+  if (n_products <= capabilities_of(ways.directly.device()).max_products_per_submission) {
     GTEST_SKIP() << "this device takes it at once";
   }
   const std::vector<float> a = drawn(2 * 600 * 110, 1), b = drawn(2 * 110 * 700, 2);
@@ -165,8 +165,8 @@ TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsInBothVariants) {
 }
 
 TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsInBothVariants) {
-  const BothWays ways;
-  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const BothVariants ways;
+  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
     const std::vector<uint16_t> a = drawn_halves(kCountA, dtype, 1),
                                 b = drawn_halves(kCountB, dtype, 2);
@@ -184,8 +184,8 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsInBothVariants) {
 
 // Integers have only the tiled variant, and wrap.
 TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsInBothVariants) {
-  const BothWays ways;
-  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const BothVariants ways;
+  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
   std::minstd_rand random(1);
   std::vector<uint32_t> a(kCountA), b(kCountB);
   for (uint32_t& word : a) word = static_cast<uint32_t>(random()) * 2 + 1;
@@ -198,8 +198,8 @@ TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsInBothVariants) {
 
 // Rows and matrices in reverse: neighbours are still contiguous.
 TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
-  const BothWays ways;
-  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const BothVariants ways;
+  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 64, .deep = 64, .columns = 64};
   const int64_t n = 2 * 64 * 64, row = 64, sizes[] = {2, 64, 64}, strides[] = {-64 * 64, -64, 1};
   const std::vector<float> a = drawn(n, 1), b = drawn(n, 2);
@@ -208,7 +208,7 @@ TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
     const int64_t there = (n / row - 1 - i / row) * row + i % row;
     from_behind[static_cast<size_t>(there)] = a[static_cast<size_t>(i)];
   }
-  for (const Bench* const bench : {&ways.as_it_is, &ways.directly}) {
+  for (const TestDevice* const bench : {&ways.unmodified, &ways.directly}) {
     const Queue queue(*bench);
     const uint64_t size = static_cast<uint64_t>(n) * sizeof(float);
     const Memory memory_a(*bench, size), memory_b(*bench, size), memory_y(*bench, size);
@@ -231,7 +231,7 @@ TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
 
 // All of its packed rows would exceed a binding on lavapipe.
 TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
-  const Bench bench(Settings{{"cache", ""}});
+  const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue queue(bench);
   const Product product = {.matrices = 1, .rows = 2'900'000, .deep = 9, .columns = 8};
@@ -253,13 +253,13 @@ TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
 }
 
 TEST_F(VulkanProducts, MayHaveNoElements) {
-  const BothWays ways;
-  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const BothVariants ways;
+  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
   const std::array<int64_t, 3> all_sizes[] = {{1, 0, 10}, {1, 10, 0}, {0, 10, 10}};
   for (const auto& [matrices, rows, columns] : all_sizes) {
     const Product product = {.matrices = matrices, .rows = rows, .deep = 20000, .columns = columns};
     const Bytes factor = bytes_of(drawn(10 * 20000, 1));
-    for (const Bench* const bench : {&ways.as_it_is, &ways.directly}) {
+    for (const TestDevice* const bench : {&ways.unmodified, &ways.directly}) {
       multiplied(*bench, product, factor, factor);
     }
   }
@@ -268,7 +268,7 @@ TEST_F(VulkanProducts, MayHaveNoElements) {
 // Long sums with few results are split into parts; the results of several matrices must not be
 // mixed up.
 TEST_F(VulkanProducts, OfLongSumsAreSplitIntoPartsOnGpus) {
-  const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
+  const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product products[] = {{.matrices = 1, .rows = 3, .deep = 5003, .columns = 2, .offset = 1},
                               {.matrices = 3, .rows = 17, .deep = 1300, .columns = 37},
@@ -293,7 +293,7 @@ TEST_F(VulkanProducts, OfLongSumsAreSplitIntoPartsOnGpus) {
 
 // Partial sums that are too large to be stored all at once are accumulated.
 TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirParts) {
-  const Bench bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
+  const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product product = {.matrices = 1, .rows = 1030, .deep = 4100, .columns = 512};
   const ProductSizes sizes = {product.matrices, product.rows, product.columns, product.deep};
@@ -306,8 +306,8 @@ TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirParts) {
 
 // Enough tiles that large ones are selected.
 TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
-  const BothWays ways;
-  if (!ways.as_it_is.is_open()) GTEST_SKIP() << ways.as_it_is.failure().message;
+  const BothVariants ways;
+  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
   const Product large = {.matrices = 9, .rows = 230, .deep = 21, .columns = 205};
   const std::vector<float> a = drawn(9 * 230 * 21, 1), b = drawn(9 * 21 * 205, 2);
   for (const Product& product : transposed(large, TENON_FLOAT32)) {
@@ -318,7 +318,7 @@ TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
 
 // Rather than a wrong sum.
 TEST_F(VulkanProducts, ReportLoopsBeyondTheDriversLimit) {
-  const Bench bench(Settings{{"cache", ""}});
+  const TestDevice bench(Settings{{"cache", ""}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Queue queue(bench);
   const Product product = {
@@ -330,7 +330,7 @@ TEST_F(VulkanProducts, ReportLoopsBeyondTheDriversLimit) {
   const PreparedKernel kernel = matmul_kernel(bench, product);
   ASSERT_NE(kernel.handle(), nullptr);
   tenon_launch launch = launch_of(inputs, {&output, 1});
-  const Failure failure = take(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
+  const Failure failure = take(TestDevice::calls().launch(kernel.handle(), queue.get(), &launch));
   queue.wait();
   const bool ends_loops = capabilities_of(bench.device()).max_iterations < UINT64_MAX;
   EXPECT_EQ(failure.code, ends_loops ? TENON_UNIMPLEMENTED : TENON_OK) << failure.message;

@@ -35,7 +35,7 @@ constexpr int64_t kCount = 100;
 // Slot 1 = slot 0 + value 0, then slot 2 = slot 1 + slot 0, for `n` words.
 class TwoAdds {
  public:
-  TwoAdds(const Bench& bench, AddKernel& add) {
+  TwoAdds(const TestDevice& bench, AddKernel& add) {
     const Memory memory(bench, 3 * 4096);
     const uint32_t value = 1;
     AddLaunch first({&memory, 0, kCount}, {nullptr, 0, 1, &value}, {&memory, 4096, kCount});
@@ -50,10 +50,10 @@ class TwoAdds {
                                               {add.handle(), &second.get(), of_second, 3}};
     const tenon_record_request request = {sizeof request, 0, 2, 3, 1, launches};
     tenon_string reason = {};
-    EXPECT_SUCCESS(Bench::calls().record(bench.device(), &request, &handle_, &reason));
+    EXPECT_SUCCESS(TestDevice::calls().record(bench.device(), &request, &handle_, &reason));
   }
   TwoAdds(const TwoAdds&) = delete;
-  ~TwoAdds() { Bench::calls().release_recording(handle_); }
+  ~TwoAdds() { TestDevice::calls().release_recording(handle_); }
 
   tenon_error* replay(const Queue& stream, Slot a, Slot b, Slot c, uint32_t value,
                       uint64_t ticket = 0) {
@@ -68,7 +68,7 @@ class TwoAdds {
                                  .values = values,
                                  .work = this,
                                  .ticket = ticket};
-    return Bench::calls().replay(handle_, stream.get(), &replay);
+    return TestDevice::calls().replay(handle_, stream.get(), &replay);
   }
 
  private:
@@ -126,7 +126,7 @@ TEST_P(VulkanRecording, ManyReplaysMayBeInFlight) {
 // A submission ends at a number of products, whichever launches they come from.
 TEST_P(VulkanRecording, LongReplaysAreSubmittedEarly) {
   const Queue stream(bench());
-  AddKernel add(bench().device(), capabilities_of(bench().device()).products_at_once / 2);
+  AddKernel add(bench().device(), capabilities_of(bench().device()).max_products_per_submission / 2);
   TwoAdds two(bench(), add);
   const Memory a(bench(), 4096), b(bench(), 4096), c(bench(), 4096);
   n_submitted = 0;
@@ -309,7 +309,7 @@ TEST_P(VulkanRecording, ReportsTheLossOfTheDevice) {
   stream.wait();
   const auto submit = std::exchange(functions().QueueSubmit, is_lost);
   EXPECT_SUCCESS(two.replay(stream, {a}, {b}, {c}, 1));
-  EXPECT_EQ(take(Bench::calls().wait(stream.get())).code, TENON_DEVICE_LOST);
+  EXPECT_EQ(take(TestDevice::calls().wait(stream.get())).code, TENON_DEVICE_LOST);
   EXPECT_EQ(take(two.replay(stream, {a}, {b}, {c}, 1)).code, TENON_DEVICE_LOST);
   functions().QueueSubmit = submit;
 }

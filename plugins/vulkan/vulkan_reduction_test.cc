@@ -16,7 +16,7 @@ constexpr int64_t kLengths[] = {1,    2,    31,    32,    33,    63,    64,
                                 4097, 8200, 32767, 32768, 32769, 36865, 65537};
 
 // The memory layout of a matrix of rows.
-enum class Lie {
+enum class Layout {
   kRows,     // The elements of a row are contiguous.
   kColumns,  // Neighbouring rows are contiguous; the elements of a row are not.
   kTwoAxes   // A row's elements are along two axes, with the rows between them.
@@ -27,11 +27,11 @@ struct Shape {
   uint32_t row_axes;
 };
 
-Shape shape_of(Lie lie, int64_t n_rows, int64_t length) {
+Shape shape_of(Layout lie, int64_t n_rows, int64_t length) {
   switch (lie) {
-    case Lie::kRows:
+    case Layout::kRows:
       return {{n_rows, length}, 2};
-    case Lie::kColumns:
+    case Layout::kColumns:
       return {{length, n_rows}, 1};
     default:
       break;
@@ -42,12 +42,12 @@ Shape shape_of(Lie lie, int64_t n_rows, int64_t length) {
 }
 
 // Offset of element `i` of a row.
-size_t place_of(Lie lie, const Shape& shape, int64_t row, int64_t i) {
+size_t place_of(Layout lie, const Shape& shape, int64_t row, int64_t i) {
   const std::vector<int64_t>& sizes = shape.sizes;
   switch (lie) {
-    case Lie::kRows:
+    case Layout::kRows:
       return static_cast<size_t>(row * sizes[1] + i);
-    case Lie::kColumns:
+    case Layout::kColumns:
       return static_cast<size_t>(i * sizes[1] + row);
     default:
       return static_cast<size_t>((i / sizes[2] * sizes[1] + row) * sizes[2] + i % sizes[2]);
@@ -173,7 +173,7 @@ class VulkanReduction : public OnDriver {
     return sizes;
   }
   static const tenon_kernel& line_of(uint32_t op) {
-    const std::span lines(Bench::plugin().kernels, Bench::plugin().n_kernels);
+    const std::span lines(TestDevice::plugin().kernels, TestDevice::plugin().n_kernels);
     return *std::find_if(lines.begin(), lines.end(),
                          [&](const tenon_kernel& each) { return each.op == op; });
   }
@@ -198,7 +198,7 @@ class VulkanReduction : public OnDriver {
 
 // With small integers every order gives the same sum.
 TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
-  for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kTwoAxes}) {
+  for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
       const int64_t n_rows = length < 5000 ? 70 : 3;
       const Shape shape = shape_of(lie, n_rows, length);
@@ -228,7 +228,7 @@ TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
 }
 
 TEST_P(VulkanReduction, HasTheSameBitsInLoops) {
-  for (const Lie lie : {Lie::kRows, Lie::kColumns, Lie::kTwoAxes}) {
+  for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
       if (length > 32768) continue;  // The host requests no loops for these.
       const int64_t n_rows = 3;
@@ -265,7 +265,7 @@ TEST_P(VulkanReduction, IsNotFusedIntoLoopsThatTheDriverEnds) {
   std::vector<float> x(kLength);
   for (size_t i = 0; i < kLength; ++i) x[i] = i / 64 % 2 == 0 ? 0x1p60f : -0x1p60f;
   x[kLength - 65] = 0, x[kLength - 1] = 1;  // The sum is 1, too, in either order.
-  const auto [sums, found] = by_loop(TENON_OP_floor_div, shape_of(Lie::kRows, 1, kLength), x, 1);
+  const auto [sums, found] = by_loop(TENON_OP_floor_div, shape_of(Layout::kRows, 1, kLength), x, 1);
   EXPECT_EQ(sums.empty(), capabilities_of(bench().device()).max_iterations < UINT64_MAX);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(number(found[i]), x[i]) << i;
 }

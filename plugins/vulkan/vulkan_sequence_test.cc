@@ -28,7 +28,7 @@ VKAPI_ATTR VkResult VKAPI_CALL makes_no_pipeline(VkDevice, VkPipelineCache, uint
 class MakesWithFirstDispatch {
  public:
   explicit MakesWithFirstDispatch(DeviceFunctions& functions) : functions_(functions) {
-    n_told_ = n_made_ = 0;
+    n_dispatched_ = n_made_ = 0;
     create_ = std::exchange(functions.CreateComputePipelines, create);
     dispatch_ = std::exchange(functions.CmdDispatch, dispatch);
   }
@@ -45,17 +45,17 @@ class MakesWithFirstDispatch {
                                                const VkComputePipelineCreateInfo* infos,
                                                const VkAllocationCallbacks* callbacks,
                                                VkPipeline* made) {
-    wait_for(n_told_);
+    wait_for(n_dispatched_);
     const VkResult result = create_(device, cache, n, infos, callbacks, made);
     ++n_made_;
     return result;
   }
   static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
                                              uint32_t z) {
-    ++n_told_;
+    ++n_dispatched_;
     wait_for(n_made_);
     // Gives the thread that created the pipeline time to publish it.
-    if (n_told_ == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (n_dispatched_ == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     dispatch_(commands, x, y, z);
   }
   static void wait_for(const std::atomic<int>& count) {
@@ -64,7 +64,7 @@ class MakesWithFirstDispatch {
     EXPECT_GT(count, 0);
   }
 
-  static inline std::atomic<int> n_told_, n_made_;
+  static inline std::atomic<int> n_dispatched_, n_made_;
   static inline PFN_vkCreateComputePipelines create_;
   static inline PFN_vkCmdDispatch dispatch_;
   DeviceFunctions& functions_;
@@ -111,7 +111,7 @@ constexpr uint64_t kBytes = 4096;
 // and so on. They add value 0 and a constant in memory.
 class Chain {
  public:
-  Chain(const Bench& bench, const std::vector<TurnKernel*>& kernels, int64_t n)
+  Chain(const TestDevice& bench, const std::vector<TurnKernel*>& kernels, int64_t n)
       : n_(n), kernels_(kernels), constant_(bench, kBytes), own_(bench, 3 * kBytes) {
     const uint32_t value = 0;
     std::vector<std::unique_ptr<AddLaunch>> launches;
@@ -132,10 +132,10 @@ class Chain {
     const tenon_record_request request = {sizeof request, 0, recorded.size(), 3, 1,
                                           recorded.data()};
     tenon_string reason = {};
-    EXPECT_SUCCESS(Bench::calls().record(bench.device(), &request, &handle_, &reason));
+    EXPECT_SUCCESS(TestDevice::calls().record(bench.device(), &request, &handle_, &reason));
   }
   Chain(const Chain&) = delete;
-  ~Chain() { Bench::calls().release_recording(handle_); }
+  ~Chain() { TestDevice::calls().release_recording(handle_); }
 
   // Replays with the slots moved by `offset` bytes, in `memory` or in memory of its own, and checks
   // the result.
@@ -155,7 +155,7 @@ class Chain {
                                  .values = values,
                                  .work = this,
                                  .ticket = 1};
-    EXPECT_SUCCESS(Bench::calls().replay(handle_, stream.get(), &replay));
+    EXPECT_SUCCESS(TestDevice::calls().replay(handle_, stream.get(), &replay));
     Words got(words.size());
     stream.read(all, kBytes * slot_of(kernels_.size()) + offset, got.data(),
                 got.size() * sizeof(uint32_t));

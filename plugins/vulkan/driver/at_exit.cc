@@ -12,7 +12,7 @@ AtExit* AtExit::last_ = nullptr;
 
 // Registers at most once per moment, not per device, because atexit handlers cannot be removed. If
 // registration fails for lack of memory, the handler does not run.
-void AtExit::come_first(Moment now) {
+void AtExit::register_handler(Moment now) {
   static std::atomic<bool> is_registered[3];
   if (!is_registered[static_cast<int>(now)].exchange(true)) (void)std::atexit(end_all);
 }

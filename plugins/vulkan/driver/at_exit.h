@@ -15,7 +15,7 @@ class AtExit {
   // objects. Drivers create these when they are loaded, when they create a pipeline, or when they
   // work, so the handler is registered at each of these moments.
   enum class Moment { kLoaded, kMade, kWorked };
-  static void come_first(Moment now);
+  static void register_handler(Moment now);
 
  protected:
   AtExit() = default;

@@ -55,7 +55,7 @@ struct Batch {
   std::vector<Chunk*> spent;
   std::vector<std::unique_ptr<Buffer>> scratch;
   std::vector<std::shared_ptr<DescriptorSets>> sets;
-  std::vector<std::shared_ptr<KeptCommands>> kept;
+  std::vector<std::shared_ptr<CachedCommands>> kept;
 
   void clear() noexcept {
     result = VK_SUCCESS;

@@ -68,7 +68,7 @@ void Commands::barrier(VkPipelineStageFlags to_stages, VkAccessFlags to_accesses
 }
 
 bool Commands::needs_barrier(std::span<const Access> accesses) const {
-  if (accesses_.size() + accesses.size() > most_accesses_) return true;
+  if (accesses_.size() + accesses.size() > max_accesses_) return true;
   return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
     return std::any_of(accesses_.begin(), accesses_.end(),
                        [&](const Access& before) { return before.meets(access); });
@@ -79,7 +79,7 @@ void Commands::order(std::span<const Access> accesses) {
   if (has_touched_more_ || (!accesses_.empty() && needs_barrier(accesses))) {
     barrier(kWork, kTouches);
   }
-  if (accesses.size() > most_accesses_) {
+  if (accesses.size() > max_accesses_) {
     has_touched_more_ = true;
   } else {
     accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());

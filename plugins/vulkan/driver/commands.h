@@ -30,8 +30,8 @@ struct Access {
 class Commands {
  public:
   // Remembering more accesses means fewer barriers, but longer searches.
-  Commands(const Driver& driver, size_t most_accesses)
-      : driver_(driver), most_accesses_(most_accesses) {}
+  Commands(const Driver& driver, size_t max_accesses)
+      : driver_(driver), max_accesses_(max_accesses) {}
 
   // The first command runs after everything that was submitted to the queue before.
   tenon_error* begin(VkCommandBuffer commands);
@@ -64,7 +64,7 @@ class Commands {
   bool needs_barrier(std::span<const Access> accesses) const;
 
   const Driver& driver_;
-  const size_t most_accesses_;
+  const size_t max_accesses_;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkPipeline pipeline_ = VK_NULL_HANDLE;  // The bound pipeline.
   VkDescriptorSet set_ = VK_NULL_HANDLE;

@@ -31,14 +31,14 @@ class DescriptorSets {
  public:
   // Large enough that a long-running program needs no others; small enough that unused sets are
   // freed.
-  static constexpr size_t kMost = 4096;
+  static constexpr size_t kMaxSets = 4096;
 
   explicit DescriptorSets(const Driver& driver) : driver_(driver) {}
   DescriptorSets(const DescriptorSets&) = delete;
   DescriptorSets& operator=(const DescriptorSets&) = delete;
   ~DescriptorSets();
 
-  bool is_full() const { return sets_.size() >= kMost; }
+  bool is_full() const { return sets_.size() >= kMaxSets; }
 
   // Binding 0 is the parameters.
   tenon_error* get(const Layout& layout, std::span<const Binding> bindings, VkDescriptorSet& set);

@@ -15,9 +15,9 @@ tenon_error* Device::open(Instance& instance, const PhysicalDevice& physical,
   self->pipelines_->open();
   self->queue_ = std::make_unique<Queue>(self->driver_);
   if (tenon_error* error = self->queue_->open()) return error;
-  self->pipelines_->makers().call_behind_each(
-      [queue = self->queue_.get()] { queue->encode_made(); });
-  come_first(Moment::kLoaded);
+  self->pipelines_->makers().set_created_callback(
+      [queue = self->queue_.get()] { queue->encode_ready(); });
+  register_handler(Moment::kLoaded);
   self->watch();
   made = std::move(self);
   return nullptr;
@@ -49,7 +49,7 @@ tenon_device_properties Device::describe(tenon_features arithmetic) const {
       .compute_units = 0,
       .vector_bits = 0,
       .uuid = {},
-      .max_operand_bytes = capabilities().seen_bytes()};
+      .max_operand_bytes = capabilities().bindable_bytes()};
   if (types_.device_is_visible) properties.features |= TENON_FEATURE_HOST_VISIBLE;
   if (memory_->imports()) properties.features |= TENON_FEATURE_IMPORT_HOST;
   std::copy(physical.uuid.begin(), physical.uuid.end(), properties.uuid);

@@ -40,7 +40,7 @@ tenon_error* Driver::open() {
 
 void Driver::lose() {
   mark_lost();
-  make_lost(vk_);
+  stub_functions(vk_);
   instance_.lose();
 }
 

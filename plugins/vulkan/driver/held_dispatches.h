@@ -16,7 +16,7 @@ class HeldDispatches {
  public:
   // Maximum number of held dispatches. They occupy memory, and the device idles until they are
   // encoded.
-  static constexpr size_t kMost = 256;
+  static constexpr size_t kMax = 256;
 
   bool empty() const { return held_.empty(); }
   size_t size() const { return held_.size(); }

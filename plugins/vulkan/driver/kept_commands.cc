@@ -4,18 +4,18 @@
 
 namespace tenon_vulkan {
 
-KeptCommands::Key KeptCommands::key_of(const Driver& driver, uint32_t stream,
-                                       std::span<const SlotPlace> slots) {
+CachedCommands::Key CachedCommands::key_of(const Driver& driver, uint32_t stream,
+                                       std::span<const SlotLocation> slots) {
   const uint64_t most = driver.physical().capabilities.max_operand_bytes;
   Key key = {stream};
-  for (const SlotPlace& slot : slots) {
+  for (const SlotLocation& slot : slots) {
     key.push_back(slot.block == nullptr ? 0 : slot.block->serial);
     if (slot.block != nullptr && slot.block->size > most) key.push_back(slot.begin);
   }
   return key;
 }
 
-tenon_error* KeptCommands::open(uint64_t parameter_bytes) {
+tenon_error* CachedCommands::open(uint64_t parameter_bytes) {
   const Driver& driver = device_.driver();
   if (tenon_error* error = device_.memory().allocate(parameter_bytes, parameters_)) return error;
   wanted.resize(parameter_bytes);
@@ -42,7 +42,7 @@ tenon_error* KeptCommands::open(uint64_t parameter_bytes) {
   return nullptr;
 }
 
-KeptCommands::~KeptCommands() {
+CachedCommands::~CachedCommands() {
   const Driver& driver = device_.driver();
   if (pool_ != VK_NULL_HANDLE) {
     driver.vk().DestroyCommandPool(driver.device(), pool_, nullptr);

@@ -17,24 +17,24 @@ namespace tenon_vulkan {
 class Device;
 
 // The location of a slot.
-struct SlotPlace {
+struct SlotLocation {
   const Block* block = nullptr;  // NULL: it is empty.
   uint64_t begin = 0;
 
-  bool operator==(const SlotPlace&) const = default;
+  bool operator==(const SlotLocation&) const = default;
 };
 
-class KeptCommands {
+class CachedCommands {
  public:
   // The blocks that the slots are in. A block that is too large to be bound whole is bound at an
   // offset, so the offset is part of the key.
   using Key = std::vector<uint64_t>;
-  static Key key_of(const Driver& driver, uint32_t stream, std::span<const SlotPlace> slots);
+  static Key key_of(const Driver& driver, uint32_t stream, std::span<const SlotLocation> slots);
 
-  KeptCommands(Device& device, Key key) : device_(device), key_(std::move(key)) {}
-  KeptCommands(const KeptCommands&) = delete;
-  KeptCommands& operator=(const KeptCommands&) = delete;
-  ~KeptCommands();
+  CachedCommands(Device& device, Key key) : device_(device), key_(std::move(key)) {}
+  CachedCommands(const CachedCommands&) = delete;
+  CachedCommands& operator=(const CachedCommands&) = delete;
+  ~CachedCommands();
 
   // Allocates the command buffer and this many bytes of parameters.
   tenon_error* open(uint64_t parameter_bytes);
@@ -45,8 +45,8 @@ class KeptCommands {
 
   // The parameters that the next replay needs.
   std::vector<std::byte> wanted;
-  std::vector<SlotPlace> filled;  // The slots when the commands were encoded,
-  std::vector<SlotPlace> slots;   // the slots that `wanted` describes,
+  std::vector<SlotLocation> filled;  // The slots when the commands were encoded,
+  std::vector<SlotLocation> slots;   // the slots that `wanted` describes,
   std::vector<tenon_element> values;
   // and the range of `wanted` that differs from the device's copy.
   uint64_t stale_begin = 0, stale_end = 0;

@@ -92,7 +92,7 @@ void keep_drivers() {
 namespace {
 
 template <class Result, class... Arguments>
-void make_one_lost(Result(VKAPI_PTR*& function)(Arguments...)) {
+void stub_function(Result(VKAPI_PTR*& function)(Arguments...)) {
   if (function == nullptr) return;  // Belongs to an extension that is not enabled.
   function = [](Arguments...) -> Result {
     if constexpr (std::is_same_v<Result, VkResult>) return VK_ERROR_DEVICE_LOST;
@@ -102,20 +102,20 @@ void make_one_lost(Result(VKAPI_PTR*& function)(Arguments...)) {
 
 }  // namespace
 
-#define TENON_VULKAN_LOSE(name) make_one_lost(functions.name);
+#define TENON_VULKAN_STUB(name) stub_function(functions.name);
 
-void make_lost(InstanceFunctions& functions) {
-  TENON_VULKAN_INSTANCE_FUNCTIONS(TENON_VULKAN_LOSE)
-  make_one_lost(functions.DestroyDebugUtilsMessengerEXT);
+void stub_functions(InstanceFunctions& functions) {
+  TENON_VULKAN_INSTANCE_FUNCTIONS(TENON_VULKAN_STUB)
+  stub_function(functions.DestroyDebugUtilsMessengerEXT);
 }
 
-void make_lost(DeviceFunctions& functions) {
-  TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_LOSE)
-  make_one_lost(functions.WaitSemaphores);
-  make_one_lost(functions.GetMemoryHostPointerPropertiesEXT);
-  make_one_lost(functions.SetDebugUtilsObjectNameEXT);
-  make_one_lost(functions.CmdBeginDebugUtilsLabelEXT);
-  make_one_lost(functions.CmdEndDebugUtilsLabelEXT);
+void stub_functions(DeviceFunctions& functions) {
+  TENON_VULKAN_DEVICE_FUNCTIONS(TENON_VULKAN_STUB)
+  stub_function(functions.WaitSemaphores);
+  stub_function(functions.GetMemoryHostPointerPropertiesEXT);
+  stub_function(functions.SetDebugUtilsObjectNameEXT);
+  stub_function(functions.CmdBeginDebugUtilsLabelEXT);
+  stub_function(functions.CmdEndDebugUtilsLabelEXT);
 }
 
 std::string name_of(VkResult result) {

@@ -29,7 +29,7 @@ void keep_drivers();
 
 // Replaces all functions by stubs that do nothing and, if they return a VkResult, return
 // VK_ERROR_DEVICE_LOST. No driver calls follow.
-void make_lost(InstanceFunctions& functions);
-void make_lost(DeviceFunctions& functions);
+void stub_functions(InstanceFunctions& functions);
+void stub_functions(DeviceFunctions& functions);
 
 }  // namespace tenon_vulkan

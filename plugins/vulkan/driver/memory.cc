@@ -8,10 +8,10 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr uint64_t kSharedBytes = uint64_t{64} << 20;
-constexpr uint64_t kLeastSharedBytes = uint64_t{1} << 20;
+constexpr uint64_t kMinSharedBytes = uint64_t{1} << 20;
 
 // Smaller memory is faster to copy than to import.
-constexpr uint64_t kLeastImported = uint64_t{16} << 10;
+constexpr uint64_t kMinImportedBytes = uint64_t{16} << 10;
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
@@ -22,7 +22,7 @@ uint64_t round_up(uint64_t size, uint64_t alignment) {
 uint64_t shared_bytes_of(const Driver& driver, const MemoryTypes& types) {
   const uint64_t part = std::bit_floor(std::max<uint64_t>(types.device_bytes / 32, 1));
   const uint64_t seen = driver.physical().capabilities.max_operand_bytes;
-  return std::min({std::clamp(part, kLeastSharedBytes, kSharedBytes), std::bit_floor(seen),
+  return std::min({std::clamp(part, kMinSharedBytes, kSharedBytes), std::bit_floor(seen),
                    std::bit_floor(driver.physical().max_buffer_bytes)});
 }
 
@@ -102,10 +102,10 @@ void Memory::reserve_block() {
 tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer) {
   const uint64_t alignment = driver_.physical().import_alignment;
   const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
-  if (size < kLeastImported || size > max_bytes_ - 2 * alignment || size % 4 != 0 ||
+  if (size < kMinImportedBytes || size > max_bytes_ - 2 * alignment || size % 4 != 0 ||
       offset % kTexelBytes != 0) {
     return driver_.error(TENON_UNIMPLEMENTED, "imported are whole words, " +
-                                                  std::to_string(kLeastImported) + " to " +
+                                                  std::to_string(kMinImportedBytes) + " to " +
                                                   std::to_string(max_bytes_) + " bytes");
   }
   std::lock_guard guard(mutex_);
@@ -162,7 +162,7 @@ void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
   if (buffer->block.is_imported) return end(block);
   allocated_ -= buffer->size;
   add_free(**block, {buffer->offset, round_up(std::max<uint64_t>(buffer->size, 1), alignment_)});
-  if (--(*block)->n_buffers == 0) end_if_spare(block);
+  if (--(*block)->n_buffers == 0) free_if_unused(block);
 }
 
 // Merges the range with adjacent free ranges.
@@ -184,7 +184,7 @@ void Memory::add_free(OwnedBlock& block, Range range) noexcept {
 }
 
 // Frees an empty block, but keeps one shared block for the next buffer.
-void Memory::end_if_spare(Blocks::iterator block) noexcept {
+void Memory::free_if_unused(Blocks::iterator block) noexcept {
   const auto is_empty = [&](const auto& each) {
     return each != *block && each->n_buffers == 0 && each->block.size == shared_bytes_;
   };

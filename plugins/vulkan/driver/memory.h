@@ -55,7 +55,7 @@ class Memory {
   tenon_error* try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer);
   tenon_error* too_large(uint64_t size) const;
   void add_free(OwnedBlock& block, Range range) noexcept;
-  void end_if_spare(Blocks::iterator block) noexcept;
+  void free_if_unused(Blocks::iterator block) noexcept;
   void end(Blocks::iterator block) noexcept;
 
   const Driver& driver_;

@@ -29,7 +29,7 @@ struct ParameterLayout {
 };
 
 // Where the host writes parameters, and where the device reads them.
-struct ParameterPlace {
+struct ParameterLocation {
   std::byte* data;
   const Block* block;
   uint64_t offset;

@@ -55,7 +55,7 @@ struct PropertyChain {
       of_type<VkPhysicalDeviceExternalMemoryHostPropertiesEXT>(
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
 
-  explicit PropertyChain(const Offers& offers) {
+  explicit PropertyChain(const OptionalFeatures& offers) {
     Chain chain(core);
     chain.add(true, id);
     chain.add(true, maintenance3);
@@ -88,7 +88,7 @@ class Extensions {
 };
 
 // Returns the available functionality and adds the required extensions to the device's list.
-Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
+OptionalFeatures find_optional_features(const Extensions& extensions, PhysicalDevice& device) {
   const auto offers = [&](uint32_t since, const char* extension) {
     if (device.api_version >= since) return true;
     if (!extensions.has(extension)) return false;
@@ -98,7 +98,7 @@ Offers find_offers(const Extensions& extensions, PhysicalDevice& device) {
   if (extensions.has("VK_KHR_portability_subset")) {
     device.extensions.push_back("VK_KHR_portability_subset");  // Required if available.
   }
-  Offers found = {};
+  OptionalFeatures found = {};
   found.timeline = offers(VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
   found.float_controls = offers(VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
   found.driver_properties = offers(VK_API_VERSION_1_2, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
@@ -157,7 +157,7 @@ std::string vendor_of(uint32_t id) {
   return text;
 }
 
-std::string driver_of(const PropertyChain& properties, const Offers& offers) {
+std::string driver_of(const PropertyChain& properties, const OptionalFeatures& offers) {
   if (offers.driver_properties && properties.driver.driverName[0] != '\0') {
     return std::string(properties.driver.driverName) + " " + properties.driver.driverInfo;
   }
@@ -198,9 +198,9 @@ void find_limits(const VkPhysicalDeviceLimits& limits, Capabilities& capabilitie
   // Binding 0 holds the parameters.
   capabilities.max_operands =
       std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxPerStageResources,
-                limits.maxDescriptorSetStorageBuffers, kMostOperands + 1}) -
+                limits.maxDescriptorSetStorageBuffers, kMaxOperands + 1}) -
       1;
-  capabilities.max_operand_bytes = std::min(limits.maxStorageBufferRange, kMostCounted);
+  capabilities.max_operand_bytes = std::min(limits.maxStorageBufferRange, kMaxCount);
   capabilities.texels =
       uint64_t{limits.maxTexelBufferElements} * kTexelBytes >= limits.maxStorageBufferRange &&
       limits.maxPerStageDescriptorStorageImages > 0;
@@ -225,7 +225,7 @@ bool imports(const InstanceFunctions& vk, VkPhysicalDevice device) {
 
 void describe(const InstanceFunctions& vk, PhysicalDevice& device) {
   const Extensions extensions(vk, device.handle);
-  device.offers = find_offers(extensions, device);
+  device.offers = find_optional_features(extensions, device);
   find_features(vk, device);
   PropertyChain properties(device.offers);
   vk.GetPhysicalDeviceProperties2(device.handle, &properties.core);
@@ -289,7 +289,7 @@ std::string hex(const std::array<uint8_t, VK_UUID_SIZE>& uuid) {
 
 }  // namespace
 
-void FeatureChain::link(const Offers& offers) {
+void FeatureChain::link(const OptionalFeatures& offers) {
   core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   timeline.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
   Chain chain(core);

@@ -13,7 +13,7 @@
 namespace tenon_vulkan {
 
 // Whether functionality beyond Vulkan 1.1 is available, from a later version or an extension.
-struct Offers {
+struct OptionalFeatures {
   bool timeline, float_controls, driver_properties, maintenance4, external_memory_host,
       memory_budget;
 };
@@ -25,7 +25,7 @@ struct FeatureChain {
   VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
 
   // Links the pNext chain, starting at `core`.
-  void link(const Offers& offers);
+  void link(const OptionalFeatures& offers);
 };
 
 struct PhysicalDevice {
@@ -42,7 +42,7 @@ struct PhysicalDevice {
   uint64_t max_buffer_bytes;
   uint64_t import_alignment;  // Alignment of host memory that can be imported; 0: import is not
                               // supported.
-  Offers offers;
+  OptionalFeatures offers;
   FeatureChain features;
   std::vector<const char*> extensions;  // To be enabled.
   Capabilities capabilities;

@@ -50,13 +50,13 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   VkPipeline handle() const { return handle_; }
 
  private:
-  friend class PipelineMakers;
+  friend class PipelineCompiler;
   enum class Stage : uint8_t { kWanted, kBegun, kMade };
 
   const Driver& driver_;
   const std::vector<uint32_t> spirv_;
   const Layout& layout_;
-  mutable std::atomic<Stage> stage_{Stage::kWanted};  // Changes under the mutex of PipelineMakers.
+  mutable std::atomic<Stage> stage_{Stage::kWanted};  // Changes under the mutex of PipelineCompiler.
   mutable VkPipeline handle_ = VK_NULL_HANDLE;
 };
 

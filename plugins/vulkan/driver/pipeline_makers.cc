@@ -9,25 +9,25 @@ namespace tenon_vulkan {
 namespace {
 
 // One thread fewer than there are processors: a thread that waits for a pipeline creates some, too.
-size_t most_threads() {
-  constexpr unsigned kMost = 8;
-  return std::clamp(std::thread::hardware_concurrency(), 2u, kMost + 1) - 1;
+size_t max_threads() {
+  constexpr unsigned kMaxThreads = 8;
+  return std::clamp(std::thread::hardware_concurrency(), 2u, kMaxThreads + 1) - 1;
 }
 
 }  // namespace
 
-void PipelineMakers::want(const std::shared_ptr<const Pipeline>& pipeline) noexcept try {
+void PipelineCompiler::want(const std::shared_ptr<const Pipeline>& pipeline) noexcept try {
   const Lock lock(mutex_);
   if (is_stopping_) return;
   wanted_.push_back(pipeline);
-  if (wanted_.size() > n_idle_ && threads_.size() < most_threads()) {
+  if (wanted_.size() > n_idle_ && threads_.size() < max_threads()) {
     threads_.emplace_back([this] { run(); });
   }
   called_.notify_one();
 } catch (const std::exception&) {
 }
 
-void PipelineMakers::run() noexcept {
+void PipelineCompiler::run() noexcept {
   Lock lock(mutex_);
   while (true) {
     ++n_idle_;
@@ -37,13 +37,13 @@ void PipelineMakers::run() noexcept {
     if (!has_news_ && !make_next(lock)) continue;
     has_news_ = false;
     lock.unlock();
-    if (behind_each_) behind_each_();
+    if (created_callback_) created_callback_();
     lock.lock();
   }
 }
 
 // Creates the first requested pipeline that no thread has begun. Returns false if there is none.
-bool PipelineMakers::make_next(Lock& lock) noexcept {
+bool PipelineCompiler::make_next(Lock& lock) noexcept {
   while (!wanted_.empty()) {
     const std::shared_ptr<const Pipeline> pipeline = wanted_.front().lock();
     wanted_.pop_front();
@@ -60,30 +60,30 @@ bool PipelineMakers::make_next(Lock& lock) noexcept {
 
 // While another thread creates the pipeline, this one creates later ones of the queue. A pool
 // thread notifies streams that hold dispatches, because the caller has a stream locked.
-tenon_error* PipelineMakers::require(const Pipeline& pipeline) {
+tenon_error* PipelineCompiler::require(const Pipeline& pipeline) {
   if (pipeline.is_made()) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();
   Lock lock(mutex_);
   while (pipeline.stage_ == Pipeline::Stage::kBegun) {
     if (make_next(lock)) {
-      tell_streams();
+      notify_streams();
     } else {
       made_.wait(lock);
     }
   }
   if (pipeline.is_made()) return nullptr;
   tenon_error* const error = make(pipeline, lock);
-  tell_streams();
+  notify_streams();
   return error;
 }
 
-void PipelineMakers::tell_streams() {
+void PipelineCompiler::notify_streams() {
   has_news_ = true;
   called_.notify_one();
 }
 
 // Unlocks while the driver works; the lock is held again on return.
-tenon_error* PipelineMakers::make(const Pipeline& pipeline, Lock& lock) {
+tenon_error* PipelineCompiler::make(const Pipeline& pipeline, Lock& lock) {
   const auto enter = [&](Pipeline::Stage stage) {
     pipeline.stage_ = stage;
     made_.notify_all();
@@ -91,7 +91,7 @@ tenon_error* PipelineMakers::make(const Pipeline& pipeline, Lock& lock) {
   enter(Pipeline::Stage::kBegun);
   lock.unlock();
   try {
-    tenon_error* const error = ask_driver(pipeline, pipeline.handle_);
+    tenon_error* const error = create_pipeline(pipeline, pipeline.handle_);
     lock.lock();
     enter(error == nullptr ? Pipeline::Stage::kMade : Pipeline::Stage::kWanted);
     return error;
@@ -102,7 +102,7 @@ tenon_error* PipelineMakers::make(const Pipeline& pipeline, Lock& lock) {
   }
 }
 
-void PipelineMakers::stop() noexcept {
+void PipelineCompiler::stop() noexcept {
   std::vector<std::thread> ending;
   {
     const Lock lock(mutex_);
@@ -114,7 +114,7 @@ void PipelineMakers::stop() noexcept {
   for (std::thread& thread : ending) thread.join();
 }
 
-tenon_error* PipelineMakers::ask_driver(const Pipeline& pipeline, VkPipeline& made) const {
+tenon_error* PipelineCompiler::create_pipeline(const Pipeline& pipeline, VkPipeline& made) const {
   const DeviceFunctions& vk = driver_.vk();
   const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                          .pNext = nullptr,
@@ -142,7 +142,7 @@ tenon_error* PipelineMakers::ask_driver(const Pipeline& pipeline, VkPipeline& ma
   result = vk.CreateComputePipelines(driver_.device(), cache_, 1, &info, nullptr, &made);
   vk.DestroyShaderModule(driver_.device(), module, nullptr);
   if (result == VK_SUCCESS) {
-    AtExit::come_first(AtExit::Moment::kMade);
+    AtExit::register_handler(AtExit::Moment::kMade);
     return nullptr;
   }
   made = VK_NULL_HANDLE;

@@ -14,17 +14,17 @@
 
 namespace tenon_vulkan {
 
-class PipelineMakers {
+class PipelineCompiler {
  public:
-  PipelineMakers(const Driver& driver, const VkPipelineCache& cache)
+  PipelineCompiler(const Driver& driver, const VkPipelineCache& cache)
       : driver_(driver), cache_(cache) {}
-  PipelineMakers(const PipelineMakers&) = delete;
-  PipelineMakers& operator=(const PipelineMakers&) = delete;
-  ~PipelineMakers() { stop(); }
+  PipelineCompiler(const PipelineCompiler&) = delete;
+  PipelineCompiler& operator=(const PipelineCompiler&) = delete;
+  ~PipelineCompiler() { stop(); }
 
   // Sets a callback that a pool thread runs after each pipeline is created. Call it before the
   // first want().
-  void call_behind_each(std::function<void()> call) { behind_each_ = std::move(call); }
+  void set_created_callback(std::function<void()> call) { created_callback_ = std::move(call); }
 
   // Queues the pipeline for creation, unless it is released before. If memory for that is lacking,
   // require() creates it instead.
@@ -41,13 +41,13 @@ class PipelineMakers {
   using Lock = std::unique_lock<std::mutex>;
   void run() noexcept;
   bool make_next(Lock& lock) noexcept;
-  void tell_streams();
+  void notify_streams();
   tenon_error* make(const Pipeline& pipeline, Lock& lock);
-  tenon_error* ask_driver(const Pipeline& pipeline, VkPipeline& made) const;
+  tenon_error* create_pipeline(const Pipeline& pipeline, VkPipeline& made) const;
 
   const Driver& driver_;
   const VkPipelineCache& cache_;
-  std::function<void()> behind_each_;
+  std::function<void()> created_callback_;
   std::mutex mutex_;
   std::condition_variable called_, made_;
   std::deque<std::weak_ptr<const Pipeline>> wanted_;

@@ -36,7 +36,7 @@ void Pipelines::open() {
 }
 
 Pipelines::~Pipelines() {
-  makers_.stop();
+  compiler_.stop();
   save();
   const DeviceFunctions& vk = driver_.vk();
   by_hash_.clear();
@@ -79,7 +79,7 @@ tenon_error* Pipelines::get(std::span<const uint32_t> spirv, const OperandKinds&
   const Layout* layout = nullptr;
   if (tenon_error* error = get_layout(kinds, layout)) return error;
   pipeline = keep(hash, spirv, *layout);
-  makers_.want(pipeline);
+  compiler_.want(pipeline);
   return nullptr;
 }
 
@@ -112,23 +112,23 @@ std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const u
     throw;
   }
   std::shared_ptr<const Pipeline> kept = entries_.back().pipeline;
-  if (entries_.size() >= n_to_look_) end_spare();
+  if (entries_.size() >= evict_at_) evict_unreferenced();
   return kept;
 }
 
-// Evicts the least recently used unreferenced pipelines, down to kMostSpare: loops of released
+// Evicts the least recently used unreferenced pipelines, down to kMaxUnreferenced: loops of released
 // programs leave theirs behind. The host releases a kernel only after its work has completed, so
 // none of these is in use.
-void Pipelines::end_spare() {
-  const auto is_spare = [](const Entry& entry) { return entry.pipeline.use_count() == 1; };
-  auto n_spare = static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), is_spare));
-  for (auto each = entries_.begin(); n_spare > kMostSpare;) {
+void Pipelines::evict_unreferenced() {
+  const auto is_unreferenced = [](const Entry& entry) { return entry.pipeline.use_count() == 1; };
+  auto n_unreferenced = static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), is_unreferenced));
+  for (auto each = entries_.begin(); n_unreferenced > kMaxUnreferenced;) {
     const Entries::iterator entry = each++;
-    if (!is_spare(*entry)) continue;
+    if (!is_unreferenced(*entry)) continue;
     end(entry);
-    --n_spare;
+    --n_unreferenced;
   }
-  n_to_look_ = entries_.size() + kMostSpare;
+  evict_at_ = entries_.size() + kMaxUnreferenced;
 }
 
 void Pipelines::end(Entries::iterator entry) {

@@ -16,7 +16,7 @@ namespace tenon_vulkan {
 
 class Pipelines {
  public:
-  explicit Pipelines(const Driver& driver) : driver_(driver), makers_(driver, cache_) {}
+  explicit Pipelines(const Driver& driver) : driver_(driver), compiler_(driver, cache_) {}
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
   ~Pipelines();
@@ -29,11 +29,11 @@ class Pipelines {
   // Returns a pipeline that may not be created yet: threads create it in the background.
   tenon_error* get(std::span<const uint32_t> spirv, const OperandKinds& kinds,
                    std::shared_ptr<const Pipeline>& pipeline);
-  PipelineMakers& makers() { return makers_; }
+  PipelineCompiler& makers() { return compiler_; }
 
-  // The number of pipelines. Unreferenced ones are evicted from time to time, down to kMostSpare.
+  // The number of pipelines. Unreferenced ones are evicted from time to time, down to kMaxUnreferenced.
   size_t count() const;
-  static constexpr size_t kMostSpare = 256;
+  static constexpr size_t kMaxUnreferenced = 256;
 
   // Names a pipeline after its kernel, unless it has a name, as several kernels may share one
   // pipeline. Does nothing unless has_names().
@@ -55,7 +55,7 @@ class Pipelines {
   tenon_error* make_layout(Layout& layout) const;
   std::shared_ptr<const Pipeline> keep(uint64_t hash, std::span<const uint32_t> spirv,
                                        const Layout& layout);
-  void end_spare();
+  void evict_unreferenced();
   void end(Entries::iterator entry);
 
   const Driver& driver_;
@@ -66,9 +66,9 @@ class Pipelines {
   std::vector<std::unique_ptr<Layout>> layouts_;  // By number.
   Entries entries_;                               // By last use, most recent last.
   std::unordered_multimap<uint64_t, Entries::iterator> by_hash_;
-  size_t n_to_look_ = 2 * kMostSpare;  // Evict unreferenced ones at this number of entries.
+  size_t evict_at_ = 2 * kMaxUnreferenced;  // Evict unreferenced ones at this number of entries.
   std::unordered_map<const Pipeline*, std::string> names_;
-  PipelineMakers makers_;
+  PipelineCompiler compiler_;
 };
 
 }  // namespace tenon_vulkan

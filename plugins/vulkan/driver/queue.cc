@@ -73,7 +73,7 @@ bool Queue::is_called_back(const Stream& stream) const {
   for (const Notice* notice = notices_.get(); notice; notice = notice->next.get()) {
     if (notice->stream == &stream) return true;
   }
-  return answered_ == &stream;
+  return delivering_ == &stream;
 }
 
 void Queue::submit_old_batches() {
@@ -82,9 +82,9 @@ void Queue::submit_old_batches() {
   for (Stream* stream : streams_) stream->submit_if_old(opened_before);
 }
 
-void Queue::encode_made() {
+void Queue::encode_ready() {
   std::lock_guard guard(streams_mutex_);
-  for (Stream* stream : streams_) stream->encode_made();
+  for (Stream* stream : streams_) stream->encode_ready();
 }
 
 // ---- batches
@@ -128,7 +128,7 @@ VkResult Queue::try_submit(Batch& batch) {
 
 // Waits at most `timeout_ns` and returns whether the device has completed the batch. True if the
 // device is lost.
-bool Queue::has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) const {
+bool Queue::has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) const {
   if (driver_.is_lost()) return true;
   const DeviceFunctions& vk = driver_.vk();
   VkResult result;
@@ -167,7 +167,7 @@ void Queue::end_first_batch() {
     first_ = batch->next;
     if (first_ == nullptr) last_ = nullptr;
   }
-  if (number == 1) AtExit::come_first(AtExit::Moment::kWorked);
+  if (number == 1) AtExit::register_handler(AtExit::Moment::kWorked);
   batch->stream->take_back(*batch);  // The stream may submit it again at once.
   std::lock_guard guard(mutex_);
   ended_.store(number, std::memory_order_release);
@@ -203,33 +203,33 @@ uint64_t Queue::find_host_write(const void* begin, uint64_t size) const {
   return found;
 }
 
-bool Queue::ask(Lock& lock, std::chrono::nanoseconds most, bool is_for_waiting) {
-  is_asked_ = true;
+bool Queue::ask(Lock& lock, std::chrono::nanoseconds most, bool has_waiter) {
+  is_polled_ = true;
   const uint64_t number = first_->number;
   const VkFence fence = first_->fence;
   const bool was_submitted = first_->result == VK_SUCCESS;
   lock.unlock();
-  bool has_finished = !was_submitted || poll(number, fence, is_for_waiting);
-  const bool makes_room = !is_for_waiting && n_waiting_ > 0;
+  bool has_finished = !was_submitted || poll(number, fence, has_waiter);
+  const bool makes_room = !has_waiter && n_waiting_ > 0;
   if (!has_finished && !makes_room) {
-    has_finished = has_come_to(number, fence, static_cast<uint64_t>(most.count()));
+    has_finished = has_completed(number, fence, static_cast<uint64_t>(most.count()));
   }
   if (has_finished) end_first_batch();
   lock.lock();
-  is_asked_ = false;
+  is_polled_ = false;
   changed_.notify_all();
   return has_finished;
 }
 
 // Software drivers need the processor themselves, so they are not polled. The queue's thread stops
 // polling for the benefit of threads that wait.
-bool Queue::poll(uint64_t number, VkFence fence, bool is_for_waiting) const {
+bool Queue::poll(uint64_t number, VkFence fence, bool has_waiter) const {
   if (driver_.physical().capabilities.is_software) return false;
   const auto end =
-      std::chrono::steady_clock::now() + (is_for_waiting ? kPolledWaiting : kPolledFollowing);
+      std::chrono::steady_clock::now() + (has_waiter ? kPolledWaiting : kPolledFollowing);
   while (std::chrono::steady_clock::now() < end) {
-    if (has_come_to(number, fence, 0)) return true;
-    if (!is_for_waiting && n_waiting_ > 0) return false;
+    if (has_completed(number, fence, 0)) return true;
+    if (!has_waiter && n_waiting_ > 0) return false;
     std::this_thread::yield();
   }
   return false;
@@ -240,7 +240,7 @@ void Queue::wait(uint64_t number) {
   ++n_waiting_;
   Lock lock(mutex_);
   while (!has_ended(number)) {
-    if (is_asked_ || first_ == nullptr) {
+    if (is_polled_ || first_ == nullptr) {
       changed_.wait(lock);
     } else {
       ask(lock, kForever, true);
@@ -267,11 +267,11 @@ void Queue::notify(Stream& stream, uint64_t number, const tenon_done_callback& d
 }
 
 // Delivers the first notice whose batch has completed. Returns false if there is none.
-bool Queue::answer_notice(Lock& lock) {
+bool Queue::deliver_notice(Lock& lock) {
   if (notices_ == nullptr || !has_ended(notices_->number)) return false;
   const std::unique_ptr<Notice> notice = std::move(notices_);
   notices_ = std::move(notice->next);
-  answered_ = notice->stream;
+  delivering_ = notice->stream;
   lock.unlock();
   const tenon_done_callback& done = notice->done;
   tenon_error* const failure = notice->stream->take_failure(notice->number);
@@ -279,7 +279,7 @@ bool Queue::answer_notice(Lock& lock) {
   if (done.destroy) done.destroy(done.payload);
   driver_.host().release(failure);
   lock.lock();
-  answered_ = nullptr;
+  delivering_ = nullptr;
   changed_.notify_all();
   return true;
 }
@@ -289,7 +289,7 @@ bool Queue::answer_notice(Lock& lock) {
 void Queue::run() {
   Lock lock(mutex_);
   while (true) {
-    if (answer_notice(lock)) continue;
+    if (deliver_notice(lock)) continue;
     if (first_ != nullptr) {
       follow(lock);
     } else if (is_closing_) {
@@ -303,7 +303,7 @@ void Queue::run() {
 // Retires the first batch, or finds that the device is still busy with it. If another thread waits,
 // that thread polls instead.
 void Queue::follow(Lock& lock) {
-  if (is_asked_ || n_waiting_ > 0) {
+  if (is_polled_ || n_waiting_ > 0) {
     if (changed_.wait_for(lock, kGather) == std::cv_status::no_timeout) return;
   } else if (ask(lock, kGather, false) || n_waiting_ > 0) {
     return;

@@ -35,7 +35,7 @@ class Queue {
 
   // A pipeline was created: streams encode the dispatches that they held for it. No stream may be
   // locked.
-  void encode_made();
+  void encode_ready();
 
   // Submits the batch and returns its number. A batch whose `result` reports a recording error is
   // queued but not submitted. Errors are reported when the batch is retired.
@@ -67,12 +67,12 @@ class Queue {
   using Lock = std::unique_lock<std::mutex>;
 
   void run();
-  bool answer_notice(Lock& lock);
+  bool deliver_notice(Lock& lock);
   void follow(Lock& lock);
   // Waits at most `most` for the first batch and retires it. Returns whether it has completed.
-  bool ask(Lock& lock, std::chrono::nanoseconds most, bool is_for_waiting);
-  bool poll(uint64_t number, VkFence fence, bool is_for_waiting) const;
-  bool has_come_to(uint64_t number, VkFence fence, uint64_t timeout_ns) const;
+  bool ask(Lock& lock, std::chrono::nanoseconds most, bool has_waiter);
+  bool poll(uint64_t number, VkFence fence, bool has_waiter) const;
+  bool has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) const;
   void end_first_batch();
   void end(Batch& batch);
   void submit_old_batches();
@@ -88,9 +88,9 @@ class Queue {
   Batch* last_ = nullptr;
   uint64_t last_number_ = 0;
   std::unique_ptr<Notice> notices_;  // By number.
-  Stream* answered_ = nullptr;       // The stream whose notice is being delivered.
+  Stream* delivering_ = nullptr;       // The stream whose notice is being delivered.
   bool is_closing_ = false;
-  bool is_asked_ = false;  // A thread polls the first batch, and retires it.
+  bool is_polled_ = false;  // A thread polls the first batch, and retires it.
 
   std::atomic<uint32_t> n_waiting_{0};  // Threads that wait for a number.
   std::atomic<uint64_t> ended_{0};

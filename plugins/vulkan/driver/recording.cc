@@ -9,9 +9,9 @@ namespace tenon_vulkan {
 namespace {
 
 // Enough for programs whose outputs alternate between several blocks.
-constexpr size_t kMostKept = 4;
+constexpr size_t kMaxKept = 4;
 // After this many replays without use, commands may be replaced.
-constexpr uint64_t kForgotten = 64;
+constexpr uint64_t kEvictAfterReplays = 64;
 constexpr uint64_t kAlignment = 16;  // Of a dispatch's parameters.
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {
@@ -163,13 +163,13 @@ Dispatch Recording::dispatch(size_t i, const tenon_replay& replay, Operand* oper
 
 // ---- kept commands
 
-Access Recording::Slot::access(const SlotPlace& place) const {
+Access Recording::Slot::access(const SlotLocation& place) const {
   if (place.block == nullptr || begin >= end) return {};
   return {place.block->serial, (place.begin + begin) & ~uint64_t{3}, round_up(place.begin + end, 4),
           is_written};
 }
 
-void Recording::find_slots(const tenon_replay& replay, std::vector<SlotPlace>& slots) const {
+void Recording::find_slots(const tenon_replay& replay, std::vector<SlotLocation>& slots) const {
   slots.clear();
   const auto add = [&](tenon_buffer_p* handle, uint64_t offset) {
     if (handle == nullptr) {
@@ -187,7 +187,7 @@ void Recording::find_slots(const tenon_replay& replay, std::vector<SlotPlace>& s
 
 // Each command was ordered after all commands that it conflicted with at the slots' locations then.
 // Conflicts within one slot do not depend on its location.
-bool Recording::serve(const KeptCommands& kept, std::span<const SlotPlace> slots) const {
+bool Recording::serve(const CachedCommands& kept, std::span<const SlotLocation> slots) const {
   const auto moved = [&](size_t i) { return slots[i].begin - kept.filled[i].begin; };
   for (size_t i = 0; i < slots.size(); ++i) {
     const Access access = slots_[i].access(slots[i]);
@@ -200,12 +200,12 @@ bool Recording::serve(const KeptCommands& kept, std::span<const SlotPlace> slots
   return true;
 }
 
-void Recording::update(KeptCommands& kept, std::span<const SlotPlace> slots,
+void Recording::update(CachedCommands& kept, std::span<const SlotLocation> slots,
                        const tenon_replay& replay) const {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].begin == kept.slots[i].begin) continue;
     kept.slots[i].begin = slots[i].begin;
-    for (const Mention& mention : slots_[i].mentions) {
+    for (const OffsetUse& mention : slots_[i].mentions) {
       const auto first = static_cast<uint32_t>(slots[i].begin + mention.first);
       std::memcpy(kept.wanted.data() + mention.at, &first, sizeof first);
       kept.mark_stale(mention.at, mention.at + sizeof first);
@@ -221,7 +221,7 @@ void Recording::update(KeptCommands& kept, std::span<const SlotPlace> slots,
   }
 }
 
-std::shared_ptr<KeptCommands> Recording::find_kept(const KeptCommands::Key& key) {
+std::shared_ptr<CachedCommands> Recording::find_kept(const CachedCommands::Key& key) {
   std::lock_guard guard(mutex_);
   ++n_replays_;
   const auto found = std::find_if(kept_.begin(), kept_.end(),
@@ -233,12 +233,12 @@ std::shared_ptr<KeptCommands> Recording::find_kept(const KeptCommands::Key& key)
 
 bool Recording::may_keep() {
   std::lock_guard guard(mutex_);
-  return kept_.size() < kMostKept || std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) {
-           return each->last_replay + kForgotten < n_replays_;
+  return kept_.size() < kMaxKept || std::any_of(kept_.begin(), kept_.end(), [&](const auto& each) {
+           return each->last_replay + kEvictAfterReplays < n_replays_;
          });
 }
 
-void Recording::keep(std::shared_ptr<KeptCommands> kept) {
+void Recording::keep(std::shared_ptr<CachedCommands> kept) {
   std::lock_guard guard(mutex_);
   kept->last_replay = n_replays_;
   const auto same = std::find_if(kept_.begin(), kept_.end(),
@@ -247,7 +247,7 @@ void Recording::keep(std::shared_ptr<KeptCommands> kept) {
     *same = std::move(kept);
     return;
   }
-  if (kept_.size() < kMostKept) {
+  if (kept_.size() < kMaxKept) {
     kept_.push_back(std::move(kept));
     return;
   }

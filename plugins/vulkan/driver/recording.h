@@ -35,23 +35,23 @@ class Recording final : public Encoder {
   // Blocks until the pipelines of all dispatches are created.
   tenon_error* require_pipelines();
 
-  // Returns dispatch `i` with the buffers of the replay. `operands` has room for kMostOperands.
+  // Returns dispatch `i` with the buffers of the replay. `operands` has room for kMaxOperands.
   Dispatch dispatch(size_t i, const tenon_replay& replay, Operand* operands) const;
 
   // The locations of a replay's slots; the last is the error record.
-  void find_slots(const tenon_replay& replay, std::vector<SlotPlace>& slots) const;
+  void find_slots(const tenon_replay& replay, std::vector<SlotLocation>& slots) const;
   // Whether commands that were kept for other offsets in the same blocks are valid for these slots:
   // every overlap between written slots and others existed at the same distance.
-  bool serve(const KeptCommands& kept, std::span<const SlotPlace> slots) const;
+  bool serve(const CachedCommands& kept, std::span<const SlotLocation> slots) const;
   // Updates the wanted parameters to this replay.
-  void update(KeptCommands& kept, std::span<const SlotPlace> slots,
+  void update(CachedCommands& kept, std::span<const SlotLocation> slots,
               const tenon_replay& replay) const;
 
   // NULL if there are none.
-  std::shared_ptr<KeptCommands> find_kept(const KeptCommands::Key& key);
-  // Whether there is room for more, or some were not used for kForgotten replays.
+  std::shared_ptr<CachedCommands> find_kept(const CachedCommands::Key& key);
+  // Whether there is room for more, or some were not used for kEvictAfterReplays replays.
   bool may_keep();
-  void keep(std::shared_ptr<KeptCommands> kept);
+  void keep(std::shared_ptr<CachedCommands> kept);
 
   // Called by a kernel from within `add`.
   tenon_error* dispatch(const Dispatch& dispatch) override;
@@ -76,16 +76,16 @@ class Recording final : public Encoder {
   };
   // A parameter that holds the offset of an operand, and the operand's distance from the beginning
   // of its slot.
-  struct Mention {
+  struct OffsetUse {
     uint64_t at, first;
   };
   // The uses of a slot.
   struct Slot {
-    std::vector<Mention> mentions;
+    std::vector<OffsetUse> mentions;
     uint64_t begin = ~uint64_t{0}, end = 0;  // The range that is accessed.
     bool is_written = false;
 
-    Access access(const SlotPlace& place) const;
+    Access access(const SlotLocation& place) const;
   };
   struct Value {
     uint64_t at, size;
@@ -107,7 +107,7 @@ class Recording final : public Encoder {
   std::atomic<bool> has_pipelines_{false};
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<KeptCommands>> kept_;
+  std::vector<std::shared_ptr<CachedCommands>> kept_;
   uint64_t n_replays_ = 0;
 };
 

@@ -14,7 +14,7 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   const Lock lock(mutex_);
   launching_ = {{replay.work, replay.ticket}, nullptr};
   encode_held(Which::kAll);
-  const std::shared_ptr<KeptCommands> kept = find_kept(recording, replay);
+  const std::shared_ptr<CachedCommands> kept = find_kept(recording, replay);
   if (kept == nullptr) return replay_one_by_one(recording, replay);
   if (tenon_error* error = open_batch()) return error;
   recording.update(*kept, slots_, replay);
@@ -30,19 +30,19 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
 
 // Returns commands that are valid for the replay once their parameters are sent. NULL if there are
 // none, for example because the work is too long for one submission.
-std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
-  if (recording.n_products() > driver_.physical().capabilities.products_at_once) return nullptr;
+std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
+  if (recording.n_products() > driver_.physical().capabilities.max_products_per_submission) return nullptr;
   recording.find_slots(replay, slots_);
-  KeptCommands::Key key = KeptCommands::key_of(driver_, serial_, slots_);
-  std::shared_ptr<KeptCommands> kept = recording.find_kept(key);
+  CachedCommands::Key key = CachedCommands::key_of(driver_, serial_, slots_);
+  std::shared_ptr<CachedCommands> kept = recording.find_kept(key);
   if (kept == nullptr && !recording.may_keep()) return nullptr;
   if (kept != nullptr) {
     if (slots_ != kept->slots && !recording.serve(*kept, slots_)) return nullptr;
-    return kept->is_due() ? shorten(recording, replay, kept) : kept;
+    return kept->is_due() ? coalesce_kept(recording, replay, kept) : kept;
   }
-  kept = std::make_shared<KeptCommands>(device_, std::move(key));
-  const uint64_t n_replays = driver_.options().sequences ? KeptCommands::kNever - 1 : 0;
-  if (tenon_error* error = fill_kept(recording, replay, *kept, n_replays)) {
+  kept = std::make_shared<CachedCommands>(device_, std::move(key));
+  const uint64_t n_replays = driver_.options().sequences ? CachedCommands::kNever - 1 : 0;
+  if (tenon_error* error = encode_kept(recording, replay, *kept, n_replays)) {
     // There may still be memory for the dispatches one by one; if not, that error is reported.
     driver_.host().release(error);
     return nullptr;
@@ -53,12 +53,12 @@ std::shared_ptr<KeptCommands> Stream::find_kept(Recording& recording, const teno
 
 // Recordings that are replayed often get shaders of their own, which coalesce small dispatches.
 // Threads create their pipelines; until then the old commands are used.
-std::shared_ptr<KeptCommands> Stream::shorten(Recording& recording, const tenon_replay& replay,
-                                              const std::shared_ptr<KeptCommands>& kept) {
-  auto shorter = std::make_shared<KeptCommands>(device_, kept->key());
-  if (tenon_error* error = fill_kept(recording, replay, *shorter, kept->next_at)) {
+std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording, const tenon_replay& replay,
+                                              const std::shared_ptr<CachedCommands>& kept) {
+  auto shorter = std::make_shared<CachedCommands>(device_, kept->key());
+  if (tenon_error* error = encode_kept(recording, replay, *shorter, kept->next_at)) {
     driver_.host().release(error);
-    kept->next_at = KeptCommands::kNever;
+    kept->next_at = CachedCommands::kNever;
     return kept;
   }
   if (!shorter->is_whole) {
@@ -71,8 +71,8 @@ std::shared_ptr<KeptCommands> Stream::shorten(Recording& recording, const tenon_
 }
 
 // `n_replays`: replays so far, which decide where a sequence pays off.
-tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& replay,
-                               KeptCommands& kept, uint64_t n_replays) {
+tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay& replay,
+                               CachedCommands& kept, uint64_t n_replays) {
   const size_t n = recording.n_dispatches();
   uint64_t list_at = recording.parameter_bytes();
   if (tenon_error* error = kept.open(list_at + (n_replays > 0 ? Sequence::bytes_for(n) : 0))) {
@@ -81,28 +81,28 @@ tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& r
   kept.filled = kept.slots = slots_;
   kept.values.assign(replay.values, replay.values + replay.n_values);
   kept.sets.push_back(sets_);
-  Commands commands(driver_, kMostKeptAccesses);
+  Commands commands(driver_, kMaxKeptAccesses);
   if (tenon_error* error = commands.begin_kept(kept.commands())) return error;
   const Buffer& parameters = kept.parameters();
   const auto place_at = [&](uint64_t at) {
-    return ParameterPlace{kept.wanted.data() + at, &parameters.block, parameters.offset + at};
+    return ParameterLocation{kept.wanted.data() + at, &parameters.block, parameters.offset + at};
   };
-  std::array<Operand, kMostOperands> operands;
+  std::array<Operand, kMaxOperands> operands;
   std::vector<Places> places(n);
-  std::vector<PlacedDispatch> all(n);
+  std::vector<BoundDispatch> all(n);
   for (size_t i = 0; i < n; ++i) {
     const Dispatch dispatch = recording.dispatch(i, replay, operands.data());
-    const ParameterPlace at = place_at(recording.parameters_at(i));
+    const ParameterLocation at = place_at(recording.parameters_at(i));
     if (tenon_error* error = place(dispatch, at, places[i], all[i])) return error;
   }
   for (size_t i = 0; i < n;) {
     const Sequence sequence(device_, std::span(all).subspan(i));
     const size_t end = i + std::max<size_t>(sequence.size(), 1);
-    if (sequence.is_worth_at() > n_replays) {
-      kept.next_at = std::min(kept.next_at, sequence.is_worth_at());
+    if (sequence.pays_off_at() > n_replays) {
+      kept.next_at = std::min(kept.next_at, sequence.pays_off_at());
     } else {
-      const ParameterPlace list = place_at(list_at);
-      if (tenon_error* error = tell_sequence(sequence, list, commands, kept)) return error;
+      const ParameterLocation list = place_at(list_at);
+      if (tenon_error* error = encode_sequence(sequence, list, commands, kept)) return error;
       list_at += sequence.parameter_bytes();
       i = end;
     }
@@ -116,8 +116,8 @@ tenon_error* Stream::fill_kept(const Recording& recording, const tenon_replay& r
 
 // Nothing is encoded before its pipeline is created. Threads may create it at any time, so
 // `is_whole` and `sequences` record whether this call encoded it.
-tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlace& list,
-                                   Commands& commands, KeptCommands& kept) {
+tenon_error* Stream::encode_sequence(const Sequence& sequence, const ParameterLocation& list,
+                                   Commands& commands, CachedCommands& kept) {
   PipelineRef pipeline;
   if (tenon_error* error = sequence.get_pipeline(device_, pipeline)) return error;
   if (driver_.options().sequences) {
@@ -138,7 +138,7 @@ tenon_error* Stream::tell_sequence(const Sequence& sequence, const ParameterPlac
 }
 
 // Encodes a copy of the stale parameters to the device, before it executes the commands.
-tenon_error* Stream::send_parameters(KeptCommands& kept) {
+tenon_error* Stream::send_parameters(CachedCommands& kept) {
   const uint64_t begin = kept.stale_begin, end = kept.stale_end;
   if (begin >= end) return nullptr;
   Piece piece;
@@ -155,7 +155,7 @@ tenon_error* Stream::send_parameters(KeptCommands& kept) {
 }
 
 tenon_error* Stream::replay_one_by_one(const Recording& recording, const tenon_replay& replay) {
-  std::array<Operand, kMostOperands> operands;
+  std::array<Operand, kMaxOperands> operands;
   for (size_t i = 0; i < recording.n_dispatches(); ++i) {
     if (tenon_error* error = dispatch(recording.dispatch(i, replay, operands.data()))) return error;
   }

@@ -5,7 +5,7 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr size_t kMostFree = 4;  // Chunks kept for reuse; the rest of a burst is freed.
+constexpr size_t kMaxFree = 4;  // Chunks kept for reuse; the rest of a burst is freed.
 constexpr uint64_t kAlignment = 16;
 
 }  // namespace
@@ -18,7 +18,7 @@ tenon_error* Ring::take(uint64_t size, std::vector<Chunk*>& spent, Piece& piece)
   if (current_ == nullptr || current_->block.size - current_->used < size) {
     if (current_ != nullptr) {
       spent.push_back(current_);
-      spent_bytes_ += current_->block.size;
+      pending_bytes_ += current_->block.size;
       current_ = nullptr;
     }
     if (tenon_error* error = next_chunk(size)) return error;
@@ -52,8 +52,8 @@ tenon_error* Ring::next_chunk(uint64_t size) {
 }
 
 void Ring::give_back(Chunk& chunk) noexcept {
-  spent_bytes_ -= chunk.block.size;
-  if (free_.size() < kMostFree && chunk.block.size == chunk_bytes_) {
+  pending_bytes_ -= chunk.block.size;
+  if (free_.size() < kMaxFree && chunk.block.size == chunk_bytes_) {
     free_.push_back(&chunk);
     return;
   }

@@ -47,7 +47,7 @@ class Ring {
   }
 
   // Bytes of chunks that are spent and not yet returned.
-  uint64_t spent_bytes() const { return spent_bytes_; }
+  uint64_t pending_bytes() const { return pending_bytes_; }
 
  private:
   tenon_error* next_chunk(uint64_t size);
@@ -55,7 +55,7 @@ class Ring {
   const Driver& driver_;
   const uint32_t memory_type_, other_type_;
   const uint64_t chunk_bytes_;
-  uint64_t spent_bytes_ = 0;
+  uint64_t pending_bytes_ = 0;
   Chunk* current_ = nullptr;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<Chunk*> free_;  // Has room for all chunks.

@@ -11,38 +11,38 @@ namespace tenon_vulkan {
 namespace {
 
 // Compile time grows with the size of a shader, and some drivers compile it at its first dispatch.
-constexpr size_t kMostWords = size_t{1} << 14;
+constexpr size_t kMaxWords = size_t{1} << 14;
 
 // This many dispatches take as long as compiling one part's shader. On software drivers a dispatch
 // takes 20 us, compiling 20 ms.
-constexpr uint64_t kDispatchesOfPart = 1000;
+constexpr uint64_t kDispatchesPerCompilation = 1000;
 
 // A dispatch is small if one group can iterate over it in this many rounds.
-constexpr uint64_t kMostRounds = 4;
+constexpr uint64_t kMaxRounds = 4;
 
-uint64_t rounds_of(const PlacedDispatch& dispatch) {
+uint64_t rounds_of(const BoundDispatch& dispatch) {
   return std::max<uint64_t>(1, (dispatch.n + kLocalSize - 1) / kLocalSize);
 }
 
-bool is_small(const PlacedDispatch& dispatch) {
+bool is_small(const BoundDispatch& dispatch) {
   const bool is_one_group = dispatch.groups == std::array<uint32_t, 3>{1, 1, 1};
   return dispatch.iterations > 0 && (is_one_group || dispatch.n > 0) &&
-         rounds_of(dispatch) <= kMostRounds && dispatch.pipeline->layout().kinds.texels == 0;
+         rounds_of(dispatch) <= kMaxRounds && dispatch.pipeline->layout().kinds.texels == 0;
 }
 
 }  // namespace
 
-Sequence::Sequence(const Device& device, std::span<const PlacedDispatch> dispatches) {
+Sequence::Sequence(const Device& device, std::span<const BoundDispatch> dispatches) {
   const uint32_t most = device.capabilities().max_operands;
-  for (const PlacedDispatch& dispatch : dispatches) {
+  for (const BoundDispatch& dispatch : dispatches) {
     if (!is_small(dispatch) || !add(dispatch, most)) return;
   }
 }
 
 // Adds the dispatch as a whole, or returns false.
-bool Sequence::add(const PlacedDispatch& dispatch, uint32_t most_bindings) {
+bool Sequence::add(const BoundDispatch& dispatch, uint32_t most_bindings) {
   const uint64_t iterations = 1 + dispatch.iterations * rounds_of(dispatch);
-  if (iterations_ + iterations > kMostIterations) return false;
+  if (iterations_ + iterations > kMaxIterations) return false;
   if (bindings_.empty()) bindings_.push_back(dispatch.bindings[0]);
   std::vector<uint32_t> numbers;
   if (!bind(dispatch.bindings.subspan(1), most_bindings, numbers)) return false;
@@ -51,7 +51,7 @@ bool Sequence::add(const PlacedDispatch& dispatch, uint32_t most_bindings) {
   };
   if (parts_.empty() || !is_again(parts_.back())) {
     const size_t n_words = n_words_ + dispatch.pipeline->spirv().size();
-    if (!parts_.empty() && n_words > kMostWords) return false;
+    if (!parts_.empty() && n_words > kMaxWords) return false;
     parts_.push_back({dispatch.pipeline, std::move(numbers), 0});
     n_words_ = n_words;
   }
@@ -79,9 +79,9 @@ bool Sequence::bind(std::span<const Binding> bindings, uint32_t most,
   return false;
 }
 
-uint64_t Sequence::is_worth_at() const {
-  if (size_ < 2) return KeptCommands::kNever;
-  return std::max<uint64_t>(1, parts_.size() * kDispatchesOfPart / size_);
+uint64_t Sequence::pays_off_at() const {
+  if (size_ < 2) return CachedCommands::kNever;
+  return std::max<uint64_t>(1, parts_.size() * kDispatchesPerCompilation / size_);
 }
 
 tenon_error* Sequence::get_pipeline(Device& device,
@@ -104,7 +104,7 @@ std::vector<uint32_t> Sequence::parameters() const {
   return words;
 }
 
-PlacedDispatch Sequence::placed(const Pipeline& pipeline, uint32_t first_word) const {
+BoundDispatch Sequence::placed(const Pipeline& pipeline, uint32_t first_word) const {
   return {&pipeline, bindings_, accesses_, first_word, {1, 1, 1}, iterations_, n_};
 }
 

@@ -15,7 +15,7 @@ namespace tenon_vulkan {
 class Device;
 
 // A dispatch with its parameters written and its operands bound, ready to be encoded.
-struct PlacedDispatch {
+struct BoundDispatch {
   const Pipeline* pipeline;
   std::span<const Binding> bindings;  // 0 is the parameters.
   std::span<const Access> accesses;
@@ -28,12 +28,12 @@ struct PlacedDispatch {
 class Sequence {
  public:
   // Takes the longest prefix that can be coalesced.
-  Sequence(const Device& device, std::span<const PlacedDispatch> dispatches);
+  Sequence(const Device& device, std::span<const BoundDispatch> dispatches);
 
   size_t size() const { return size_; }
   // The number of replays after which the sequence is worth its shader. By then its dispatches have
   // taken as long as the shader takes to be compiled.
-  uint64_t is_worth_at() const;
+  uint64_t pays_off_at() const;
 
   // A pipeline of the device, which may not be created yet.
   tenon_error* get_pipeline(Device& device, std::shared_ptr<const Pipeline>& pipeline) const;
@@ -42,7 +42,7 @@ class Sequence {
   static uint64_t bytes_for(size_t n_dispatches) { return n_dispatches * kBytesEach; }
   uint64_t parameter_bytes() const { return bytes_for(size_); }
   std::vector<uint32_t> parameters() const;
-  PlacedDispatch placed(const Pipeline& pipeline, uint32_t first_word) const;
+  BoundDispatch placed(const Pipeline& pipeline, uint32_t first_word) const;
 
  private:
   static constexpr uint64_t kBytesEach = 16;
@@ -54,7 +54,7 @@ class Sequence {
     uint32_t end;  // The step after its last.
   };
 
-  bool add(const PlacedDispatch& dispatch, uint32_t most_bindings);
+  bool add(const BoundDispatch& dispatch, uint32_t most_bindings);
   bool bind(std::span<const Binding> bindings, uint32_t most, std::vector<uint32_t>& numbers);
 
   size_t size_ = 0;

@@ -23,7 +23,7 @@ Stream::Stream(Device& device)
       driver_(device.driver()),
       queue_(device.queue()),
       serial_(driver_.next_serial()),
-      commands_(driver_, kMostAccesses),
+      commands_(driver_, kMaxAccesses),
       parameters_(driver_, device.memory_types().parameters, device.memory_types().upload,
                   kParameterBytes),
       uploads_(driver_, device.memory_types().upload, device.memory_types().upload, kStagingBytes),
@@ -90,7 +90,7 @@ tenon_error* Stream::open_batch() {
 tenon_error* Stream::add_batch() {
   auto made = std::make_unique<Batch>();
   made->stream = this;
-  made->launches.reserve(kMostCommands +
+  made->launches.reserve(kMaxCommands +
                          1);  // Each launch has at least one command, so this is enough.
   free_.reserve(batches_.size() + 1);
   batches_.reserve(batches_.size() + 1);
@@ -140,8 +140,8 @@ void Stream::submit_if_due() {
 }
 
 bool Stream::is_full(const Batch& batch) const {
-  return batch.n_commands >= kMostCommands ||
-         batch.n_products >= driver_.physical().capabilities.products_at_once;
+  return batch.n_commands >= kMaxCommands ||
+         batch.n_products >= driver_.physical().capabilities.max_products_per_submission;
 }
 
 void Stream::submit_if_old(std::chrono::steady_clock::time_point opened_before) {
@@ -281,7 +281,7 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
 
 // A thread that creates pipelines must not wait for a thread that encodes all held dispatches,
 // which itself waits for pipelines.
-void Stream::encode_made() {
+void Stream::encode_ready() {
   if (encodes_all_) return;
   const Lock lock(mutex_);
   encode_held(Which::kMade);
@@ -324,8 +324,8 @@ tenon_error* Stream::encode_now(const Dispatch& dispatch, const LaunchId& launch
     return error;
   }
   Places places;
-  PlacedDispatch placed;
-  const ParameterPlace parameters = {piece.data(), piece.block, piece.offset};
+  BoundDispatch placed;
+  const ParameterLocation parameters = {piece.data(), piece.block, piece.offset};
   if (tenon_error* error = place(dispatch, parameters, places, placed)) return error;
   if (tenon_error* error = tell(placed, commands_, open_->sets)) return error;
   ++open_->n_commands;
@@ -348,14 +348,14 @@ tenon_error* Stream::check_operands(const Dispatch& dispatch) const {
   return nullptr;
 }
 
-tenon_error* Stream::place(const Dispatch& dispatch, const ParameterPlace& to, Places& places,
-                           PlacedDispatch& placed) const {
+tenon_error* Stream::place(const Dispatch& dispatch, const ParameterLocation& to, Places& places,
+                           BoundDispatch& placed) const {
   const size_t n = dispatch.operands.size();
   if (n != dispatch.pipeline->layout().kinds.n_operands) {
     return driver_.error(TENON_INTERNAL, "a dispatch has other operands than its shader");
   }
   auto& [bindings, accesses] = places;
-  std::array<uint32_t, kMostOperands> offsets;
+  std::array<uint32_t, kMaxOperands> offsets;
   bindings[0] = {to.block, 0, to.block->size};
   size_t n_accesses = 0;
   const ParameterLayout parameters(dispatch);
@@ -390,7 +390,7 @@ tenon_error* Stream::place(const Dispatch& dispatch, const ParameterPlace& to, P
   return nullptr;
 }
 
-tenon_error* Stream::tell(const PlacedDispatch& placed, Commands& commands,
+tenon_error* Stream::tell(const BoundDispatch& placed, Commands& commands,
                           std::vector<std::shared_ptr<DescriptorSets>>& used) {
   const Pipeline& pipeline = *placed.pipeline;
   VkDescriptorSet set;

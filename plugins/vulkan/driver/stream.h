@@ -20,8 +20,8 @@ namespace tenon_vulkan {
 class Device;
 class Recording;
 class Sequence;
-struct ParameterPlace;
-struct PlacedDispatch;
+struct ParameterLocation;
+struct BoundDispatch;
 
 class Stream final : public Encoder {
  public:
@@ -51,7 +51,7 @@ class Stream final : public Encoder {
   void take_back(Batch& batch) noexcept;
   void submit_if_old(std::chrono::steady_clock::time_point opened_before);
   // Encodes held dispatches whose pipelines are created.
-  void encode_made();
+  void encode_ready();
   void add_failure(uint64_t number, tenon_error* error);
   // Returns the first failure up to this number that is not yet reported, or the loss of the
   // device.
@@ -60,11 +60,11 @@ class Stream final : public Encoder {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  static constexpr uint32_t kMostCommands = 64;  // Of a batch while another one is in flight.
+  static constexpr uint32_t kMaxCommands = 64;  // Of a batch while another one is in flight.
   // Few enough that searching them costs less than the barriers that it may save. Kept commands are
   // searched once and replayed many times.
-  static constexpr size_t kMostAccesses = 32;
-  static constexpr size_t kMostKeptAccesses = 1024;
+  static constexpr size_t kMaxAccesses = 32;
+  static constexpr size_t kMaxKeptAccesses = 1024;
 
   // A range of a device buffer.
   struct Span {
@@ -87,7 +87,7 @@ class Stream final : public Encoder {
   bool is_idle() const;
   // Whether the host may access the buffer directly: the stream is idle and the host shares the
   // device's memory.
-  bool can_touch(const Buffer& buffer) const;
+  bool is_host_accessible(const Buffer& buffer) const;
 
   // Encodes held dispatches: the first ones whose pipelines are created, or all. Failures are
   // reported to the host.
@@ -99,31 +99,31 @@ class Stream final : public Encoder {
   tenon_error* check_operands(const Dispatch& dispatch) const;
   // Writes its parameters and computes its bindings and accesses, which refer to `places`.
   struct Places {
-    std::array<Binding, kMostOperands + 1> bindings;
-    std::array<Access, kMostOperands> accesses;
+    std::array<Binding, kMaxOperands + 1> bindings;
+    std::array<Access, kMaxOperands> accesses;
   };
-  tenon_error* place(const Dispatch& dispatch, const ParameterPlace& to, Places& places,
-                     PlacedDispatch& placed) const;
-  tenon_error* tell(const PlacedDispatch& placed, Commands& commands,
+  tenon_error* place(const Dispatch& dispatch, const ParameterLocation& to, Places& places,
+                     BoundDispatch& placed) const;
+  tenon_error* tell(const BoundDispatch& placed, Commands& commands,
                     std::vector<std::shared_ptr<DescriptorSets>>& used);
   tenon_error* bind_operand(const Dispatch& dispatch, size_t i, Binding& binding,
                             uint32_t& byte_offset) const;
   tenon_error* bind_set(const Layout& layout, std::span<const Binding> bindings,
                         std::vector<std::shared_ptr<DescriptorSets>>& used, VkDescriptorSet& set);
 
-  std::shared_ptr<KeptCommands> find_kept(Recording& recording, const tenon_replay& replay);
-  std::shared_ptr<KeptCommands> shorten(Recording& recording, const tenon_replay& replay,
-                                        const std::shared_ptr<KeptCommands>& kept);
-  tenon_error* fill_kept(const Recording& recording, const tenon_replay& replay, KeptCommands& kept,
+  std::shared_ptr<CachedCommands> find_kept(Recording& recording, const tenon_replay& replay);
+  std::shared_ptr<CachedCommands> coalesce_kept(Recording& recording, const tenon_replay& replay,
+                                        const std::shared_ptr<CachedCommands>& kept);
+  tenon_error* encode_kept(const Recording& recording, const tenon_replay& replay, CachedCommands& kept,
                          uint64_t n_replays);
-  tenon_error* tell_sequence(const Sequence& sequence, const ParameterPlace& list,
-                             Commands& commands, KeptCommands& kept);
-  tenon_error* send_parameters(KeptCommands& kept);
+  tenon_error* encode_sequence(const Sequence& sequence, const ParameterLocation& list,
+                             Commands& commands, CachedCommands& kept);
+  tenon_error* send_parameters(CachedCommands& kept);
   tenon_error* replay_one_by_one(const Recording& recording, const tenon_replay& replay);
 
   // Waits until in-flight host copies to this range have completed.
   void settle(Lock& lock, const void* begin, uint64_t size);
-  tenon_error* open_transfer(Lock& lock, const Ring& ring);
+  tenon_error* begin_transfer(Lock& lock, const Ring& ring);
   tenon_error* upload(Lock& lock, const std::byte* from, Span to);
   tenon_error* download(Lock& lock, Span from, std::byte* to);
   tenon_error* copy_on_host(const std::byte* from, std::byte* to, uint64_t size);
@@ -147,7 +147,7 @@ class Stream final : public Encoder {
   Commands commands_;  // Of the open batch.
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
-  std::vector<SlotPlace> slots_;  // Of the current replay.
+  std::vector<SlotLocation> slots_;  // Of the current replay.
   struct {                        // The current launch.
     LaunchId id;
     const std::string* name = nullptr;  // NULL: a replay, whose pipelines are already named.

@@ -9,11 +9,11 @@ namespace tenon_vulkan {
 namespace {
 
 constexpr uint64_t kPiece = uint64_t{4} << 20;        // Bytes staged at once,
-constexpr uint64_t kMostStaged = uint64_t{64} << 20;  // and in flight in all.
+constexpr uint64_t kMaxStagedBytes = uint64_t{64} << 20;  // and in flight in all.
 constexpr uint64_t kScratch = uint64_t{16} << 20;     // To move bytes within a buffer.
 constexpr uint64_t kFilledByHost = uint64_t{64} << 10;
 constexpr uint64_t kFilledAtOnce = uint64_t{1} << 20;
-constexpr size_t kMostRegions = 64;
+constexpr size_t kMaxRegions = 64;
 
 bool is_inside(const Buffer& buffer, uint64_t offset, uint64_t size) {
   return offset <= buffer.size && size <= buffer.size - offset;
@@ -81,7 +81,7 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
   return error;
 }
 
-bool Stream::can_touch(const Buffer& buffer) const {
+bool Stream::is_host_accessible(const Buffer& buffer) const {
   return buffer.block.data != nullptr && is_idle();
 }
 
@@ -102,8 +102,8 @@ void Stream::settle(Lock& lock, const void* begin, uint64_t size) {
 }
 
 // Staging memory is bounded: at the limit, the caller waits for the transfers that it has enqueued.
-tenon_error* Stream::open_transfer(Lock& lock, const Ring& ring) {
-  if (ring.spent_bytes() >= kMostStaged) {
+tenon_error* Stream::begin_transfer(Lock& lock, const Ring& ring) {
+  if (ring.pending_bytes() >= kMaxStagedBytes) {
     submit();
     const uint64_t number = last_number_;
     lock.unlock();
@@ -115,13 +115,13 @@ tenon_error* Stream::open_transfer(Lock& lock, const Ring& ring) {
 
 tenon_error* Stream::upload(Lock& lock, const std::byte* from, Span to) {
   settle(lock, from, to.size);
-  if (can_touch(to.buffer)) {
+  if (is_host_accessible(to.buffer)) {
     std::memcpy(to.data(), from, to.size);
     return nullptr;
   }
   for (uint64_t at = 0; at < to.size; at += kPiece) {
     const uint64_t n = std::min(kPiece, to.size - at);
-    if (tenon_error* error = open_transfer(lock, uploads_)) return error;
+    if (tenon_error* error = begin_transfer(lock, uploads_)) return error;
     Piece piece;
     if (tenon_error* error = uploads_.take(n, open_->spent, piece)) return error;
     std::memcpy(piece.data(), from + at, n);
@@ -131,13 +131,13 @@ tenon_error* Stream::upload(Lock& lock, const std::byte* from, Span to) {
 }
 
 tenon_error* Stream::download(Lock& lock, Span from, std::byte* to) {
-  if (can_touch(from.buffer)) {
+  if (is_host_accessible(from.buffer)) {
     std::memcpy(to, from.data(), from.size);
     return nullptr;
   }
   for (uint64_t at = 0; at < from.size; at += kPiece) {
     const uint64_t n = std::min(kPiece, from.size - at);
-    if (tenon_error* error = open_transfer(lock, downloads_)) return error;
+    if (tenon_error* error = begin_transfer(lock, downloads_)) return error;
     Piece piece;
     if (tenon_error* error = downloads_.take(n, open_->spent, piece)) return error;
     add_host_copy({piece.data(), to + at, n});
@@ -227,11 +227,11 @@ tenon_error* Stream::fill(const tenon_fill_region& region) {
   encode_held(Which::kAll);
   const Pattern pattern(region.pattern, n);
   const Span to = {buffer, buffer.offset + region.offset, region.size};
-  if (to.size <= kFilledByHost && can_touch(buffer)) {
+  if (to.size <= kFilledByHost && is_host_accessible(buffer)) {
     pattern.write(to.data(), to.size);
     return nullptr;
   }
-  if (tenon_error* error = open_transfer(lock, uploads_)) return error;
+  if (tenon_error* error = begin_transfer(lock, uploads_)) return error;
   tenon_error* const error = fill_span(to, pattern.bytes);
   if (error == nullptr) submit_if_due();
   return error;
@@ -269,9 +269,9 @@ tenon_error* Stream::fill_bytes(Span to, const std::byte* bytes) {
   const Access access = to.access(true);
   commands_.order({&access, 1});
   for (uint64_t at = 0; at < to.size;) {
-    VkBufferCopy regions[kMostRegions];
+    VkBufferCopy regions[kMaxRegions];
     size_t n = 0;
-    for (; n < kMostRegions && at < to.size; ++n, at += step) {
+    for (; n < kMaxRegions && at < to.size; ++n, at += step) {
       regions[n] = {piece.offset, to.offset + at, std::min(step, to.size - at)};
     }
     commands_.copy(*piece.block, to.buffer.block, {regions, n});

@@ -12,7 +12,7 @@
 //
 // Long key sequences are split into pieces of at most longest_chain() keys, one dispatch each. The
 // state of each query is stored between pieces and merged with that of the next. So sums over many
-// keys are sums of shorter ones, and loops stay short (kMostIterations).
+// keys are sums of shorter ones, and loops stay short (kMaxIterations).
 
 #include "plugins/vulkan/kernels/attention.h"
 
@@ -36,7 +36,7 @@ class Attention final : public Kernel {
   uint64_t workspace(const tenon_launch& launch) const override {
     const Sizes sizes = sizes_of(launch);
     if (!sizes.in_pieces()) return 0;
-    return sizes.tiles_at_once() * kLocalSize * kept_elements(sizes.columns) *
+    return sizes.tiles_at_once() * kLocalSize * state_elements(sizes.columns) *
            tenon_sdk::size_of(plan_.wide);
   }
 
@@ -73,10 +73,10 @@ class Attention final : public Kernel {
     int64_t keys, keys_at_once;
     uint32_t columns, shape;    // Index into kColumns.
     uint64_t products_of_tile;  // In one piece of the keys.
-    uint64_t most_tiles;
+    uint64_t max_tiles;
 
     bool in_pieces() const { return keys > keys_at_once; }
-    uint64_t tiles_at_once() const { return std::min(n_tiles, most_tiles); }
+    uint64_t tiles_at_once() const { return std::min(n_tiles, max_tiles); }
   };
 
   Sizes sizes_of(const tenon_launch& launch) const {
@@ -96,7 +96,7 @@ class Attention final : public Kernel {
     const auto panels = static_cast<uint64_t>((q.sizes[3] + kDepth - 1) / kDepth);
     const uint64_t iterations = panels * (1 + spirv::Code::iterations_of_many(kDepth)) + 4 * kDepth;
     const uint64_t tiles_of_keys = std::clamp<uint64_t>(
-        kMostIterations / iterations, 1, static_cast<uint64_t>(longest_chain(v.sizes[2]) / kTile));
+        kMaxIterations / iterations, 1, static_cast<uint64_t>(longest_chain(v.sizes[2]) / kTile));
     Sizes sizes = {.n_tiles = static_cast<uint64_t>(q.sizes[0] * q.sizes[1] * tiles * chunks),
                    .iterations = iterations,
                    .keys = v.sizes[2],
@@ -106,10 +106,10 @@ class Attention final : public Kernel {
     const int64_t keys = std::clamp<int64_t>(sizes.keys, 1, sizes.keys_at_once);
     sizes.products_of_tile = static_cast<uint64_t>(kTile * keys * (q.sizes[3] + columns));
     // Bounds the state that is kept between pieces to what a shader can bind.
-    constexpr uint64_t kMostGroups = 65535, kMostKept = 4096;
-    const uint64_t most = sizes.in_pieces() ? kMostKept * sizeof(float) / element : kMostGroups;
-    const uint64_t busy = capabilities_of(device_).products_at_once / sizes.products_of_tile;
-    sizes.most_tiles = std::clamp<uint64_t>(busy, 1, most);
+    constexpr uint64_t kMaxGroups = 65535, kMaxKept = 4096;
+    const uint64_t most = sizes.in_pieces() ? kMaxKept * sizeof(float) / element : kMaxGroups;
+    const uint64_t busy = capabilities_of(device_).max_products_per_submission / sizes.products_of_tile;
+    sizes.max_tiles = std::clamp<uint64_t>(busy, 1, most);
     return sizes;
   }
 

@@ -49,7 +49,7 @@ struct Plan {
 };
 
 // Elements of state that an invocation stores between pieces of the keys.
-constexpr uint32_t kept_elements(uint32_t columns) { return kEach * (3 + columns / kSide); }
+constexpr uint32_t state_elements(uint32_t columns) { return kEach * (3 + columns / kSide); }
 
 // Generates the shader. Operands: q, k, v, the mask if there is one, y, and the state between
 // pieces.

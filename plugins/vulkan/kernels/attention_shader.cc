@@ -19,7 +19,7 @@ using spirv::U32;
 // Running state of a query.
 struct Query {
   ElementVar most, sum;
-  ElementVar most_added;  // The largest mask value that was added to its scores.
+  ElementVar max_mask;  // The largest mask value that was added to its scores.
   std::vector<ElementVar> values;
 };
 
@@ -37,7 +37,7 @@ class AttentionCode {
         panel_v_(code, plan.wide, kDepth * plan.columns),
         weights_(code, plan.wide, kTile * kTile),
         largest_(code, plan.wide, kTile * kSide),
-        largest_added_(code, plan.wide, kTile * kSide),
+        max_masks_(code, plan.wide, kTile * kSide),
         sums_(code, plan.wide, kTile * kSide),
         zero_(spirv::constant(code, plan.wide, 0)),
         lowest_(minus_infinity()),
@@ -61,12 +61,12 @@ class AttentionCode {
     // In causal attention, no query of a tile attends to keys after the tile's last query.
     const U32 given_end = code_.parameter(kEnd);
     const U32 end = plan_.is_causal ? min(given_end, first_query_ + kTile) : given_end;
-    code_.for_(begin, end, code_.u32(kTile), [&](U32 first) { take_in(queries, first, end); });
+    code_.for_(begin, end, code_.u32(kTile), [&](U32 first) { process_keys(queries, first, end); });
     const auto finish = [&] {
       for (uint32_t i = 0; i < kEach; ++i) give(queries[i], i);
     };
     if (!kept_) return finish();
-    code_.if_(begin != 0, [&] { join_kept(queries); });
+    code_.if_(begin != 0, [&] { merge_state(queries); });
     code_.if_(given_end == code_.parameter(kKeys), finish, [&] { keep(queries); });
   }
 
@@ -131,7 +131,7 @@ class AttentionCode {
     }
   }
 
-  void bring_values(U32 first_key, U32 end) {
+  void load_values(U32 first_key, U32 end) {
     const U32 n_columns = code_.parameter(kValueSize);
     for (uint32_t part = 0; part < kDepth * plan_.columns / kLocalSize; ++part) {
       const U32 at = code_.local_index() + part * kLocalSize;
@@ -212,21 +212,21 @@ class AttentionCode {
       }
       const U32 at = row_part(i) + across_;
       largest_.set(at, largest);
-      if (mask_) largest_added_.set(at, added);
+      if (mask_) max_masks_.set(at, added);
     }
     code_.barrier();
     for (uint32_t i = 0; i < kEach; ++i) {
       const Query& known = queries[i];
-      Element most = known.most.get(), most_added = known.most_added.get();
+      Element most = known.most.get(), max_mask = known.max_mask.get();
       for (uint32_t part = 0; part < kSide; ++part) {
         most = maximum(most, largest_.get(row_part(i) + part));
-        if (mask_) most_added = maximum(most_added, largest_added_.get(row_part(i) + part));
+        if (mask_) max_mask = maximum(max_mask, max_masks_.get(row_part(i) + part));
       }
       // Avoids subtracting minus infinity from itself.
       const Element from = spirv::select(compare(TENON_OP_equal, most, lowest_), zero_, most);
       const Element factor = exp_of(binary(TENON_OP_sub, known.most.get(), from));
       known.most.set(most);
-      known.most_added.set(most_added);
+      known.max_mask.set(max_mask);
       known.sum.set(binary(TENON_OP_mul, known.sum.get(), factor));
       for (const ElementVar& value : known.values) {
         value.set(binary(TENON_OP_mul, value.get(), factor));
@@ -252,11 +252,11 @@ class AttentionCode {
   // Index of the partial results of a query's row: one for each invocation of that row.
   U32 row_part(uint32_t i) { return (side_ * kEach + i) * kSide; }
 
-  void take_in(std::vector<Query>& queries, U32 first_key, U32 end) {
+  void process_keys(std::vector<Query>& queries, U32 first_key, U32 end) {
     weigh(queries, first_key, end);
     const U32 n = min(code_.u32(kTile), end - first_key);
     code_.for_(code_.u32(0), n, code_.u32(kDepth), [&](U32 first) {
-      bring_values(first_key + first, end);
+      load_values(first_key + first, end);
       code_.barrier();
       code_.for_many(code_.u32(0), min(code_.u32(kDepth), n - first), [&](U32 k) {
         std::vector<Element> values;
@@ -279,7 +279,7 @@ class AttentionCode {
     // Without a mask, each query attends to the first key, if there is one.
     Bool meets_none = code_.parameter(kKeys) == 0;
     if (mask_) {
-      meets_none = meets_none | compare(TENON_OP_equal, known.most_added.get(), lowest_);
+      meets_none = meets_none | compare(TENON_OP_equal, known.max_mask.get(), lowest_);
     }
     for (uint32_t j = 0; j < known.values.size(); ++j) {
       const U32 column = first_column_ + across_ + j * kSide;
@@ -295,20 +295,20 @@ class AttentionCode {
 
   // Stores the state of the queries for the next piece.
   void keep(const std::vector<Query>& queries) {
-    U32 place = code_.number() * kept_elements(plan_.columns);
+    U32 place = code_.number() * state_elements(plan_.columns);
     const auto keep_one = [&](const ElementVar& x) {
       kept_->store(place, x.get());
       place = place + 1;
     };
     for (const Query& known : queries) {
-      for (const ElementVar* x : {&known.most, &known.sum, &known.most_added}) keep_one(*x);
+      for (const ElementVar* x : {&known.most, &known.sum, &known.max_mask}) keep_one(*x);
       for (const ElementVar& x : known.values) keep_one(x);
     }
   }
 
   // Merges the state that earlier pieces stored.
-  void join_kept(const std::vector<Query>& queries) {
-    U32 place = code_.number() * kept_elements(plan_.columns);
+  void merge_state(const std::vector<Query>& queries) {
+    U32 place = code_.number() * state_elements(plan_.columns);
     const auto next = [&] {
       const Element x = kept_->load(place);
       place = place + 1;
@@ -327,7 +327,7 @@ class AttentionCode {
       join(known.sum, sum_before);
       for (const ElementVar& x : known.values) join(x, next());
       known.most.set(most);
-      known.most_added.set(maximum(most_added_before, known.most_added.get()));
+      known.max_mask.set(maximum(most_added_before, known.max_mask.get()));
     }
   }
 
@@ -335,7 +335,7 @@ class AttentionCode {
   const Plan plan_;
   const Elements q_, k_, v_, y_;
   std::optional<Elements> mask_, kept_;
-  const SharedElements panel_q_, panel_k_, panel_v_, weights_, largest_, largest_added_, sums_;
+  const SharedElements panel_q_, panel_k_, panel_v_, weights_, largest_, max_masks_, sums_;
   const Element zero_, lowest_, scale_;
   U32 first_query_, first_column_, y_rows_, side_, across_;
   Place place_q_, place_k_, place_v_, place_mask_;

@@ -67,7 +67,7 @@ AxesCode::Axis AxesCode::load(U32 axis) const {
   return loaded;
 }
 
-std::vector<U32> AxesCode::places_on_line(U32 number) const {
+std::vector<U32> AxesCode::line_offsets(U32 number) const {
   std::vector<U32> places;
   for (const U32 stride : last_strides()) places.push_back(number * stride);
   return places;

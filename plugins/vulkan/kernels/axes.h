@@ -44,7 +44,7 @@ struct Division {
 // of zero.
 class Axes {
  public:
-  static constexpr size_t kMostOperands = 32;
+  static constexpr size_t kMaxOperands = 32;
   static constexpr size_t kAtOnce = 3;  // Axes that shaders handle without a loop.
 
   // Selects the axes of `mask`, with the operands' strides.
@@ -78,7 +78,7 @@ class Axes {
   size_t rank_ = 0, n_operands_ = 0;
   std::array<size_t, TENON_MAX_RANK> axes_;  // The innermost of the merged axes.
   std::array<int64_t, TENON_MAX_RANK> sizes_;
-  std::array<const int64_t*, kMostOperands> strides_;
+  std::array<const int64_t*, kMaxOperands> strides_;
 };
 
 inline constexpr uint32_t kAllAxes = ~uint32_t{0};
@@ -94,7 +94,7 @@ class AxesCode {
   // Offset of the element with this linear index in each operand.
   std::vector<spirv::U32> places(spirv::U32 number) const;
   // The same if is_line().
-  std::vector<spirv::U32> places_on_line(spirv::U32 number) const;
+  std::vector<spirv::U32> line_offsets(spirv::U32 number) const;
   // The stride of each operand along the last axis.
   const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }
 

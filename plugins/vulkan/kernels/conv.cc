@@ -37,24 +37,24 @@ class ConvKernel : public ProductKernel {
   };
 
   // True if the result is the filter, and the second input the gradient of the windows' results.
-  virtual bool gives_filter() const { return false; }
+  virtual bool computes_filter() const { return false; }
 
   tenon_error* check(const tenon_launch& launch) const override {
-    const Planes second(launch.inputs[1]), result(launch.outputs[0]);
-    const bool is_counted = gives_filter() ? window_.is_counted(second.sizes, result.sizes)
+    const PlaneLayout second(launch.inputs[1]), result(launch.outputs[0]);
+    const bool is_counted = computes_filter() ? window_.is_counted(second.sizes, result.sizes)
                                            : window_.is_counted(result.sizes, second.sizes);
     return is_counted ? nullptr : Window::error(device());
   }
 
   void push(const tenon_launch& launch, Words& words) const override {
-    Planes(launch.inputs[0]).push(words);
-    Planes(launch.inputs[1]).push(words);
-    Planes(launch.outputs[0]).push(words);
+    PlaneLayout(launch.inputs[0]).push(words);
+    PlaneLayout(launch.inputs[1]).push(words);
+    PlaneLayout(launch.outputs[0]).push(words);
     window_.push(words);
   }
 
   // The input element under a tap; zero in the padding.
-  Element under_tap(const Elements& x, const PlanesCode& planes, const WindowCode& window, U32 n,
+  Element input_under_tap(const Elements& x, const PlanesCode& planes, const WindowCode& window, U32 n,
                     U32 channel, const Place& p, const Place& tap) const {
     Code& code = *n.code;
     const WindowCode::Found found = window.find(p, tap, planes.sizes);
@@ -108,7 +108,7 @@ class Conv final : public ConvKernel {
               .right =
                   [=, this](U32 k, U32 column) {
                     const PlanesCode::Split tap = w_planes.split(k), at = y_planes.split(column);
-                    return under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
+                    return input_under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
                                      tap.p);
                   },
               .store =
@@ -131,7 +131,7 @@ class Conv final : public ConvKernel {
   AlongK along_k(const tenon_launch&) const override { return {.left = true}; }
 
   ProductSizes sizes(const tenon_launch& launch) const override {
-    const Planes w(launch.inputs[1]), y(launch.outputs[0]);
+    const PlaneLayout w(launch.inputs[1]), y(launch.outputs[0]);
     return {.matrices = n_groups_,
             .rows = y.channels / n_groups_,
             .columns = y.batch * y.places(),
@@ -144,9 +144,9 @@ class Conv final : public ConvKernel {
   }
 
   // Neighbouring columns are neighbouring positions if they are in one plane.
-  Fours fours(const tenon_launch& launch) const override {
+  VectorisedMatrices fours(const tenon_launch& launch) const override {
     const Operand y = operand_of(launch, launch.n_inputs);
-    return {.result = starts_by_four(y, dtype_) && Planes(launch.outputs[0]).places() % 4 == 0};
+    return {.result = is_aligned_to_four(y, dtype_) && PlaneLayout(launch.outputs[0]).places() % 4 == 0};
   }
 
   const bool has_bias_;
@@ -162,7 +162,7 @@ class ConvBackwardFilter final : public ConvKernel {
                    {.left = 1, .right = 0, .n_inputs = 2}) {}
 
  private:
-  bool gives_filter() const override { return true; }
+  bool computes_filter() const override { return true; }
 
   FactorsOf factors(Code& code) const override {
     const Elements x(code, 0, dtype_), dy(code, 1, dtype_);
@@ -180,7 +180,7 @@ class ConvBackwardFilter final : public ConvKernel {
               .right =
                   [=, this](U32 k, U32 column) {
                     const PlanesCode::Split at = dy_planes.split(k), tap = dw_planes.split(column);
-                    return under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
+                    return input_under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
                                      tap.p);
                   },
               .store =
@@ -199,16 +199,16 @@ class ConvBackwardFilter final : public ConvKernel {
   AlongK along_k(const tenon_launch&) const override { return {.left = true, .right = true}; }
 
   ProductSizes sizes(const tenon_launch& launch) const override {
-    const Planes dy(launch.inputs[1]), dw(launch.outputs[0]);
+    const PlaneLayout dy(launch.inputs[1]), dw(launch.outputs[0]);
     return {.matrices = n_groups_,
             .rows = dw.batch / n_groups_,
             .columns = dw.channels * dw.places(),
             .deep = dy.batch * dy.places()};
   }
 
-  Fours fours(const tenon_launch& launch) const override {
+  VectorisedMatrices fours(const tenon_launch& launch) const override {
     return {.result =
-                starts_by_four(operand_of(launch, 2), dtype_) && sizes(launch).columns % 4 == 0};
+                is_aligned_to_four(operand_of(launch, 2), dtype_) && sizes(launch).columns % 4 == 0};
   }
 };
 

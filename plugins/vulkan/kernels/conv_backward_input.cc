@@ -24,15 +24,15 @@ using spirv::Elements;
 using spirv::U32;
 
 // Phases of an axis: their number, the distance between the taps of one phase, and the first tap of
-// each. An axis with more than kMostPhases has a single phase with all taps, of which any may cover
+// each. An axis with more than kMaxPhases has a single phase with all taps, of which any may cover
 // an element.
 struct PhaseAxis {
-  static constexpr int64_t kMostPhases = 8;
+  static constexpr int64_t kMaxPhases = 8;
   static constexpr uint32_t kNoTap = 1u << 30;
 
   PhaseAxis(int64_t step, int64_t dilation, int64_t pad, int64_t lhs_dilation) {
     const int64_t remainders = step / std::gcd(lhs_dilation, step);
-    if (remainders > kMostPhases) return;
+    if (remainders > kMaxPhases) return;
     n_phases = remainders;
     tap_step = step / std::gcd(dilation, step);
     for (int64_t phase = 0; phase < n_phases; ++phase) {
@@ -49,14 +49,14 @@ struct PhaseAxis {
   int64_t n_taps(int64_t size) const { return (size + tap_step - 1) / tap_step; }
 
   int64_t n_phases = 1, tap_step = 1;
-  std::array<uint32_t, kMostPhases> first_taps = {};
+  std::array<uint32_t, kMaxPhases> first_taps = {};
 };
 
 // The same in a shader, from parameter `at` on, with the parameters of the forward window. Without
 // strides every tap covers an element and every number is one, which simplifies the code.
 class PhaseAxisCode {
  public:
-  static constexpr uint32_t kWords = 4 + 4 * Division::kWords + PhaseAxis::kMostPhases;
+  static constexpr uint32_t kWords = 4 + 4 * Division::kWords + PhaseAxis::kMaxPhases;
 
   static void push(spirv::Words& words, const PhaseAxis& axis, const Window& window, size_t i,
                    int64_t size, int64_t n_taps) {
@@ -232,7 +232,7 @@ class ConvBackwardInput final : public ProductKernel {
   }
 
   ProductSizes sizes(const tenon_launch& launch) const override {
-    const Planes w(launch.inputs[1]), dx(launch.outputs[0]);
+    const PlaneLayout w(launch.inputs[1]), dx(launch.outputs[0]);
     ProductSizes sizes = {.matrices = n_groups_,
                           .rows = dx.channels / n_groups_,
                           .columns = dx.batch,
@@ -246,7 +246,7 @@ class ConvBackwardInput final : public ProductKernel {
   }
 
   tenon_error* check(const tenon_launch& launch) const override {
-    const Planes w(launch.inputs[1]), dx(launch.outputs[0]);
+    const PlaneLayout w(launch.inputs[1]), dx(launch.outputs[0]);
     for (size_t i = 0; i < kSpatial; ++i) {
       const int64_t last = (dx.sizes[i] - 1) * window_.lhs_dilations[i] + window_.pads[i];
       const int64_t first = window_.pads[i] - (w.sizes[i] - 1) * window_.dilations[i];
@@ -256,8 +256,8 @@ class ConvBackwardInput final : public ProductKernel {
   }
 
   void push(const tenon_launch& launch, Words& words) const override {
-    const Planes w(launch.inputs[1]), dx(launch.outputs[0]);
-    Planes(launch.inputs[0]).push(words);
+    const PlaneLayout w(launch.inputs[1]), dx(launch.outputs[0]);
+    PlaneLayout(launch.inputs[0]).push(words);
     w.push(words);
     dx.push(words);
     tenon_vulkan::push(words, w.batch / n_groups_);
@@ -269,11 +269,11 @@ class ConvBackwardInput final : public ProductKernel {
   AlongK along_k(const tenon_launch&) const override { return {.left = true}; }
 
   // With a single phase, neighbouring columns are neighbouring positions if they are in one plane.
-  Fours fours(const tenon_launch& launch) const override {
+  VectorisedMatrices fours(const tenon_launch& launch) const override {
     const bool has_one = std::all_of(axes_.begin(), axes_.end(),
                                      [](const PhaseAxis& axis) { return axis.n_phases == 1; });
-    const bool by_four = Planes(launch.outputs[0]).places() % 4 == 0;
-    return {.result = has_one && by_four && starts_by_four(operand_of(launch, 2), dtype_)};
+    const bool is_vectorised = PlaneLayout(launch.outputs[0]).places() % 4 == 0;
+    return {.result = has_one && is_vectorised && is_aligned_to_four(operand_of(launch, 2), dtype_)};
   }
 
   const int64_t n_groups_;

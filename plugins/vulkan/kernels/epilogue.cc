@@ -15,7 +15,7 @@ Epilogue::Epilogue(LoopPlan plan) : plan_(std::move(plan)) {
 }
 
 Axes Epilogue::axes(const tenon_launch& launch, uint32_t first_input) const {
-  std::array<const int64_t*, Axes::kMostOperands> strides;
+  std::array<const int64_t*, Axes::kMaxOperands> strides;
   for (size_t k = 0; k < strided_.size(); ++k) {
     strides[k] = launch.inputs[first_input + strided_[k]].strides;
   }
@@ -31,11 +31,11 @@ uint64_t Epilogue::iterations(const tenon_launch& launch, uint32_t first_input) 
   return strided_.empty() ? 0 : axes(launch, first_input).iterations();
 }
 
-bool Epilogue::goes_by_four(const tenon_launch& launch, uint32_t first_input) const {
+bool Epilogue::can_vectorise(const tenon_launch& launch, uint32_t first_input) const {
   for (uint32_t i = 0; i < plan_.n_operands(n_inputs()); ++i) {
     const Operand operand = operand_of(launch, first_input + i);
     if (plan_.is_dense(n_inputs(), i) &&
-        !starts_by_four(operand, plan_.operand_dtype(n_inputs(), i))) {
+        !is_aligned_to_four(operand, plan_.operand_dtype(n_inputs(), i))) {
       return false;
     }
   }
@@ -53,15 +53,15 @@ ResultCode::ResultCode(spirv::Code& code, const Epilogue* epilogue, uint32_t fir
 }
 
 void ResultCode::store(U32 index, std::span<const Element> elements) const {
-  const bool by_four = elements.size() > 1;
+  const bool is_vectorised = elements.size() > 1;
   const auto store_to = [&](const Elements& memory, std::span<const Element> values) {
-    by_four ? memory.store_four(index, values) : memory.store(index, values[0]);
+    is_vectorised ? memory.store_four(index, values) : memory.store(index, values[0]);
   };
   if (epilogue_ == nullptr) return store_to(*result_, elements);
   std::vector<U32> numbers;
   for (uint32_t lane = 0; lane < elements.size(); ++lane) numbers.push_back(index + lane);
   const LoopPlan& plan = epilogue_->plan();
-  std::vector<LoopOperands::Values> inputs = operands_->load(numbers, by_four);
+  std::vector<LoopOperands::Values> inputs = operands_->load(numbers, is_vectorised);
   std::vector<LoopOperands::Values> results(plan.outputs.size());
   for (size_t lane = 0; lane < elements.size(); ++lane) {
     inputs[lane].push_back(elements[lane]);

@@ -25,7 +25,7 @@ class Epilogue {
   uint64_t iterations(const tenon_launch& launch, uint32_t first_input) const;
   // Whether it is vectorised: four neighbours in a row of the result are neighbours in every
   // operand.
-  bool goes_by_four(const tenon_launch& launch, uint32_t first_input) const;
+  bool can_vectorise(const tenon_launch& launch, uint32_t first_input) const;
 
  private:
   Axes axes(const tenon_launch& launch, uint32_t first_input) const;

@@ -27,17 +27,17 @@ constexpr uint32_t kCount = 0, kAxes = 1;
 
 class LoopCode {
  public:
-  LoopCode(Code& code, const LoopPlan& plan, bool by_four)
+  LoopCode(Code& code, const LoopPlan& plan, bool is_vectorised)
       : code_(code),
         plan_(plan),
-        by_four_(by_four),
-        lanes_(lanes(plan, by_four)),
+        by_four_(is_vectorised),
+        lanes_(lanes(plan, is_vectorised)),
         n_(code.parameter(kCount)),
         operands_(code, plan, 0, static_cast<uint32_t>(plan.inputs.size()), code.u32(kAxes)) {}
 
   // Number of elements that an invocation computes at a time.
-  static uint32_t lanes(const LoopPlan& plan, bool by_four) {
-    if (by_four) return 4;
+  static uint32_t lanes(const LoopPlan& plan, bool is_vectorised) {
+    if (is_vectorised) return 4;
     size_t least = 4;
     for (const uint32_t value : plan.outputs) {
       least = std::min(least, tenon_sdk::size_of(plan.dtype(value)));
@@ -49,30 +49,30 @@ class LoopCode {
     if (!by_four_) {
       const U32 n_steps = lanes_ == 1 ? n_ : (n_ + (lanes_ - 1)) / lanes_;
       return code_.for_each(
-          n_steps, [&](U32 step) { go_over(lanes_ == 1 ? step : step * lanes_, lanes_, false); });
+          n_steps, [&](U32 step) { compute_lanes(lanes_ == 1 ? step : step * lanes_, lanes_, false); });
     }
-    code_.for_each(n_ >> 2, [&](U32 step) { go_over(step << 2, lanes_, true); });
+    code_.for_each(n_ >> 2, [&](U32 step) { compute_lanes(step << 2, lanes_, true); });
     if (operands_.has_axes()) return;  // Rows of a multiple of four leave no remainder.
     const U32 rest = n_ & 3;
-    code_.if_(code_.number() < rest, [&] { go_over(n_ - rest + code_.number(), 1, false); });
+    code_.if_(code_.number() < rest, [&] { compute_lanes(n_ - rest + code_.number(), 1, false); });
   }
 
  private:
   using Values = LoopOperands::Values;
 
-  void go_over(U32 first, uint32_t lanes, bool by_four) {
+  void compute_lanes(U32 first, uint32_t lanes, bool is_vectorised) {
     std::vector<U32> numbers = {first};  // Indices past the end recompute the last element.
     for (uint32_t lane = 1; lane < lanes; ++lane) {
-      numbers.push_back(by_four ? first + lane : min(first + lane, n_ - 1));
+      numbers.push_back(is_vectorised ? first + lane : min(first + lane, n_ - 1));
     }
     std::vector<Values> results(plan_.outputs.size());
-    for (const Values& lane : operands_.load(numbers, by_four)) {
+    for (const Values& lane : operands_.load(numbers, is_vectorised)) {
       const Values values = compute(plan_, lane);
       for (size_t i = 0; i < results.size(); ++i) results[i].push_back(values[plan_.outputs[i]]);
     }
     for (size_t i = 0; i < results.size(); ++i) {
       const Elements& memory = operands_.output(i);
-      by_four ? memory.store_four(first, results[i]) : store(memory, first, results[i]);
+      is_vectorised ? memory.store_four(first, results[i]) : store(memory, first, results[i]);
     }
   }
 
@@ -104,7 +104,7 @@ class Loop final : public Kernel {
       if (plan_.inputs[v].strides == TENON_STRIDES_STRIDED) strided_.push_back(v);
     }
     iterations_ = iterations_of(plan_);
-    is_long_ = 4 * iterations_ > kMostIterations ||
+    is_long_ = 4 * iterations_ > kMaxIterations ||
                module(false).size() > kLong * LoopCode::lanes(plan_, false);
   }
 
@@ -112,21 +112,21 @@ class Loop final : public Kernel {
     const tenon_view& out = launch.outputs[0];
     const int64_t n = tenon_sdk::count(out);
     if (n == 0) return nullptr;
-    Operand operands[Axes::kMostOperands];
+    Operand operands[Axes::kMaxOperands];
     for (uint32_t i = 0; i < n_operands(); ++i) operands[i] = operand_of(launch, i);
     if (!are_seen({operands, n_operands()})) return enqueue_parts(encoder, launch);
-    std::array<const int64_t*, Axes::kMostOperands> strides;
+    std::array<const int64_t*, Axes::kMaxOperands> strides;
     for (size_t k = 0; k < strided_.size(); ++k) strides[k] = launch.inputs[strided_[k]].strides;
     const Axes axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided_.size()});
-    const bool by_four = n >= kMany && goes_by_four({operands, n_operands()}, axes);
+    const bool is_vectorised = n >= kMany && can_vectorise({operands, n_operands()}, axes);
     const Pipeline* pipeline = nullptr;
-    tenon_error* error = pipelines_[by_four ? 1 : 0].get(device_, n_operands(), &pipeline,
-                                                         [&] { return module(by_four); });
+    tenon_error* error = pipelines_[is_vectorised ? 1 : 0].get(device_, n_operands(), &pipeline,
+                                                         [&] { return module(is_vectorised); });
     if (error != nullptr) return error;
     Words words;
     push(words, n);
     if (!strided_.empty()) axes.push(words);
-    const uint32_t lanes = LoopCode::lanes(plan_, by_four);
+    const uint32_t lanes = LoopCode::lanes(plan_, is_vectorised);
     const uint64_t n_steps = (static_cast<uint64_t>(n) + lanes - 1) / lanes;
     const Rounds rounds =
         iterations_ > 0 ? rounds_for(n_steps, lanes * iterations_) : groups_for(n_steps);
@@ -151,32 +151,32 @@ class Loop final : public Kernel {
   uint32_t n_operands() const { return plan_.n_operands(n_inputs()); }
 
   bool are_seen(std::span<const Operand> operands) const {
-    const uint64_t most = capabilities_of(device_).seen_bytes();
+    const uint64_t most = capabilities_of(device_).bindable_bytes();
     return std::all_of(operands.begin(), operands.end(),
                        [&](const Operand& operand) { return operand.end - operand.begin <= most; });
   }
   tenon_error* enqueue_parts(Encoder& encoder, const tenon_launch& launch) const {
-    Parts parts(launch, capabilities_of(device_).seen_bytes());
+    Parts parts(launch, capabilities_of(device_).bindable_bytes());
     while (parts.next()) {
       if (tenon_error* error = enqueue(encoder, parts.launch())) return error;
     }
     return nullptr;
   }
 
-  Words module(bool by_four) const {
+  Words module(bool is_vectorised) const {
     Code code(capabilities_of(device_), {.n_operands = n_operands(),
                                          .local_size = kLocalSize,
-                                         .vectors = by_four ? plan_.vectors(n_inputs()) : 0});
-    LoopCode(code, plan_, by_four).write();
+                                         .vectors = is_vectorised ? plan_.vectors(n_inputs()) : 0});
+    LoopCode(code, plan_, is_vectorised).write();
     return code.finish();
   }
 
   // Offsets matter only modulo 32 bytes, which recordings preserve. Values may be at any offset.
-  bool goes_by_four(std::span<const Operand> operands, const Axes& axes) const {
+  bool can_vectorise(std::span<const Operand> operands, const Axes& axes) const {
     if (is_long_ || (!strided_.empty() && axes.last_size() % 4 != 0)) return false;
     for (uint32_t i = 0; i < operands.size(); ++i) {
       if (!plan_.is_dense(n_inputs(), i)) continue;
-      if (!starts_by_four(operands[i], plan_.operand_dtype(n_inputs(), i))) return false;
+      if (!is_aligned_to_four(operands[i], plan_.operand_dtype(n_inputs(), i))) return false;
     }
     return true;
   }
@@ -221,7 +221,7 @@ uint64_t iterations_of(const LoopPlan& plan, bool per_row) {
 tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others) {
   const Capabilities& capabilities = capabilities_of(device);
   const size_t n_operands = plan.inputs.size() + plan.outputs.size() + n_others;
-  if (n_operands > Axes::kMostOperands) return TENON_STR("goes over no axes of so many operands");
+  if (n_operands > Axes::kMaxOperands) return TENON_STR("goes over no axes of so many operands");
   if (const tenon_string reason = refusal_of_operands(device, n_operands); reason.size > 0) {
     return reason;
   }
@@ -238,7 +238,7 @@ Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
   if (const tenon_string reason = refusal(device, plan); reason.size > 0) return {.reason = reason};
   if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
   const uint64_t iterations = LoopCode::lanes(plan, false) * iterations_of(plan);
-  if (iterations > std::min<uint64_t>(kMostIterations, capabilities_of(device).max_iterations)) {
+  if (iterations > std::min<uint64_t>(kMaxIterations, capabilities_of(device).max_iterations)) {
     return tenon_sdk::refuse("has a driver that would end so many loops");
   }
   return {

@@ -24,10 +24,10 @@ LoopOperands::LoopOperands(Code& code, const LoopPlan& plan, uint32_t first, uin
 }
 
 std::vector<LoopOperands::Values> LoopOperands::load(std::span<const U32> numbers,
-                                                     bool by_four) const {
+                                                     bool is_vectorised) const {
   std::vector<std::vector<U32>> places;
   for (size_t lane = 0; axes_ && lane < numbers.size(); ++lane) {
-    if (!by_four || lane == 0) {
+    if (!is_vectorised || lane == 0) {
       places.push_back(axes_->places(numbers[lane]));
       continue;
     }
@@ -41,11 +41,11 @@ std::vector<LoopOperands::Values> LoopOperands::load(std::span<const U32> number
     const auto strides = plan_.inputs[v].strides;
     const bool is_strided = strides == TENON_STRIDES_STRIDED;
     const bool is_dense = strides == TENON_STRIDES_DENSE;
-    const Values four = is_dense && by_four ? memory_[v].load_four(numbers[0]) : Values();
+    const Values four = is_dense && is_vectorised ? memory_[v].load_four(numbers[0]) : Values();
     for (size_t lane = 0; lane < numbers.size(); ++lane) {
       inputs[lane].push_back(is_strided  ? memory_[v].load(places[lane][n_strided])
                              : !is_dense ? uniform_[v]
-                             : by_four   ? four[lane]
+                             : is_vectorised   ? four[lane]
                                          : memory_[v].load(numbers[lane]));
     }
     if (is_strided) ++n_strided;

@@ -24,9 +24,9 @@ class LoopOperands {
                spirv::U32 axes);
 
   bool has_axes() const { return axes_.has_value(); }
-  // Loads the inputs of the elements with these linear indices. `by_four`: four neighbours in a row
+  // Loads the inputs of the elements with these linear indices. `is_vectorised`: four neighbours in a row
   // of all axes, the first at a multiple of four.
-  std::vector<Values> load(std::span<const spirv::U32> numbers, bool by_four) const;
+  std::vector<Values> load(std::span<const spirv::U32> numbers, bool is_vectorised) const;
   const spirv::Elements& output(size_t i) const { return memory_[n_inputs_ + i]; }
 
  private:

@@ -94,14 +94,14 @@ class Matmul final : public ProductKernel {
   }
 
   // Vectorised if neighbours are contiguous and the first of each four is at a multiple of four.
-  Fours fours(const tenon_launch& launch) const override {
+  VectorisedMatrices fours(const tenon_launch& launch) const override {
     const tenon_view &a = launch.inputs[0], &b = launch.inputs[1], &out = launch.outputs[0];
     const size_t last = out.rank - size_t{1};
     const size_t deep_a = gemm_.transpose_a ? last - 1 : last,
                  column_b = gemm_.transpose_b ? last - 1 : last;
-    return {.left = goes_by_four(operand_of(launch, 0), a, deep_a),
-            .right = goes_by_four(operand_of(launch, 1), b, column_b),
-            .result = goes_by_four(operand_of(launch, launch.n_inputs), out, last)};
+    return {.left = can_vectorise(operand_of(launch, 0), a, deep_a),
+            .right = can_vectorise(operand_of(launch, 1), b, column_b),
+            .result = can_vectorise(operand_of(launch, launch.n_inputs), out, last)};
   }
 
   AlongK along_k(const tenon_launch& launch) const override {

@@ -98,7 +98,7 @@ Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_de
 }  // namespace
 
 tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines& lines,
-                                const Operand& room, Operand* out_places) const {
+                                const Operand& room, Operand* out_indices) const {
   const Pipeline *blocks = nullptr, *merge = nullptr;
   tenon_error* error = sort_blocks_.get(device_, 2, &blocks, [&] {
     return sort_blocks(capabilities_of(device_), dtype_, is_descending_);
@@ -123,7 +123,7 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
     lines.others.push(words);
     from.is_written = true;
     const Operand operands[] = {x, from};
-    error = encoder.dispatch({blocks, operands, words, so_many_groups(static_cast<uint64_t>(n))});
+    error = encoder.dispatch({blocks, operands, words, groups_up_to_limit(static_cast<uint64_t>(n))});
     if (error != nullptr) return error;
     run = kLocalSize;
   }
@@ -141,7 +141,7 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
     std::swap(from, to);
   }
   from.is_written = false;
-  *out_places = from;
+  *out_indices = from;
   return nullptr;
 }
 

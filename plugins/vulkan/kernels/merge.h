@@ -46,7 +46,7 @@ class MergeSort {
   // Computes for each line the indices of its elements in sorted order, as words, line by line.
   // They are in `room`, which may be read.
   tenon_error* enqueue(Encoder& encoder, const Operand& x, const Lines& lines, const Operand& room,
-                       Operand* out_places) const;
+                       Operand* out_indices) const;
 
  private:
   tenon_device_p* const device_;

@@ -1,6 +1,6 @@
 // nonzero: the coordinates of nonzero elements, in order. A group processes a piece of x in two
 // passes: each invocation first counts the nonzero elements of its section, from which follow the
-// positions of its results. Pieces are processed by consecutive dispatches (kMostIterations); the
+// positions of its results. Pieces are processed by consecutive dispatches (kMaxIterations); the
 // count output carries the number found so far from one to the next. A last dispatch fills the
 // remainder.
 
@@ -30,7 +30,7 @@ constexpr int64_t kPiece = kStretch * kLocalSize;
 enum : uint32_t { kBegin, kEnd, kRoom, kRank, kSizes };
 
 // Operands: x, the coordinates, and the number found.
-Words find_in_piece(const Capabilities& capabilities, tenon_dtype dtype) {
+Words find_nonzero(const Capabilities& capabilities, tenon_dtype dtype) {
   Code code(capabilities, {.n_operands = 3, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), indices(code, 1, TENON_INT64), total(code, 2, TENON_INT64);
   const U32 room = code.parameter(kRoom), rank = code.parameter(kRank);
@@ -140,7 +140,7 @@ Prepared prepare_nonzero(const Request& request) {
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
   PipelineRef find, fill;
   tenon_error* error =
-      make_pipeline(request.device(), find_in_piece(capabilities, dtype), 3, &find);
+      make_pipeline(request.device(), find_nonzero(capabilities, dtype), 3, &find);
   if (error == nullptr) error = make_pipeline(request.device(), fill_rest(capabilities), 2, &fill);
   if (error != nullptr) return {.error = error};
   return {.kernel = std::make_unique<Nonzero>(request.device(), attrs, find, fill),

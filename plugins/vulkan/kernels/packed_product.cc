@@ -26,14 +26,14 @@ Division by(Code& code, uint32_t parameter) { return Division::load(code, code.u
 // Writes vector i of an operand: the result of four(), or one(j) for each j below four; zero where
 // is_there(j) is false.
 template <class Four, class One, class IsThere>
-void write_vector(Code& code, uint32_t operand, U32 i, bool by_four, const Four& four,
+void write_vector(Code& code, uint32_t operand, U32 i, bool is_vectorised, const Four& four,
                   const One& one, const IsThere& is_there) {
   const Element zero = spirv::constant(code, TENON_FLOAT32, 0);
   std::vector<Element> elements;
-  if (by_four) elements = four();
+  if (is_vectorised) elements = four();
   std::array<U32, kVector> words;
   for (uint32_t j = 0; j < kVector; ++j) {
-    if (!by_four) elements.push_back(one(j));
+    if (!is_vectorised) elements.push_back(one(j));
     words[j] = bits_of(select(is_there(j), elements[j], zero)).low;
   }
   code.operand(operand).store_vector((code.place(operand) >> 4) + i, words);
@@ -178,7 +178,7 @@ void write_product(Code& code, const FactorsOf& factors_of, uint32_t left_operan
         const U32 row = down * shape.rows() + r;
         std::vector<Element> elements;
         for (const Var<F32>& sum : line) elements.emplace_back(TENON_FLOAT32, sum.get());
-        if (how == Sums::kByFour) {
+        if (how == Sums::kVectorised) {
           const U32 column = first_column + block.column(0);
           return code.if_((row < rows) & (column < columns),
                           [&] { factors.store_four(row, column, elements); });
@@ -220,7 +220,7 @@ std::optional<PackedShape> packed_shape(const Capabilities& capabilities) {
 
 // Layout: [matrix][tile][block][row][k]. Elements outside the matrix are zero.
 void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
-                       const PackedShape& shape, bool by_four) {
+                       const PackedShape& shape, bool is_vectorised) {
   const U32 rows = code.parameter(kRows), deep = code.parameter(kDeep),
             n_blocks = code.parameter(kBlocks), first_block = code.parameter(kFirstBlock),
             first_matrix = code.parameter(kFirstMatrix);
@@ -236,7 +236,7 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
     const Factors factors = factors_of(matrix + first_matrix);
     const U32 own_row = min(row, rows - 1);
     write_vector(
-        code, to, i, by_four,
+        code, to, i, is_vectorised,
         [&] { return factors.left_four(own_row, min(first_k, deep - kVector)); },
         [&](uint32_t j) { return factors.left(own_row, min(first_k + j, deep - 1)); },
         [&](uint32_t j) { return (row < rows) & (first_k + j < deep); });
@@ -245,7 +245,7 @@ void write_packed_left(Code& code, const FactorsOf& factors_of, uint32_t to,
 
 // Layout: [matrix][tile][k][column], padded likewise.
 void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
-                        const PackedShape& shape, bool by_four) {
+                        const PackedShape& shape, bool is_vectorised) {
   const U32 columns = code.parameter(kColumns), deep = code.parameter(kDeep),
             n_tiles = code.parameter(kTiles), first_matrix = code.parameter(kFirstMatrix),
             first_tile = code.parameter(kFirstTile),
@@ -261,7 +261,7 @@ void write_packed_right(Code& code, const FactorsOf& factors_of, uint32_t to,
     const Factors factors = factors_of(matrix + first_matrix);
     const U32 own_k = min(k, deep - 1);
     write_vector(
-        code, to, i, by_four,
+        code, to, i, is_vectorised,
         [&] { return factors.right_four(own_k, min(first_column, columns - kVector)); },
         [&](uint32_t j) { return factors.right(own_k, min(first_column + j, columns - 1)); },
         [&](uint32_t j) { return (first_column + j < columns) & (k < deep); });

@@ -97,15 +97,15 @@ struct PackedShape {
 // None if packing does not pay off on the device.
 std::optional<PackedShape> packed_shape(const Capabilities& capabilities);
 
-// Write a factor to operand `to`, which is written as vectors. `by_four`: loads the factors as
+// Write a factor to operand `to`, which is written as vectors. `is_vectorised`: loads the factors as
 // vectors.
 void write_packed_left(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
-                       const PackedShape& shape, bool by_four);
+                       const PackedShape& shape, bool is_vectorised);
 void write_packed_right(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
-                        const PackedShape& shape, bool by_four);
+                        const PackedShape& shape, bool is_vectorised);
 enum class Sums {
   kWhole,   // Over all blocks of k.
-  kByFour,  // The same, stored as vectors; only with texels.
+  kVectorised,  // The same, stored as vectors; only with texels.
   kPartial  // Over a part of k. Adds the sums of earlier parts from one more operand, and
             // stores the sums there unless the part is the last.
 };

@@ -8,7 +8,7 @@ namespace {
 
 // A multiple of every alignment that vectorised loops need, so that they stay vectorised in each
 // part.
-constexpr int64_t kEvenly = 65536;
+constexpr int64_t kPartAlignment = 65536;
 
 bool is_one_element(const tenon_view& view) {
   return view.buffer == nullptr || view.strides_class == TENON_STRIDES_UNIFORM;
@@ -16,8 +16,8 @@ bool is_one_element(const tenon_view& view) {
 
 }  // namespace
 
-Parts::Parts(const tenon_launch& launch, uint64_t seen_bytes)
-    : whole_(launch), seen_bytes_(seen_bytes), part_(launch) {
+Parts::Parts(const tenon_launch& launch, uint64_t bindable_bytes)
+    : whole_(launch), bindable_bytes_(bindable_bytes), part_(launch) {
   const tenon_view& out = launch.outputs[0];
   views_.assign(launch.inputs, launch.inputs + launch.n_inputs);
   views_.insert(views_.end(), launch.outputs, launch.outputs + launch.n_outputs);
@@ -35,9 +35,9 @@ Parts::Parts(const tenon_launch& launch, uint64_t seen_bytes)
     dense_strides_[axis] = stride;
     stride *= sizes_[axis];
   }
-  while (axis_ + 1 < rank_ && most_at_once(axis_) == 0) ++axis_;
-  at_once_ = std::max<int64_t>(most_at_once(axis_), 1);
-  if (axis_ + 1 == rank_ && at_once_ > kEvenly) at_once_ = at_once_ / kEvenly * kEvenly;
+  while (axis_ + 1 < rank_ && max_at_once(axis_) == 0) ++axis_;
+  at_once_ = std::max<int64_t>(max_at_once(axis_), 1);
+  if (axis_ + 1 == rank_ && at_once_ > kPartAlignment) at_once_ = at_once_ / kPartAlignment * kPartAlignment;
   part_sizes_ = sizes_;
   std::fill_n(part_sizes_.begin(), axis_, 1);
   for (tenon_view& view : views_) {
@@ -53,7 +53,7 @@ const int64_t* Parts::strides_of(const tenon_view& view) const {
   return view.strides_class == TENON_STRIDES_STRIDED ? view.strides : dense_strides_.data();
 }
 
-int64_t Parts::extent_behind(const tenon_view& view, size_t axis) const {
+int64_t Parts::extent_after(const tenon_view& view, size_t axis) const {
   const int64_t* const strides = strides_of(view);
   int64_t extent = 0;
   for (size_t k = axis + 1; k < rank_; ++k) extent += (sizes_[k] - 1) * std::abs(strides[k]);
@@ -61,12 +61,12 @@ int64_t Parts::extent_behind(const tenon_view& view, size_t axis) const {
 }
 
 // The maximum number of indices of an axis, with all axes after it, that fit; 0: not even one.
-int64_t Parts::most_at_once(size_t axis) const {
+int64_t Parts::max_at_once(size_t axis) const {
   int64_t most = std::numeric_limits<int64_t>::max();
   for (const tenon_view& view : views_) {
     if (is_one_element(view)) continue;
-    const auto n_seen = static_cast<int64_t>(seen_bytes_ / tenon_sdk::size_of(view.dtype));
-    const int64_t room = n_seen - 1 - extent_behind(view, axis);
+    const auto n_seen = static_cast<int64_t>(bindable_bytes_ / tenon_sdk::size_of(view.dtype));
+    const int64_t room = n_seen - 1 - extent_after(view, axis);
     const int64_t stride = std::abs(strides_of(view)[axis]);
     if (room < 0) return 0;
     if (stride > 0) most = std::min(most, room / stride + 1);

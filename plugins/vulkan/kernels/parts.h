@@ -12,9 +12,9 @@ namespace tenon_vulkan {
 
 class Parts {
  public:
-  // All operands have the sizes of the outputs, which are dense. A binding holds `seen_bytes` of an
+  // All operands have the sizes of the outputs, which are dense. A binding holds `bindable_bytes` of an
   // operand, at any offset.
-  Parts(const tenon_launch& launch, uint64_t seen_bytes);
+  Parts(const tenon_launch& launch, uint64_t bindable_bytes);
   Parts(const Parts&) = delete;
 
   // Advances to the next part, initially the first. Returns false if there are no more.
@@ -27,11 +27,11 @@ class Parts {
 
   const int64_t* strides_of(const tenon_view& view) const;
   // The distance between an operand's elements that differ only in axes after this one.
-  int64_t extent_behind(const tenon_view& view, size_t axis) const;
-  int64_t most_at_once(size_t axis) const;
+  int64_t extent_after(const tenon_view& view, size_t axis) const;
+  int64_t max_at_once(size_t axis) const;
 
   const tenon_launch& whole_;
-  const uint64_t seen_bytes_;
+  const uint64_t bindable_bytes_;
   size_t rank_;
   Sizes sizes_{}, dense_strides_{};
   // A part has one index of each axis before `axis_`, `at_once_` indices of `axis_`, and all of the

@@ -27,13 +27,13 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   Spatial taps = {1, 1, 1};
   Window::set(taps, attrs.kernel_shape, attrs.n_kernel_shape, rank);
   for (size_t i = 0; i < kSpatial; ++i) {
-    constexpr int64_t kMost = 1 << 28;  // Positions are signed.
-    if (std::max({window.steps[i], window.pads[i], taps[i] * window.dilations[i]}) > kMost) {
+    constexpr int64_t kMax = 1 << 28;  // Positions are signed.
+    if (std::max({window.steps[i], window.pads[i], taps[i] * window.dilations[i]}) > kMax) {
       return tenon_sdk::refuse("has no room for such windows");
     }
   }
-  const bool tells_where = request.n_outputs() > 1 && request.output(1).dtype != TENON_DTYPE_NONE;
-  const uint32_t n_operands = tells_where ? 3 : 2;
+  const bool returns_indices = request.n_outputs() > 1 && request.output(1).dtype != TENON_DTYPE_NONE;
+  const uint32_t n_operands = returns_indices ? 3 : 2;
   const Reduction reduction(op, dtype);
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
   const Elements x(code, 0, dtype), y(code, 1, dtype);
@@ -45,7 +45,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const int64_t n_taps = taps[0] * taps[1] * taps[2];
   // A maximum does not depend on the order. A driver may end loops of more than max_iterations.
   const bool in_runs = op == TENON_OP_window_sum && n_taps > int64_t{kRun} &&
-                       n_taps <= int64_t{kMostCounted} &&
+                       n_taps <= int64_t{kMaxCount} &&
                        iterations_of_runs(false, n_taps) <= capabilities.max_iterations;
   code.for_each(code.parameter(0u), [&](U32 i) {
     const PlanesCode::At at = y_planes.at(i);
@@ -77,22 +77,22 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
     };
     const Reduction::Partial whole = in_runs ? run_by_run() : in_sequence();
     y.store(i, spirv::cast(whole.value, dtype));
-    if (tells_where) Elements(code, 2, TENON_INT64).store(i, reduction.result(whole));
+    if (returns_indices) Elements(code, 2, TENON_INT64).store(i, reduction.result(whole));
   });
   const uint64_t iterations =
       in_runs ? iterations_of_runs(false, n_taps) : iterations_of_places(taps);
-  const auto fill = [window, taps, tells_where, iterations](const tenon_launch& launch,
+  const auto fill = [window, taps, returns_indices, iterations](const tenon_launch& launch,
                                                             Words& words) {
     const int64_t n = tenon_sdk::count(launch.outputs[0]);
-    const Planes windows(launch.outputs[0]);
+    const PlaneLayout windows(launch.outputs[0]);
     push(words, n);
-    Planes(launch.inputs[0]).push(words);
+    PlaneLayout(launch.inputs[0]).push(words);
     windows.push(words);
     window.push(words);
     for (const int64_t size : taps) push(words, size);
     Rounds rounds = rounds_for(static_cast<uint64_t>(n), iterations);
     rounds.are_counted = window.is_counted(windows.sizes, taps) &&
-                         (!tells_where || tenon_sdk::count(launch.inputs[0]) <= kMostCounted);
+                         (!returns_indices || tenon_sdk::count(launch.inputs[0]) <= kMaxCount);
     return rounds;
   };
   return one_dispatch(request.device(), code, n_operands,

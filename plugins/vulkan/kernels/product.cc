@@ -41,8 +41,8 @@ tenon_string refusal_of_product(const Request& request) {
   return refusal_of_operands(request.device(), n_operands);
 }
 
-bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis) {
-  if (!starts_by_four(operand, view.dtype) || view.strides[axis] != 1 ||
+bool can_vectorise(const Operand& operand, const tenon_view& view, size_t axis) {
+  if (!is_aligned_to_four(operand, view.dtype) || view.strides[axis] != 1 ||
       view.sizes[axis] % 4 != 0) {
     return false;
   }
@@ -79,16 +79,16 @@ void set_division(Words& words, uint32_t parameter, int64_t number) {
 }
 
 // Maximum size of packed factors. Larger products are computed in consecutive parts.
-constexpr int64_t kMostPackedBytes = 32 << 20;
+constexpr int64_t kMaxPackedBytes = 32 << 20;
 
 // Packs a product if it pays off, since each packed element is multiplied several times, and if it
 // has more steps than an invocation of the tiled kernel may take.
 std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes& sizes) const {
-  constexpr int64_t kLeastProducts = 1 << 15, kLeastTimes = 4, kMostSteps = kMostIterations / 2;
+  constexpr int64_t kMinProducts = 1 << 15, kMinReuse = 4, kMaxSteps = kMaxIterations / 2;
   if (!packed_ || sizes.matrices * sizes.rows * sizes.columns == 0) return std::nullopt;
-  if (sizes.deep <= kMostSteps &&
-      (sizes.rows * sizes.columns < kLeastTimes * (sizes.rows + sizes.columns) ||
-       sizes.matrices * sizes.rows * sizes.columns * sizes.deep < kLeastProducts)) {
+  if (sizes.deep <= kMaxSteps &&
+      (sizes.rows * sizes.columns < kMinReuse * (sizes.rows + sizes.columns) ||
+       sizes.matrices * sizes.rows * sizes.columns * sizes.deep < kMinProducts)) {
     return std::nullopt;
   }
   const int64_t n_blocks = divide_up(sizes.deep, packed_->block());
@@ -96,9 +96,9 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
   const int64_t block_bytes = packed_->block() * static_cast<int64_t>(sizeof(float));
   const int64_t left_block_bytes = n_down * packed_->rows() * block_bytes;
   // All rows of a block are packed, and must fit into one binding.
-  const auto seen_bytes = static_cast<int64_t>(capabilities_.seen_bytes());
+  const auto bindable_bytes = static_cast<int64_t>(capabilities_.bindable_bytes());
   const int64_t in_chain = longest_chain(sizes.deep) / packed_->block();
-  const int64_t blocks_at_once = std::min({n_blocks, in_chain, seen_bytes / left_block_bytes});
+  const int64_t blocks_at_once = std::min({n_blocks, in_chain, bindable_bytes / left_block_bytes});
   if (blocks_at_once == 0) return std::nullopt;
   const int64_t k_bytes = blocks_at_once * block_bytes;
   Packing packing = {.n_blocks = n_blocks,
@@ -109,16 +109,16 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
   // Several matrices at a time; if not even one fits, some of its columns.
   const int64_t matrix_bytes = packing.left_bytes + packing.n_tiles * packing.tile_bytes;
   packing.matrices_at_once =
-      std::clamp<int64_t>(kMostPackedBytes / matrix_bytes, 1, sizes.matrices);
+      std::clamp<int64_t>(kMaxPackedBytes / matrix_bytes, 1, sizes.matrices);
   packing.tiles_at_once = packing.n_tiles;
-  if (matrix_bytes > kMostPackedBytes) {
-    const int64_t room = std::max<int64_t>(kMostPackedBytes - packing.left_bytes, 0);
+  if (matrix_bytes > kMaxPackedBytes) {
+    const int64_t room = std::max<int64_t>(kMaxPackedBytes - packing.left_bytes, 0);
     packing.tiles_at_once = std::clamp<int64_t>(room / packing.tile_bytes, 1, packing.n_tiles);
   }
   if (packing.has_partial_sums()) {
     packing.sums_bytes = n_down * packed_->rows() * packing.tiles_at_once * packed_->columns() *
                          static_cast<int64_t>(sizeof(float));
-    if (packing.sums_bytes > seen_bytes) return std::nullopt;
+    if (packing.sums_bytes > bindable_bytes) return std::nullopt;
   }
   return packing;
 }
@@ -130,20 +130,20 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
         all->matrices_at_once *
         (all->left_bytes + all->tiles_at_once * all->tile_bytes + all->sums_bytes));
   }
-  const SumParts own = parts(product);
+  const SplitK own = parts(product);
   if (own.n == 1) return 0;
   return static_cast<uint64_t>(own.at_once * product.matrices * product.rows * product.columns) *
          tenon_sdk::size_of(wide_);
 }
 
 // A sum in parts needs one more operand, which must fit into one binding.
-SumParts ProductKernel::parts(const ProductSizes& sizes) const {
+SplitK ProductKernel::parts(const ProductSizes& sizes) const {
   if (n_operands_ + 1 > capabilities_.max_operands) return {.steps = sizes.deep};
-  const SumParts parts = parts_of_sums(capabilities_, wide_, sizes);
+  const SplitK parts = parts_of_sums(capabilities_, wide_, sizes);
   const auto bytes =
       static_cast<uint64_t>(parts.at_once * sizes.matrices * sizes.rows * sizes.columns) *
       tenon_sdk::size_of(wide_);
-  return bytes <= capabilities_.seen_bytes() ? parts : SumParts{.steps = sizes.deep};
+  return bytes <= capabilities_.bindable_bytes() ? parts : SplitK{.steps = sizes.deep};
 }
 
 tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch) const {
@@ -160,12 +160,12 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
   const uint32_t first_of_loop = launch.n_inputs - (epilogue_ ? epilogue_->n_inputs() : 0);
   if (epilogue_) epilogue_->push(launch, first_of_loop, words);
   if (const std::optional<Packing> all = packing(product)) {
-    Fours by_four = fours(launch);
-    if (epilogue_ && !epilogue_->goes_by_four(launch, first_of_loop)) by_four.result = false;
+    VectorisedMatrices is_vectorised = fours(launch);
+    if (epilogue_ && !epilogue_->can_vectorise(launch, first_of_loop)) is_vectorised.result = false;
     return run_packed(encoder, std::move(operands), workspace_of(launch), words, product, *all,
-                      by_four);
+                      is_vectorised);
   }
-  const SumParts own = parts(product);
+  const SplitK own = parts(product);
   words[kSteps] = static_cast<uint32_t>(own.steps);
   const AlongK along = along_k(launch);
   words[kLeftAlongK] = along.left ? 1 : 0;
@@ -186,18 +186,18 @@ tenon_error* ProductKernel::enqueue(Encoder& encoder, const tenon_launch& launch
   return add_parts(encoder, std::move(operands), sums, words, product);
 }
 
-uint32_t ProductKernel::vectors_of(uint32_t operand, bool by_four) const {
-  return by_four && spirv::Elements::needs_vectors(dtype_) ? 1u << operand : 0;
+uint32_t ProductKernel::vectors_of(uint32_t operand, bool is_vectorised) const {
+  return is_vectorised && spirv::Elements::needs_vectors(dtype_) ? 1u << operand : 0;
 }
 
-uint32_t ProductKernel::vectors_of_result(bool by_four) const {
+uint32_t ProductKernel::vectors_of_result(bool is_vectorised) const {
   const uint32_t first = operands_.n_inputs;
-  if (!by_four || !epilogue_) return vectors_of(first, by_four);
+  if (!is_vectorised || !epilogue_) return vectors_of(first, is_vectorised);
   return epilogue_->plan().vectors(epilogue_->n_inputs()) << first;
 }
 
-Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool by_four) const {
-  const uint32_t vectors = vectors_of(operand, by_four), written = 1u << n_operands_;
+Code::Shape ProductKernel::shape_of_packing(uint32_t operand, bool is_vectorised) const {
+  const uint32_t vectors = vectors_of(operand, is_vectorised), written = 1u << n_operands_;
   return {.n_operands = n_operands_ + 1,
           .local_size = kLocalSize,
           .vectors = written | (packed_->reads_texels ? 0 : vectors),
@@ -227,7 +227,7 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
   const uint64_t of_tile =
       std::max<uint64_t>(n_panels * static_cast<uint64_t>(lines * lines) * kPanelDepth, 1);
   const uint64_t tiles_at_once =
-      std::clamp<uint64_t>(capabilities_.products_at_once / of_tile, 1, n_tiles);
+      std::clamp<uint64_t>(capabilities_.max_products_per_submission / of_tile, 1, n_tiles);
   // A panel costs one iteration plus those of its k; a row of sums costs one plus its stores.
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
@@ -282,7 +282,7 @@ tenon_error* ProductKernel::add_parts(Encoder& encoder, std::vector<Operand> ope
 tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> operands,
                                        const Operand& workspace, Words& words,
                                        const ProductSizes& product, const Packing& all,
-                                       const Fours& fours) const {
+                                       const VectorisedMatrices& fours) const {
   const auto bytes = [&](int64_t of_matrix) {
     return static_cast<uint64_t>(all.matrices_at_once * of_matrix);
   };
@@ -323,13 +323,13 @@ tenon_error* ProductKernel::run_packed(Encoder& encoder, std::vector<Operand> op
 }
 
 tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operand> operands,
-                                 const Operand& to, const Words& words, bool by_four) const {
+                                 const Operand& to, const Words& words, bool is_vectorised) const {
   const auto write = side == kLeft ? write_packed_left : write_packed_right;
   const uint32_t from = side == kLeft ? operands_.left : operands_.right;
   const Pipeline* pipeline = nullptr;
   if (tenon_error* error =
-          get(pack_[side][by_four], shape_of_packing(from, by_four), pipeline,
-              [&](Code& code) { write(code, factors(code), n_operands_, *packed_, by_four); })) {
+          get(pack_[side][is_vectorised], shape_of_packing(from, is_vectorised), pipeline,
+              [&](Code& code) { write(code, factors(code), n_operands_, *packed_, is_vectorised); })) {
     return error;
   }
   only_read(operands);
@@ -340,17 +340,17 @@ tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operan
 
 tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
                                      Operand right, const Operand* sums, const Words& words,
-                                     bool by_four) const {
+                                     bool is_vectorised) const {
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;
   // Without texels an invocation has no neighbouring columns.
   const Sums how = sums != nullptr                    ? Sums::kPartial
-                   : by_four && packed_->reads_texels ? Sums::kByFour
+                   : is_vectorised && packed_->reads_texels ? Sums::kVectorised
                                                       : Sums::kWhole;
   if (tenon_error* error = get(multiply_[static_cast<size_t>(how)],
                                {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
                                 .local_size = packed_->lanes,
-                                .vectors = vectors_of_result(how == Sums::kByFour),
+                                .vectors = vectors_of_result(how == Sums::kVectorised),
                                 .texels = packed_->reads_texels ? 3u << n : 0},
                                pipeline, [&](Code& code) {
                                  write_packed_product(code, factors(code), n, *packed_, how);
@@ -363,7 +363,7 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
   const int64_t n_tiles =
       int64_t{words[kMatrices]} * words[kTiles] * divide_up(words[kRows], packed_->rows());
   return encoder.dispatch(
-      {pipeline, operands, words, so_many_groups(static_cast<uint64_t>(n_tiles))});
+      {pipeline, operands, words, groups_up_to_limit(static_cast<uint64_t>(n_tiles))});
 }
 
 // The iterations of an epilogue's ops are not counted in a product, so these ops must not loop.

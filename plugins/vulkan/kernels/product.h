@@ -22,12 +22,12 @@ tenon_dtype product_dtype(tenon_dtype dtype);
 
 // The matrices that are vectorised, in fours: their sizes are multiples of four, so no remainder is
 // left.
-struct Fours {
+struct VectorisedMatrices {
   bool left = false, right = false, result = false;
 };
 
 // Whether the axis is vectorised: every fourth element is at a multiple of four.
-bool goes_by_four(const Operand& operand, const tenon_view& view, size_t axis);
+bool can_vectorise(const Operand& operand, const tenon_view& view, size_t axis);
 
 // Whether contiguous elements of a factor are neighbours in k, rather than in rows or columns.
 struct AlongK {
@@ -67,7 +67,7 @@ class ProductKernel : public Kernel, public ProductParameters {
   virtual FactorsOf factors(spirv::Code& code) const = 0;
   virtual ProductSizes sizes(const tenon_launch& launch) const = 0;
   virtual void push(const tenon_launch& launch, Words& words) const = 0;
-  virtual Fours fours(const tenon_launch& launch) const = 0;
+  virtual VectorisedMatrices fours(const tenon_launch& launch) const = 0;
   virtual AlongK along_k(const tenon_launch& launch) const = 0;
   // Returns an error if the shaders cannot compute the launch.
   virtual tenon_error* check(const tenon_launch&) const { return nullptr; }
@@ -85,12 +85,12 @@ class ProductKernel : public Kernel, public ProductParameters {
 
   // Empty if the product is not packed.
   std::optional<Packing> packing(const ProductSizes& sizes) const;
-  SumParts parts(const ProductSizes& sizes) const;
+  SplitK parts(const ProductSizes& sizes) const;
   // Mask of an operand that is vectorised, for Code::Shape.
-  uint32_t vectors_of(uint32_t operand, bool by_four) const;
-  uint32_t vectors_of_result(bool by_four) const;
+  uint32_t vectors_of(uint32_t operand, bool is_vectorised) const;
+  uint32_t vectors_of_result(bool is_vectorised) const;
   // The shape of a shader that packs this operand.
-  spirv::Code::Shape shape_of_packing(uint32_t operand, bool by_four) const;
+  spirv::Code::Shape shape_of_packing(uint32_t operand, bool is_vectorised) const;
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
@@ -101,13 +101,13 @@ class ProductKernel : public Kernel, public ProductParameters {
                          const Words& words, const ProductSizes& product) const;
   tenon_error* run_packed(Encoder& encoder, std::vector<Operand> operands, const Operand& workspace,
                           Words& words, const ProductSizes& product, const Packing& all,
-                          const Fours& fours) const;
+                          const VectorisedMatrices& fours) const;
   enum Side { kLeft, kRight };
   tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
-                    const Words& words, bool by_four) const;
+                    const Words& words, bool is_vectorised) const;
   // `sums`: NULL if all of k is in one part.
   tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
-                        Operand right, const Operand* sums, const Words& words, bool by_four) const;
+                        Operand right, const Operand* sums, const Words& words, bool is_vectorised) const;
 
   tenon_device_p* const device_;
   const Capabilities& capabilities_;

@@ -20,7 +20,7 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-constexpr int64_t kLongestWhole = 32768;  // Of rows; longer ones are cut into parts
+constexpr int64_t kMaxWholeRow = 32768;  // Of rows; longer ones are cut into parts
 constexpr int64_t kPart = 16384;          // of this many elements.
 
 // The variant of a shader of this family.
@@ -101,7 +101,7 @@ class PassCode {
 
   Reduction::Partial load(U32 place, U32 i) {
     if (!pass_.from_partials) {
-      const U32 within = (pass_.by_lines ? reduced_->places_on_line(i) : reduced_->places(i))[0];
+      const U32 within = (pass_.by_lines ? reduced_->line_offsets(i) : reduced_->places(i))[0];
       return reduction_.partial(from_.load(place + within), i);
     }
     const U32 at = place + i;
@@ -195,7 +195,7 @@ class ReduceKernel final : public Kernel {
       ((mask_ >> axis & 1) != 0 ? sizes.length : sizes.n_rows) *= x.sizes[axis];
     }
     sizes.part = sizes.length;
-    if (sizes.length > kLongestWhole) {
+    if (sizes.length > kMaxWholeRow) {
       sizes.part = capabilities_of(device_).runs_on_host
                        ? longest_short_row(capabilities_of(device_))
                        : kPart;

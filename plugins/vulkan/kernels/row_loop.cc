@@ -71,7 +71,7 @@ class RowLoopCode {
     memory_.emplace_back(code_, static_cast<uint32_t>(memory_.size()), dtype);
   }
   size_t n_inputs() const { return plan_.inputs.size(); }
-  const LoopPlan::Instruction& giver(uint32_t value) const {
+  const LoopPlan::Instruction& instruction_of(uint32_t value) const {
     return plan_.instructions[value - n_inputs()];
   }
 
@@ -89,8 +89,8 @@ class RowLoopCode {
       size_t first_reduction = 0;
       std::vector<size_t> numbers;
       for (uint32_t v = static_cast<uint32_t>(n_inputs()); v < of_row.size(); ++v) {
-        if (!giver(v).reduces) continue;
-        if (!of_row[v] && is_there(giver(v).inputs[0], of_row)) {
+        if (!instruction_of(v).reduces) continue;
+        if (!of_row[v] && is_there(instruction_of(v).inputs[0], of_row)) {
           reduced.push_back(v);
           numbers.push_back(first_reduction);
         }
@@ -104,7 +104,7 @@ class RowLoopCode {
         }
       }
       if (reduced.empty() && given.empty()) break;
-      go_along(places, reduced, numbers, given, of_row);
+      iterate_row(places, reduced, numbers, given, of_row);
     }
     for (uint32_t i = 0; i < plan_.outputs.size(); ++i) {
       const uint32_t value = plan_.outputs[i];
@@ -122,7 +122,7 @@ class RowLoopCode {
   // Computes the values per row whose operands are available.
   void complete(Values& of_row) {
     for (uint32_t v = static_cast<uint32_t>(n_inputs()); v < of_row.size(); ++v) {
-      const LoopPlan::Instruction& instruction = giver(v);
+      const LoopPlan::Instruction& instruction = instruction_of(v);
       if (of_row[v] || !instruction.is_per_row || instruction.reduces) continue;
       std::vector<Element> inputs;
       for (const uint32_t input : instruction.inputs) {
@@ -139,12 +139,12 @@ class RowLoopCode {
   bool is_there(uint32_t value, const Values& of_row) const {
     if (of_row[value] || (value < n_inputs() && !plan_.is_per_row(value))) return true;
     if (plan_.is_per_row(value)) return false;
-    const std::vector<uint32_t>& inputs = giver(value).inputs;
+    const std::vector<uint32_t>& inputs = instruction_of(value).inputs;
     return std::all_of(inputs.begin(), inputs.end(),
                        [&](uint32_t input) { return is_there(input, of_row); });
   }
 
-  void go_along(const std::vector<U32>& places, const std::vector<uint32_t>& reduced,
+  void iterate_row(const std::vector<U32>& places, const std::vector<uint32_t>& reduced,
                 const std::vector<size_t>& numbers, const std::vector<uint32_t>& given,
                 Values& of_row) {
     std::vector<const Reduction*> reductions;
@@ -152,10 +152,10 @@ class RowLoopCode {
     const U32 begin = by_groups_ ? code_.local_index() : code_.u32(0);
     const U32 step = code_.u32(by_groups_ ? kLocalSize : 1);
     const auto body = [&](U32 i, std::span<const PartialVar> run) {
-      const std::vector<U32> within = by_lines_ ? along_->places_on_line(i) : along_->places(i);
+      const std::vector<U32> within = by_lines_ ? along_->line_offsets(i) : along_->places(i);
       Values of_element = of_row;
       for (size_t k = 0; k < reduced.size(); ++k) {
-        const Element x = compute(giver(reduced[k]).inputs[0], places, within, of_element);
+        const Element x = compute(instruction_of(reduced[k]).inputs[0], places, within, of_element);
         run[k].set(reductions[k]->join(run[k].get(), reductions[k]->partial(x, i)));
       }
       for (const uint32_t output : given) {
@@ -178,10 +178,10 @@ class RowLoopCode {
         of_element[value] = memory_[value].load(places[value] + within[value]);
       } else {
         std::vector<Element> inputs;
-        for (const uint32_t input : giver(value).inputs) {
+        for (const uint32_t input : instruction_of(value).inputs) {
           inputs.push_back(compute(input, places, within, of_element));
         }
-        of_element[value] = scalar_op(giver(value).op, inputs, giver(value).dtype);
+        of_element[value] = scalar_op(instruction_of(value).op, inputs, instruction_of(value).dtype);
       }
     }
     return *of_element[value];
@@ -215,9 +215,9 @@ class RowLoop final : public Kernel {
     static constexpr int64_t kZeros[TENON_MAX_RANK] = {};
     const tenon_view& x = launch.inputs[0];
     const uint32_t n_operands = launch.n_inputs + launch.n_outputs;
-    Operand operands[Axes::kMostOperands];
-    const int64_t* beside[Axes::kMostOperands];
-    const int64_t* along[Axes::kMostOperands];
+    Operand operands[Axes::kMaxOperands];
+    const int64_t* beside[Axes::kMaxOperands];
+    const int64_t* along[Axes::kMaxOperands];
     for (uint32_t i = 0; i < n_operands; ++i) {
       const bool is_input = i < launch.n_inputs;
       const tenon_view& view = is_input ? launch.inputs[i] : launch.outputs[i - launch.n_inputs];

@@ -33,7 +33,7 @@ using Partial = Reduction::Partial;
 
 // On software drivers a barrier costs more than a hundred steps.
 int64_t short_line(const Capabilities& capabilities) {
-  return capabilities.runs_on_host ? kMostIterations / 2 : 256;
+  return capabilities.runs_on_host ? kMaxIterations / 2 : 256;
 }
 constexpr uint32_t kScanRun = 256;
 constexpr uint32_t kEach = 8;
@@ -44,14 +44,14 @@ constexpr int64_t kPart = 4 * kTile;
 
 struct Scan {
   bool is_exclusive, is_reverse;
-  bool tells_where;  // A second result: the index of the element.
+  bool returns_indices;  // A second result: the index of the element.
   bool adds = false;
 };
 
 // The variant of a shader of this family.
 struct Pass {
   bool by_groups;      // A group processes a part of a line; otherwise an invocation a line.
-  bool brings_down;    // Reduces each part to a partial result; otherwise scans.
+  bool reduces;    // Reduces each part to a partial result; otherwise scans.
   bool from_partials;  // Lines are partial results: an exclusive scan in place.
   bool has_before;     // The prefix of each part is an operand.
 };
@@ -94,19 +94,19 @@ class ScanCode {
       x_.emplace(code, operand++, dtype);
       axes_.emplace(code, code.u32(kAxes), 2);
     }
-    if (pass.brings_down) {
+    if (pass.reduces) {
       given_.emplace(code, reduction, operand);
     } else if (!pass.from_partials) {
       y_.emplace(code, operand++, dtype);
-      if (scan.tells_where) where_.emplace(code, operand++, TENON_INT64);
+      if (scan.returns_indices) where_.emplace(code, operand++, TENON_INT64);
     }
     if (pass.has_before) before_.emplace(code, reduction, operand);
   }
 
   void write() {
     if (!pass_.by_groups) {
-      code_.for_each(code_.parameter(kLines), [&](U32 line) { go_along(place_of(line)); });
-    } else if (pass_.brings_down) {
+      code_.for_each(code_.parameter(kLines), [&](U32 line) { scan_line(place_of(line)); });
+    } else if (pass_.reduces) {
       const GroupReduction group(code_, reduction_);
       for_each_part([&](U32 item, const Place& place, U32 begin, U32 end) {
         const PartialVar own(reduction_, code_);
@@ -171,9 +171,9 @@ class ScanCode {
     if (where_) where_->store(to, {TENON_INT64, spirv::zero_extended(turned(shown.index))});
   }
 
-  bool leaves_itself_out() const { return pass_.from_partials || scan_.is_exclusive; }
+  bool is_exclusive_scan() const { return pass_.from_partials || scan_.is_exclusive; }
 
-  void go_along(const Place& place) {
+  void scan_line(const Place& place) {
     const PartialVar total(reduction_, code_);
     const U32 length = code_.parameter(kLength);
     if (!scan_.adds) {
@@ -181,7 +181,7 @@ class ScanCode {
         const Partial before = total.get();
         const Partial after = reduction_.join(before, load(place, step));
         total.set(after);
-        store(place, step, leaves_itself_out() ? before : after);
+        store(place, step, is_exclusive_scan() ? before : after);
       });
     }
     code_.for_(code_.u32(0), length, code_.u32(kScanRun), [&](U32 first) {
@@ -190,7 +190,7 @@ class ScanCode {
         const Partial before = run.get();
         const Partial after = reduction_.join(before, load(place, step));
         run.set(after);
-        store(place, step, reduction_.join(total.get(), leaves_itself_out() ? before : after));
+        store(place, step, reduction_.join(total.get(), is_exclusive_scan() ? before : after));
       });
       total.set(reduction_.join(total.get(), run.get()));
     });
@@ -216,8 +216,8 @@ class ScanCode {
     }
     const auto [before, next] = across(total, own.back());
     for (uint32_t k = 0; k < kEach; ++k) {
-      const bool is_before = leaves_itself_out() && k == 0;
-      const Partial& met = own[leaves_itself_out() && k > 0 ? k - 1 : k];
+      const bool is_before = is_exclusive_scan() && k == 0;
+      const Partial& met = own[is_exclusive_scan() && k > 0 ? k - 1 : k];
       tile_->set(own_slots + k, is_before ? before : reduction_.join(before, met));
     }
     code_.barrier();
@@ -306,7 +306,7 @@ class ScanKernel final : public Kernel {
     const int64_t* const strides[] = {in.strides, out.strides};
     Axes(in.rank, in.sizes, ~(uint32_t{1} << axis_), strides).push(line.more);
     std::vector<Operand> results = {operand_of(launch, 1)};
-    if (scan_.tells_where) results.push_back(operand_of(launch, 2));
+    if (scan_.returns_indices) results.push_back(operand_of(launch, 2));
     if (line.length <= short_line(capabilities_of(device_))) {
       return run(encoder, {}, line, {operand_of(launch, 0)}, results, {});
     }
@@ -349,13 +349,13 @@ class ScanKernel final : public Kernel {
                     const Operands& to, Operand& rest) const {
     const int64_t n_parts = parts_of(line.length);
     Pass pass = {.by_groups = true,
-                 .brings_down = false,
+                 .reduces = false,
                  .from_partials = from_partials,
                  .has_before = n_parts > 1};
     if (n_parts == 1) return run(encoder, pass, line, from, to, {});
     const Operands partials = take_partials(rest, line.n * n_parts);
     Pass down = pass;
-    down.brings_down = true;
+    down.reduces = true;
     down.has_before = false;
     tenon_error* error = run(encoder, down, line, read_only(from), partials, {});
     if (error == nullptr) {
@@ -370,7 +370,7 @@ class ScanKernel final : public Kernel {
     operands.insert(operands.end(), to.begin(), to.end());
     operands.insert(operands.end(), before.begin(), before.end());
     const auto n_operands = static_cast<uint32_t>(operands.size());
-    const LazyPipeline& lazy = pipelines_[8 * pass.by_groups + 4 * pass.brings_down +
+    const LazyPipeline& lazy = pipelines_[8 * pass.by_groups + 4 * pass.reduces +
                                           2 * pass.from_partials + pass.has_before];
     const Pipeline* pipeline = nullptr;
     tenon_error* error = lazy.get(device_, n_operands, &pipeline, [&] {
@@ -384,7 +384,7 @@ class ScanKernel final : public Kernel {
     for (const int64_t word : {line.n, line.length, n_parts}) push(words, word);
     words.insert(words.end(), line.more.begin(), line.more.end());
     const auto n_lines = static_cast<uint64_t>(line.n), n_items = static_cast<uint64_t>(n_parts);
-    const auto groups = pass.by_groups ? so_many_groups(n_lines * n_items) : groups_for(n_lines);
+    const auto groups = pass.by_groups ? groups_up_to_limit(n_lines * n_items) : groups_for(n_lines);
     return encoder.dispatch({pipeline, operands, words, groups});
   }
 
@@ -403,7 +403,7 @@ Prepared scan_kernel(const Request& request, int64_t given_axis, const Scan& sca
   }
   // The line, the prefixes of its parts, and the results; for cummax and cummin also indices of the
   // latter two.
-  const size_t n_operands = scan.tells_where ? 5 : 3;
+  const size_t n_operands = scan.returns_indices ? 5 : 3;
   if (const tenon_string reason = refusal_of_operands(request.device(), n_operands);
       reason.size > 0) {
     return {.reason = reason};
@@ -422,7 +422,7 @@ Prepared prepare_scan(const Request& request) {
   return scan_kernel(request, attrs.axis,
                      {.is_exclusive = attrs.exclusive != 0,
                       .is_reverse = attrs.reverse != 0,
-                      .tells_where = false,
+                      .returns_indices = false,
                       .adds = request.op() == TENON_OP_cumsum});
 }
 
@@ -430,7 +430,7 @@ Prepared prepare_extreme_scan(const Request& request) {
   const auto attrs = request.attrs<tenon_cummax_attrs>();
   return scan_kernel(
       request, attrs.axis,
-      {.is_exclusive = false, .is_reverse = attrs.reverse != 0, .tells_where = true});
+      {.is_exclusive = false, .is_reverse = attrs.reverse != 0, .returns_indices = true});
 }
 
 }  // namespace tenon_vulkan

@@ -11,7 +11,7 @@
 //   the updates of one target to one element of the width.
 //
 // Both return the same bits. Many updates are split into several consecutive dispatches
-// (kMostIterations).
+// (kMaxIterations).
 //
 // Floating-point sums always use the second algorithm if a line has more than kLongestChain
 // updates, or for half types. An invocation then adds at most longest_chain() updates to each
@@ -40,10 +40,10 @@ using spirv::U32;
 using spirv::Var;
 
 // Lines with more updates are sorted, unless there are this many lines, times the width.
-constexpr int64_t kLongLine = 64, kManyLines = 16384;
+constexpr int64_t kMinSortedLine = 64, kMaxSortedLines = 16384;
 constexpr int64_t kLongestChain = 4096;
 
-constexpr uint32_t kNowhere = ~0u;  // The target of a dropped update: sorts last.
+constexpr uint32_t kDroppedTarget = ~0u;  // The target of a dropped update: sorts last.
 
 struct Op {
   bool has_tuples;  // scatter_nd.
@@ -56,7 +56,7 @@ struct Op {
 };
 
 // The variant of a shader of this family.
-enum Task : uint8_t { kMakeLines, kFindTargets, kMakeTargets };
+enum Variant : uint8_t { kApplyLines, kFindTargets, kApplyTargets };
 
 // The first parameters: the number of lines, the updates per line, the width, the range of updates
 // to apply, the launch's site, and the maximum number of updates of a target that are added to each
@@ -71,18 +71,18 @@ enum : uint32_t { kTupleSize = kMore, kTupleStride, kBounds };
 
 class ScatterCode {
  public:
-  // Operands of kMakeLines: indices, updates, y and the error record; of kFindTargets: indices,
-  // targets and the record; of kMakeTargets: targets, their updates in order, updates and y.
-  ScatterCode(Code& code, const Op& op, Task task) : code_(code), op_(op) {
-    if (task != kMakeTargets) {
+  // Operands of kApplyLines: indices, updates, y and the error record; of kFindTargets: indices,
+  // targets and the record; of kApplyTargets: targets, their updates in order, updates and y.
+  ScatterCode(Code& code, const Op& op, Variant task) : code_(code), op_(op) {
+    if (task != kApplyTargets) {
       indices_.emplace(code, 0, op.index_dtype);
-      record_.emplace(code, task == kMakeLines ? 3 : 2, code.parameter(kSite));
+      record_.emplace(code, task == kApplyLines ? 3 : 2, code.parameter(kSite));
     }
-    if (task != kMakeLines) targets_.emplace(code, task == kFindTargets ? 1 : 0, TENON_UINT32);
-    if (task == kMakeTargets) order_.emplace(code, 1, TENON_UINT32);
+    if (task != kApplyLines) targets_.emplace(code, task == kFindTargets ? 1 : 0, TENON_UINT32);
+    if (task == kApplyTargets) order_.emplace(code, 1, TENON_UINT32);
     if (task != kFindTargets) {
-      updates_.emplace(code, task == kMakeLines ? 1 : 2, op.dtype);
-      y_.emplace(code, task == kMakeLines ? 2 : 3, op.dtype);
+      updates_.emplace(code, task == kApplyLines ? 1 : 2, op.dtype);
+      y_.emplace(code, task == kApplyLines ? 2 : 3, op.dtype);
     }
     if (op.has_tuples) {
       outer_.emplace(code, code.parameter(kTupleSize) + kBounds, 2);
@@ -92,14 +92,14 @@ class ScatterCode {
     }
   }
 
-  void make_lines() {
+  void apply_lines() {
     const U32 width = code_.parameter(kWidth);
     code_.for_each(code_.parameter(kLines) * width, [&](U32 item) {
       const U32 line = item / width;
       const Place place = place_of(line, item - line * width);
       code_.for_(code_.parameter(kBegin), code_.parameter(kEnd), code_.u32(1), [&](U32 i) {
         const U32 target = target_of(place, i);
-        code_.if_(target != kNowhere, [&] {
+        code_.if_(target != kDroppedTarget, [&] {
           const U32 to = y_place(place, target);
           y_->store(to, met([&] { return y_->load(to); }, update(place, i)));
         });
@@ -119,7 +119,7 @@ class ScatterCode {
   // Applies some updates of a line in the order of their targets. An invocation applies those of
   // the target that begins at its position. If updates replace, only the last one of a target
   // counts.
-  void make_targets() {
+  void apply_targets() {
     const U32 width = code_.parameter(kWidth), length = code_.parameter(kLength);
     const U32 begin = code_.parameter(kBegin), end = code_.parameter(kEnd), n = end - begin;
     const bool replaces = op_.reduction == TENON_SCATTER_REDUCTION_NONE;
@@ -129,7 +129,7 @@ class ScatterCode {
       const auto update_at = [&](U32 i) { return order_->load(first + i).word(); };
       const auto target_at = [&](U32 i) { return targets_->load(first + update_at(i)).word(); };
       const U32 own = update_at(at), target = targets_->load(first + own).word();
-      const Var<Bool> is_own = code_.var(target != kNowhere);
+      const Var<Bool> is_own = code_.var(target != kDroppedTarget);
       const Bool is_at_edge = replaces ? at + 1 == length : at == begin;
       code_.if_(is_own.get() & (!is_at_edge),
                 [&] { is_own.set(target_at(replaces ? at + 1 : at - 1) != target); });
@@ -195,7 +195,7 @@ class ScatterCode {
   }
 
   U32 target_of(const Place& place, U32 i) {
-    const U32 nowhere = code_.u32(kNowhere);
+    const U32 nowhere = code_.u32(kDroppedTarget);
     if (!op_.has_tuples) {
       const U32 at = place.indices + i * code_.parameter(kIndexStride);
       const Index index = index_at(at, code_.parameter(kBound), code_.boolean(false));
@@ -205,7 +205,7 @@ class ScatterCode {
     const Var<U32> target = code_.var(code_.u32(0));
     code_.for_(code_.u32(0), code_.parameter(kTupleSize), code_.u32(1), [&](U32 j) {
       const U32 bound = code_.parameter(j + kBounds), before = target.get();
-      const Bool is_dropped = before == kNowhere;
+      const Bool is_dropped = before == kDroppedTarget;
       const Index index = index_at(at + j * code_.parameter(kTupleStride), bound, is_dropped);
       target.set(select(is_dropped | (!index.is_inside), nowhere, before * bound + index.at));
     });
@@ -286,7 +286,7 @@ class Scatter final : public Kernel {
       const Operand operands[] = {indices, updates, y, record_of(launch)};
       const uint32_t at_once = steps_at_once(static_cast<uint64_t>(sizes.n_lines * sizes.width),
                                              groups, iterations(launch));
-      return run_in_pieces(encoder, kMakeLines, operands, words, groups, at_once);
+      return run_in_pieces(encoder, kApplyLines, operands, words, groups, at_once);
     }
     const auto n = static_cast<uint64_t>(sizes.n_updates());
     Operand targets = workspace_of(launch), room = targets, order;
@@ -307,15 +307,15 @@ class Scatter final : public Kernel {
       return static_cast<uint64_t>(sizes.n_lines * std::min(length, sizes.length) * sizes.width);
     };
     // Bounds the items of a piece to what shaders can count.
-    const int64_t most_at_once = std::max<int64_t>(1, kMostCounted / (sizes.n_lines * sizes.width));
-    auto at_once = static_cast<uint32_t>(std::min(sizes.length, most_at_once));
+    const int64_t max_at_once = std::max<int64_t>(1, kMaxCount / (sizes.n_lines * sizes.width));
+    auto at_once = static_cast<uint32_t>(std::min(sizes.length, max_at_once));
     uint64_t n_items = of_piece(at_once);
     if (op_.reduction != TENON_SCATTER_REDUCTION_NONE) {
-      n_items = of_piece(kMostIterations);
+      n_items = of_piece(kMaxIterations);
       at_once = steps_at_once(n_items, groups_for(n_items), iterations(launch));
     }
     const Operand operands[] = {targets, order, updates, y};
-    return run_in_pieces(encoder, kMakeTargets, operands, words, groups_for(n_items), at_once);
+    return run_in_pieces(encoder, kApplyTargets, operands, words, groups_for(n_items), at_once);
   }
 
  private:
@@ -327,11 +327,11 @@ class Scatter final : public Kernel {
   bool are_sorted(const Sizes& sizes) const {
     const bool is_half = tenon_sdk::size_of(op_.dtype) == 2;
     if (op_.sums_floats() && sizes.length > (is_half ? 1 : kLongestChain) &&
-        sizes.n_updates() <= int64_t{kMostCounted}) {
+        sizes.n_updates() <= int64_t{kMaxCount}) {
       return true;
     }
-    return !capabilities_of(device_).runs_on_host && sizes.length > kLongLine &&
-           sizes.n_lines * sizes.width < kManyLines;
+    return !capabilities_of(device_).runs_on_host && sizes.length > kMinSortedLine &&
+           sizes.n_lines * sizes.width < kMaxSortedLines;
   }
 
   Sizes sizes_of(const tenon_launch& launch) const {
@@ -378,18 +378,18 @@ class Scatter final : public Kernel {
     return 1 + static_cast<uint32_t>(indices.sizes[last]) + static_cast<uint32_t>(last);
   }
 
-  tenon_error* pipeline(Task task, uint32_t n_operands, const Pipeline** out_pipeline) const {
+  tenon_error* pipeline(Variant task, uint32_t n_operands, const Pipeline** out_pipeline) const {
     return pipelines_[task].get(device_, n_operands, out_pipeline, [&] {
       Code code(capabilities_of(device_), {.n_operands = n_operands, .local_size = kLocalSize});
       ScatterCode scatter(code, op_, task);
-      if (task == kMakeLines) scatter.make_lines();
+      if (task == kApplyLines) scatter.apply_lines();
       if (task == kFindTargets) scatter.find_targets();
-      if (task == kMakeTargets) scatter.make_targets();
+      if (task == kApplyTargets) scatter.apply_targets();
       return code.finish();
     });
   }
 
-  tenon_error* run_in_pieces(Encoder& encoder, Task task, std::span<const Operand, 4> operands,
+  tenon_error* run_in_pieces(Encoder& encoder, Variant task, std::span<const Operand, 4> operands,
                              Words& words, const std::array<uint32_t, 3>& groups,
                              uint32_t at_once) const {
     const Pipeline* made = nullptr;

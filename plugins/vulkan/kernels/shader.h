@@ -13,9 +13,9 @@ namespace tenon_vulkan {
 using Words = spirv::Words;
 
 // One group per item; beyond the device's limit, groups process several.
-inline std::array<uint32_t, 3> so_many_groups(uint64_t n) {
-  constexpr uint64_t kMostGroups = 65535;
-  return {static_cast<uint32_t>(std::min(n, kMostGroups)), 1, 1};
+inline std::array<uint32_t, 3> groups_up_to_limit(uint64_t n) {
+  constexpr uint64_t kMaxGroups = 65535;
+  return {static_cast<uint32_t>(std::min(n, kMaxGroups)), 1, 1};
 }
 
 // The groups of a loop over indices (Code::for_each), and the number of loop iterations of an
@@ -34,7 +34,7 @@ struct Rounds {
 inline Rounds groups_for(uint64_t n) {
   constexpr uint64_t kFull = 4096, kRounds = 16;
   const uint64_t single = (n + kLocalSize - 1) / kLocalSize;
-  return {so_many_groups(std::max(std::min(single, kFull), single / kRounds)), 0, n};
+  return {groups_up_to_limit(std::max(std::min(single, kFull), single / kRounds)), 0, n};
 }
 
 // Loops that are too short to count: over axes, or over a few words of an element.
@@ -51,22 +51,22 @@ inline uint64_t rounds_of(uint64_t n, const std::array<uint32_t, 3>& groups) {
 inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
                               uint32_t iterations) {
   const uint64_t rounds = rounds_of(n, groups);
-  return static_cast<uint32_t>(std::max<uint64_t>(1, kMostIterations / (rounds * iterations)));
+  return static_cast<uint32_t>(std::max<uint64_t>(1, kMaxIterations / (rounds * iterations)));
 }
 
 // For n indices (Code::for_each) that take this many iterations each, or each kLocalSize of them
 // together.
 inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   std::array<uint32_t, 3> groups = groups_for(n);
-  if (rounds_of(n, groups) * iterations > kMostIterations) {
-    groups = so_many_groups((n + kLocalSize - 1) / kLocalSize);
+  if (rounds_of(n, groups) * iterations > kMaxIterations) {
+    groups = groups_up_to_limit((n + kLocalSize - 1) / kLocalSize);
   }
   return {groups, rounds_of(n, groups) * (1 + iterations), n};
 }
 
 // For n items, one per group.
 inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
-  const std::array<uint32_t, 3> groups = so_many_groups(n);
+  const std::array<uint32_t, 3> groups = groups_up_to_limit(n);
   return {groups, n == 0 ? 0 : (n + groups[0] - 1) / groups[0] * (1 + iterations)};
 }
 

@@ -17,10 +17,10 @@ using spirv::U32;
 
 // The elements that are copied to the results after sorting.
 struct Kept {
-  bool values, indices, in_order_of_places;
+  bool values, indices, in_index_order;
 
   uint32_t n_operands() const {
-    return 2 + (in_order_of_places ? 1 : 0) + (values ? 1 : 0) + (indices ? 1 : 0);
+    return 2 + (in_index_order ? 1 : 0) + (values ? 1 : 0) + (indices ? 1 : 0);
   }
 };
 
@@ -38,7 +38,7 @@ Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept
   code.for_each(code.parameter(0u), [&](U32 number) {
     const U32 line = number / n_kept, at = number - line * n_kept, first = line * length;
     const U32 rank =
-        kept.in_order_of_places ? Elements(code, 2, TENON_UINT32).load(number).word() : at;
+        kept.in_index_order ? Elements(code, 2, TENON_UINT32).load(number).word() : at;
     const U32 place = places.load(first + rank).word();
     const std::vector<U32> lines = axes.places(line);
     const U32 to = lines[1] + at * step;
@@ -66,7 +66,7 @@ class SortKernel final : public Kernel {
 
   uint64_t workspace(const tenon_launch& launch) const override {
     const uint64_t room = MergeSort::room_for(tenon_sdk::count(launch.inputs[0]));
-    if (!kept_.in_order_of_places) return room;
+    if (!kept_.in_index_order) return room;
     return room + MergeSort::room_for(tenon_sdk::count(launch.outputs[0]));
   }
 
@@ -82,8 +82,8 @@ class SortKernel final : public Kernel {
     Operand places, order;
     tenon_error* error = sort_.enqueue(encoder, x, lines, workspace_of(launch), &places);
     if (error != nullptr) return error;
-    if (kept_.in_order_of_places) {
-      error = sort_places(encoder, launch, places, &order);
+    if (kept_.in_index_order) {
+      error = sort_indices(encoder, launch, places, &order);
       if (error != nullptr) return error;
     }
     const Pipeline* finish = nullptr;
@@ -97,7 +97,7 @@ class SortKernel final : public Kernel {
     }
     Axes(in.rank, in.sizes, ~(uint32_t{1} << axis_), strides).push(words);
     std::vector<Operand> operands = {x, places};
-    if (kept_.in_order_of_places) operands.push_back(order);
+    if (kept_.in_index_order) operands.push_back(order);
     for (uint32_t i = 0; i < launch.n_outputs; ++i) operands.push_back(operand_of(launch, 1 + i));
     return encoder.dispatch({finish, operands, words, groups_for(static_cast<uint64_t>(n_kept))});
   }
@@ -105,7 +105,7 @@ class SortKernel final : public Kernel {
  private:
   // Sorts the first indices of each line, which are kept, in ascending order, at the end of the
   // workspace.
-  tenon_error* sort_places(Encoder& encoder, const tenon_launch& launch, const Operand& places,
+  tenon_error* sort_indices(Encoder& encoder, const tenon_launch& launch, const Operand& places,
                            Operand* out_order) const {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
     const int64_t n_kept = tenon_sdk::count(out), of_line = out.sizes[axis_];
@@ -144,19 +144,19 @@ Prepared sort_kernel(const Request& request, int64_t axis, bool is_descending, c
 Prepared prepare_sort(const Request& request) {
   const auto attrs = request.attrs<tenon_sort_attrs>();
   return sort_kernel(request, attrs.axis, attrs.descending,
-                     {.values = true, .indices = false, .in_order_of_places = false});
+                     {.values = true, .indices = false, .in_index_order = false});
 }
 
 Prepared prepare_argsort(const Request& request) {
   const auto attrs = request.attrs<tenon_argsort_attrs>();
   return sort_kernel(request, attrs.axis, attrs.descending,
-                     {.values = false, .indices = true, .in_order_of_places = false});
+                     {.values = false, .indices = true, .in_index_order = false});
 }
 
 Prepared prepare_top_k(const Request& request) {
   const auto attrs = request.attrs<tenon_top_k_attrs>();
   return sort_kernel(request, attrs.axis, attrs.largest,
-                     {.values = true, .indices = true, .in_order_of_places = !attrs.sorted});
+                     {.values = true, .indices = true, .in_index_order = !attrs.sorted});
 }
 
 // Parameters: the number of values, the length of the sequence, its stride, and the values' axes.

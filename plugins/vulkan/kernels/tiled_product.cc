@@ -32,11 +32,11 @@ class Panel {
  public:
   static constexpr uint32_t kApart = 32 / kPanelDepth;
 
-  Panel(Code& code, tenon_dtype dtype, uint32_t n, U32 is_along_k)
+  Panel(Code& code, tenon_dtype dtype, uint32_t n, U32 is_contiguous_in_k)
       : code_(code),
         n_(n),
         elements_(code, dtype, (n + kApart) * kPanelDepth),
-        is_along_k_(is_along_k != 0) {
+        is_along_k_(is_contiguous_in_k != 0) {
     for (uint32_t i = 0; i < n * kPanelDepth / kLocalSize; ++i) {
       own_.emplace_back(spirv::constant(code, dtype, 0));
     }
@@ -83,14 +83,14 @@ class Panel {
 
 }  // namespace
 
-SumParts parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
+SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes) {
-  constexpr int64_t kFull = 256, kLeast = 128;  // Groups that fill a device; minimum k of a part.
-  constexpr int64_t kMostBytes = 4 << 20;       // Of the sums of all parts.
+  constexpr int64_t kFull = 256, kMinSteps = 128;  // Groups that fill a device; minimum k of a part.
+  constexpr int64_t kMaxBytes = 4 << 20;       // Of the sums of all parts.
   const int64_t tiles = n_tiles(sizes, lines_of(TileSize::kSmall));
   int64_t steps = sizes.deep;
-  if (!capabilities.runs_on_host && 2 * tiles <= kFull && sizes.deep >= 2 * kLeast) {
-    const int64_t least = std::max(kLeast, divide_up(sizes.deep * tiles, kFull));
+  if (!capabilities.runs_on_host && 2 * tiles <= kFull && sizes.deep >= 2 * kMinSteps) {
+    const int64_t least = std::max(kMinSteps, divide_up(sizes.deep * tiles, kFull));
     steps = divide_up(least, kPanelDepth) * kPanelDepth;
   }
   if (spirv::is_float(wide)) steps = std::min(steps, longest_chain(sizes.deep));
@@ -100,7 +100,7 @@ SumParts parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
       sizes.matrices * sizes.rows * sizes.columns * static_cast<int64_t>(tenon_sdk::size_of(wide));
   return {.n = n,
           .steps = steps,
-          .at_once = std::clamp<int64_t>(kMostBytes / std::max<int64_t>(bytes, 1), 1, n)};
+          .at_once = std::clamp<int64_t>(kMaxBytes / std::max<int64_t>(bytes, 1), 1, n)};
 }
 
 uint32_t each_of(TileSize size) { return size == TileSize::kLarge ? 8 : 4; }
@@ -108,11 +108,11 @@ int64_t lines_of(TileSize size) { return kSide * each_of(size); }
 
 TileSize tile_size_for(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes) {
-  constexpr int64_t kLeastTiles = 128;
+  constexpr int64_t kMinTiles = 128;
   const int64_t small = lines_of(TileSize::kSmall), large = lines_of(TileSize::kLarge);
   const bool is_large = !capabilities.runs_on_host && tenon_sdk::size_of(wide) == 4 &&
                         std::min(sizes.rows, sizes.columns) > small &&
-                        n_tiles(sizes, large) >= kLeastTiles;
+                        n_tiles(sizes, large) >= kMinTiles;
   return is_large ? TileSize::kLarge : TileSize::kSmall;
 }
 

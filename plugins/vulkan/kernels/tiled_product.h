@@ -17,11 +17,11 @@ struct ProductSizes {
 
 // The parts of a sum: their number, and the k of each but the last. One dispatch computes `at_once`
 // of them, and the next one adds its parts to these.
-struct SumParts {
+struct SplitK {
   int64_t n = 1, steps;
   int64_t at_once = 1;
 };
-SumParts parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
+SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
                        const ProductSizes& sizes);
 
 enum class TileSize : uint8_t { kSmall, kLarge };

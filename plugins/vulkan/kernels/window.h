@@ -60,8 +60,8 @@ struct Window {
 };
 
 // A view as [n, channels, three spatial axes], for parameters: sizes and strides.
-struct Planes {
-  explicit Planes(const tenon_view& view)
+struct PlaneLayout {
+  explicit PlaneLayout(const tenon_view& view)
       : batch(view.sizes[0]),
         channels(view.sizes[1]),
         batch_stride(view.strides[0]),

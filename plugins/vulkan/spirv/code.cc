@@ -20,10 +20,10 @@ bool is_float_arithmetic(spv::Op op) {
 
 Code::Code(const Capabilities& capabilities, const Shape& shape)
     : shape_(shape),
-      flushes_(!capabilities.controls32.preserves_denorms),
-      divides_all_(capabilities.runs_on_host),
+      may_flush_subnormals_(!capabilities.controls32.preserves_denorms),
+      has_exact_range_division_(capabilities.runs_on_host),
       subgroups_are_quads_(capabilities.subgroup_quad && capabilities.subgroup_size == 4),
-      neighbours_(
+      n_concurrent_(
           std::gcd(shape.local_size, std::bit_floor(std::max(capabilities.subgroup_size, 1u)))) {
   module_.capability(spv::Capability::Shader);
   const Id nothing = module_.type(spv::Op::OpTypeVoid, {});
@@ -31,7 +31,7 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
   function_ = module_.new_id();
   append(variables_, spv::Op::OpFunction, {nothing, function_, 0, signature});
   append(variables_, spv::Op::OpLabel, {module_.new_id()});
-  ask_for_floats(capabilities);
+  request_float_controls(capabilities);
 
   const Id block = block_of(type(Scalar::kU32), 4);
   const Id block_of_vectors = shape.vectors == 0 ? 0 : block_of(words(4), 16);
@@ -62,7 +62,7 @@ Code::Code(const Capabilities& capabilities, const Shape& shape)
 
 // Requests that NaN, infinities, signed zeros and subnormals are preserved and that rounding is to
 // nearest, as far as the device supports it.
-void Code::ask_for_floats(const Capabilities& capabilities) {
+void Code::request_float_controls(const Capabilities& capabilities) {
   const auto ask = [&](spv::Capability capability, spv::ExecutionMode mode, uint32_t width) {
     module_.extension("SPV_KHR_float_controls");
     module_.capability(capability);

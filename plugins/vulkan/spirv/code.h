@@ -111,10 +111,10 @@ class Code {
   // ---- environment of the invocation
 
   // Whether subnormal numbers may be treated as zeros, as inputs and as results.
-  bool flushes() const { return flushes_; }
+  bool flushes() const { return may_flush_subnormals_; }
   // Whether division is correct for all magnitudes, as on CPUs. Other devices may multiply by a
   // reciprocal, which is subnormal and flushed if the divisor is large.
-  bool divides_all() const { return divides_all_; }
+  bool has_exact_range_division() const { return has_exact_range_division_; }
   uint32_t local_size() const { return shape_.local_size; }
   U32 local_index() const { return local_index_; }  // In the group.
   U32 group_index() const { return group_index_; }
@@ -252,17 +252,17 @@ class Code {
   Loop begin_loop();
   void test_loop(const Loop& loop, Bool condition);
   void end_loop(const Loop& loop);
-  void ask_for_floats(const Capabilities& capabilities);
+  void request_float_controls(const Capabilities& capabilities);
   Id block_of(Id element, uint32_t element_bytes);
   Id bind_texels(uint32_t binding);
   Id input(spv::BuiltIn which, Id type);
   U32 built_in(spv::BuiltIn which, uint32_t component);
 
   const Shape shape_;
-  const bool flushes_;
-  const bool divides_all_;
+  const bool may_flush_subnormals_;
+  const bool has_exact_range_division_;
   const bool subgroups_are_quads_;
-  const uint32_t neighbours_;  // Consecutive invocations of a group that run concurrently.
+  const uint32_t n_concurrent_;  // Consecutive invocations of a group that run concurrently.
   Module module_;
   Words variables_, body_, functions_;
   Id function_ = 0, parameters_ = 0, first_parameter_ = 0;
@@ -414,9 +414,9 @@ void Code::for_each(U32 n, Body&& body) {
   const U32 all = n_groups() * local_size();
   const U32 rounds = (n + (all - 1)) / all;
   const U32 own = number();
-  const U32 lane = own & (neighbours_ - 1);
+  const U32 lane = own & (n_concurrent_ - 1);
   const U32 begin = (own - lane) * rounds + lane;
-  for_(begin, min(n, begin + rounds * neighbours_), u32(neighbours_), body);
+  for_(begin, min(n, begin + rounds * n_concurrent_), u32(n_concurrent_), body);
 }
 
 }  // namespace tenon_vulkan::spirv

@@ -206,8 +206,8 @@ Elements::Elements(Code& code, uint32_t operand, tenon_dtype dtype)
       size_(static_cast<uint32_t>(tenon_sdk::size_of(dtype))),
       code_(&code),
       memory_(code.operand(operand)),
-      place_(code.place(operand)),
-      first_word_(place_ >> 2) {}
+      byte_offset_(code.place(operand)),
+      first_word_(byte_offset_ >> 2) {}
 
 Element Elements::load(U32 index) const {
   const U32 nothing = code_->u32(0);
@@ -216,7 +216,7 @@ Element Elements::load(U32 index) const {
     return element_of(dtype_, {memory_.load(at), memory_.load(at + 1)});
   }
   if (size_ == 4) return element_of(dtype_, {memory_.load(first_word_ + index), nothing});
-  const U32 byte = place_ + index * size_;
+  const U32 byte = byte_offset_ + index * size_;
   const U32 word = memory_.load(byte >> 2);
   return element_of(dtype_, {word >> ((byte & 3) << 3), nothing});
 }
@@ -234,7 +234,7 @@ void Elements::store(U32 index, const Element& x) const {
     return;
   }
   // No other invocation writes these bits of the word, so they may be zero in between.
-  const U32 byte = place_ + index * size_;
+  const U32 byte = byte_offset_ + index * size_;
   const U32 shift = (byte & 3) << 3;
   memory_.atomic(spv::Op::OpAtomicAnd, byte >> 2, ~(code_->u32(mask()) << shift));
   memory_.atomic(spv::Op::OpAtomicOr, byte >> 2, (bits.low & mask()) << shift);
@@ -242,7 +242,7 @@ void Elements::store(U32 index, const Element& x) const {
 
 void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) const {
   const auto per_word = static_cast<uint32_t>(elements.size());
-  const Bool is_whole = ((place_ & 3) == 0) & (index + per_word <= n);
+  const Bool is_whole = ((byte_offset_ & 3) == 0) & (index + per_word <= n);
   code_->if_(
       is_whole,
       [&] {
@@ -250,7 +250,7 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
         for (uint32_t i = 1; i < per_word; ++i) {
           word = word | (bits_of(elements[i]).low & mask()) << (8 * size_ * i);
         }
-        memory_.store((place_ + index * size_) >> 2, word);
+        memory_.store((byte_offset_ + index * size_) >> 2, word);
       },
       [&] {
         for (uint32_t i = 0; i < per_word; ++i) {
@@ -262,7 +262,7 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
 // Index of the vector that contains the first of four elements; of the word if elements are
 // smaller.
 U32 Elements::first_of_four(U32 index) const {
-  return (size_ >= 4 ? place_ >> 4 : first_word_) + (index >> (size_ == 1 || size_ == 4 ? 2 : 1));
+  return (size_ >= 4 ? byte_offset_ >> 4 : first_word_) + (index >> (size_ == 1 || size_ == 4 ? 2 : 1));
 }
 
 std::vector<Element> Elements::load_four(U32 index) const {

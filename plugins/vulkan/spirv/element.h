@@ -131,7 +131,7 @@ class Elements {
   uint32_t size_;
   Code* code_;
   Memory memory_;
-  U32 place_, first_word_;
+  U32 byte_offset_, first_word_;
 };
 
 }  // namespace tenon_vulkan::spirv

@@ -116,7 +116,7 @@ Digits<Int> divide(const Format<Float>& format, Int a, Int b) {
 
 // The same, but if an operand is zero, infinite or NaN, the result is unspecified.
 template <class Float, class Int>
-Digits<Int> divide_where(Bool is_ordinary, const Format<Float>& format, Int a, Int b) {
+Digits<Int> divide_if_ordinary(Bool is_ordinary, const Format<Float>& format, Int a, Int b) {
   const Int one = format.exponent(format.code.u32(format.kBias));
   return divide(format, select(is_ordinary, a, one), select(is_ordinary, b, one));
 }
@@ -127,7 +127,7 @@ Float exact_fmod(Float a, Float b) {
   const auto x = format.magnitude(a), y = format.magnitude(b);
   const Bool is_invalid = (!(x < format.infinity)) | (format.infinity < y) | is_zero(y);
   const Bool is_itself = (y == format.infinity) | is_zero(x);
-  const auto digits = divide_where(!(is_invalid | is_itself), format, x, y);
+  const auto digits = divide_if_ordinary(!(is_invalid | is_itself), format, x, y);
   const auto rest = select(is_itself, x, joined(format, digits.rest));
   const auto nan = format.infinity | shift_right(format.first, a.code->u32(1), false);
   return float_of(select(is_invalid, nan, rest | (bits_of(a) & format.sign)));
@@ -144,7 +144,7 @@ Float exact_floor_divide(Float a, Float b) {
       (!(x < format.infinity)) | (format.infinity < y) | is_zero(y) | is_zero(x);
   const Bool by_infinity = (y == format.infinity) & !is_quotient;
   const Bool is_ordinary = !(is_quotient | by_infinity);
-  const auto digits = divide_where(is_ordinary, format, x, y);
+  const auto digits = divide_if_ordinary(is_ordinary, format, x, y);
   const Bool is_whole = is_zero(digits.rest.mantissa) & is_ordinary;
   const Wide more = zero_extended(to_u32((!is_zero(sign)) & !is_whole));
   const Wide whole = select(is_ordinary, digits.quotient, wide(code, 0)) + more;
@@ -178,13 +178,13 @@ Float scaled_divide(Float a, Float b, Int large, Float down, Float up, Float one
 
 F32 operator/(F32 a, F32 b) {
   Code& code = *a.code;
-  if (code.divides_all()) return code.emit<F32>(spv::Op::OpFDiv, {a.id, b.id});
+  if (code.has_exact_range_division()) return code.emit<F32>(spv::Op::OpFDiv, {a.id, b.id});
   return scaled_divide(a, b, code.u32(0x7e800000u), code.f32(0x1p-2f), code.f32(0x1p24f),
                        code.f32(1));
 }
 F64 operator/(F64 a, F64 b) {
   Code& code = *a.code;
-  if (code.divides_all()) return code.emit<F64>(spv::Op::OpFDiv, {a.id, b.id});
+  if (code.has_exact_range_division()) return code.emit<F64>(spv::Op::OpFDiv, {a.id, b.id});
   return scaled_divide(a, b, wide(code, uint64_t{0x7fd} << 52), code.f64(0x1p-2), code.f64(0x1p54),
                        code.f64(1));
 }

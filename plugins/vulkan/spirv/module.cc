@@ -27,7 +27,7 @@ void append_text(Words& operands, std::string_view text) {
 }
 
 void Module::capability(spv::Capability capability) {
-  if (said_.insert({{0, word(capability)}, true}).second) {
+  if (emitted_.insert({{0, word(capability)}, true}).second) {
     append(capabilities_, spv::Op::OpCapability, {word(capability)});
   }
 }
@@ -37,7 +37,7 @@ void Module::extension(std::string_view name) {
   append_text(text, name);
   Words key = text;
   key.insert(key.begin(), 1);
-  if (said_.insert({key, true}).second) append(extensions_, spv::Op::OpExtension, text);
+  if (emitted_.insert({key, true}).second) append(extensions_, spv::Op::OpExtension, text);
 }
 
 Id Module::glsl() {

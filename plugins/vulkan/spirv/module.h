@@ -66,7 +66,7 @@ class Module {
   Words capabilities_, extensions_, imports_, entry_points_, modes_, decorations_, globals_;
   std::vector<Id> interface_;
   std::map<Words, Id> declared_;
-  std::map<Words, bool> said_;
+  std::map<Words, bool> emitted_;
 };
 
 }  // namespace tenon_vulkan::spirv

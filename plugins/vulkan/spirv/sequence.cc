@@ -71,7 +71,7 @@ class Writer {
   Writer(const Capabilities& capabilities, uint32_t local_size)
       : code_(capabilities, {.n_operands = 0, .local_size = local_size}),
         module_(code_.module()),
-        nothing_(module_.type(spv::Op::OpTypeVoid, {})),
+        void_type_(module_.type(spv::Op::OpTypeVoid, {})),
         u32_(code_.type(Scalar::kU32)) {}
 
   Words write(std::span<const Part> parts) {
@@ -84,7 +84,7 @@ class Writer {
           [&] { return step.get() < end; },
           [&] {
             const U32 now = step.get(), first = code_.parameter(now + n_parts);
-            code_.emit(spv::Op::OpFunctionCall, {nothing_, module_.new_id(), function, first.id});
+            code_.emit(spv::Op::OpFunctionCall, {void_type_, module_.new_id(), function, first.id});
             code_.barrier();
             step.set(now + 1);
           });
@@ -106,8 +106,8 @@ class Writer {
       if (argument == 0 && each.op != spv::Op::OpFunction) return note(each);
       const auto& operands = each.operands;
       if (each.op == spv::Op::OpFunction) {
-        const Id type = module_.type(spv::Op::OpTypeFunction, {nothing_, u32_});
-        append(function, each.op, {nothing_, own = module_.new_id(), operands[2], type});
+        const Id type = module_.type(spv::Op::OpTypeFunction, {void_type_, u32_});
+        append(function, each.op, {void_type_, own = module_.new_id(), operands[2], type});
         append(function, spv::Op::OpFunctionParameter, {u32_, argument = module_.new_id()});
       } else if (each.op == spv::Op::OpAccessChain && operands[2] == pushed_) {
         at_pushed_ = operands[1];
@@ -235,7 +235,7 @@ class Writer {
 
   Code code_;
   Module& module_;
-  const Id nothing_, u32_;
+  const Id void_type_, u32_;
   std::map<Words, Id> decorated_;  // Ids of decorated types.
   struct Bound {
     Id pointer;

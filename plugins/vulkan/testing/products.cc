@@ -27,7 +27,7 @@ tenon_operand operand_of(const Product& product, tenon_stride_class strides) {
   return {.dtype = product.dtype, .rank = 3, .strides = strides};
 }
 
-PreparedKernel matmul_kernel(const Bench& bench, const Product& product) {
+PreparedKernel matmul_kernel(const TestDevice& bench, const Product& product) {
   const tenon_matmul_attrs attrs = attrs_of(product);
   const tenon_operand operands[] = {operand_of(product), operand_of(product)};
   return {bench, TENON_OP_matmul, &attrs, operands, operand_of(product)};
@@ -43,16 +43,16 @@ tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon
   return launch;
 }
 
-bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
+bool run(const TestDevice& bench, const Queue& queue, const PreparedKernel& kernel,
          std::span<const tenon_view> inputs, std::span<const tenon_view> outputs) {
   tenon_launch launch = launch_of(inputs, outputs);
   std::optional<Memory> workspace;
-  launch.workspace_size = Bench::calls().workspace(kernel.handle(), &launch);
+  launch.workspace_size = TestDevice::calls().workspace(kernel.handle(), &launch);
   if (launch.workspace_size > 0) {
     launch.workspace.buffer = workspace.emplace(bench, launch.workspace_size).get();
     launch.workspace.dtype = TENON_UINT8;
   }
-  EXPECT_SUCCESS(Bench::calls().launch(kernel.handle(), queue.get(), &launch));
+  EXPECT_SUCCESS(TestDevice::calls().launch(kernel.handle(), queue.get(), &launch));
   queue.wait();
   return workspace.has_value();
 }
@@ -61,7 +61,7 @@ namespace {
 
 // Computes s = z + c and s * s by three launches, for a product z and a row c that is broadcast to
 // all rows. Then computes z and (z + c) * s as an epilogue of the product. Both must agree.
-void expect_same_behind(const Bench& bench, const Queue& queue, const Product& product,
+void expect_same_behind(const TestDevice& bench, const Queue& queue, const Product& product,
                         std::span<const tenon_view> factors, const Matrices& of_y) {
   const uint64_t size = of_y.bytes();
   const Memory memory[] = {
@@ -117,7 +117,7 @@ void expect_same_behind(const Bench& bench, const Queue& queue, const Product& p
 
 }  // namespace
 
-Result multiplied(const Bench& bench, const Product& product, const Bytes& a, const Bytes& b) {
+Result multiplied(const TestDevice& bench, const Product& product, const Bytes& a, const Bytes& b) {
   const Queue queue(bench);
   const Matrices of_a(product, product.rows, product.deep, product.transpose_a),
       of_b(product, product.deep, product.columns, product.transpose_b),
@@ -137,7 +137,7 @@ Result multiplied(const Bench& bench, const Product& product, const Bytes& a, co
   return {queue.bytes(memory_y, size), is_packed};
 }
 
-int64_t steps_of(const Bench& bench, const Product& p) {
+int64_t steps_of(const TestDevice& bench, const Product& p) {
   const ProductSizes sizes = {
       .matrices = p.matrices, .rows = p.rows, .columns = p.columns, .deep = p.deep};
   return parts_of_sums(capabilities_of(bench.device()), product_dtype(p.dtype), sizes).steps;

@@ -76,11 +76,11 @@ std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T
 
 tenon_matmul_attrs attrs_of(const Product& product);
 tenon_operand operand_of(const Product& product, tenon_stride_class strides = TENON_STRIDES_DENSE);
-PreparedKernel matmul_kernel(const Bench& bench, const Product& product);
+PreparedKernel matmul_kernel(const TestDevice& bench, const Product& product);
 tenon_launch launch_of(std::span<const tenon_view> inputs, std::span<const tenon_view> outputs);
 
 // Runs the kernel with the workspace that it requests; returns whether it needs any.
-bool run(const Bench& bench, const Queue& queue, const PreparedKernel& kernel,
+bool run(const TestDevice& bench, const Queue& queue, const PreparedKernel& kernel,
          std::span<const tenon_view> inputs, std::span<const tenon_view> outputs);
 
 // The result of a device, and whether it packed the factors.
@@ -90,7 +90,7 @@ struct Result {
 };
 
 // Also checks that fused epilogues return the same bits as separate launches.
-Result multiplied(const Bench& bench, const Product& product, const Bytes& a, const Bytes& b);
+Result multiplied(const TestDevice& bench, const Product& product, const Bytes& a, const Bytes& b);
 
 template <class T>
 Bytes bytes_of(const std::vector<T>& values) {
@@ -110,6 +110,6 @@ void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>
 }
 
 // Steps per part of a sum on the device.
-int64_t steps_of(const Bench& bench, const Product& p);
+int64_t steps_of(const TestDevice& bench, const Product& p);
 
 }  // namespace tenon_vulkan::testing

@@ -145,8 +145,8 @@ tenon_place place_at(const void* data) { return {nullptr, const_cast<void*>(data
 
 }  // namespace
 
-Heard& heard() {
-  static Heard all;
+HostReports& heard() {
+  static HostReports all;
   return all;
 }
 size_t count_errors() { return live_errors; }
@@ -160,7 +160,7 @@ Failure take(tenon_error* error) {
 
 // ---- the device
 
-const tenon_plugin& Bench::plugin() {
+const tenon_plugin& TestDevice::plugin() {
   static const tenon_plugin* const found = [] {
     const tenon_plugin* plugin = nullptr;
     EXPECT_SUCCESS(tenon_plugin_query_v1_vulkan(&kHost, &plugin));
@@ -169,7 +169,7 @@ const tenon_plugin& Bench::plugin() {
   return *found;
 }
 
-tenon_error* Bench::create(const Settings& settings, tenon_instance_p** out_instance) {
+tenon_error* TestDevice::create(const Settings& settings, tenon_instance_p** out_instance) {
   std::vector<tenon_string> keys, values;
   for (const auto& [key, value] : settings) {
     keys.push_back(tenon_sdk::to_c(key));
@@ -184,7 +184,7 @@ tenon_error* Bench::create(const Settings& settings, tenon_instance_p** out_inst
   return plugin().create(&kHost, &options, out_instance);
 }
 
-Failure Bench::try_create(const Settings& settings) {
+Failure TestDevice::try_create(const Settings& settings) {
   tenon_instance_p* instance = nullptr;
   const Failure failure = take(create(settings, &instance));
   EXPECT_EQ(instance != nullptr, failure.code == TENON_OK);
@@ -192,56 +192,56 @@ Failure Bench::try_create(const Settings& settings) {
   return failure;
 }
 
-Bench::Bench(const Settings& settings) {
+TestDevice::TestDevice(const Settings& settings) {
   failure_ = take(create(settings, &instance_));
   if (instance_ != nullptr) failure_ = take(calls().open_device(instance_, 0, &device_));
 }
 
-Bench::~Bench() {
+TestDevice::~TestDevice() {
   if (device_ != nullptr) calls().close_device(device_);
   if (instance_ != nullptr) calls().destroy(instance_);
 }
 
-tenon_device_properties Bench::properties() const {
+tenon_device_properties TestDevice::properties() const {
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;
   EXPECT_SUCCESS(calls().describe_device(device_, &properties));
   return properties;
 }
 
-Memory::Memory(const Bench& bench, uint64_t size) {
-  EXPECT_SUCCESS(Bench::calls().allocate(bench.device(), size, &handle_));
+Memory::Memory(const TestDevice& bench, uint64_t size) {
+  EXPECT_SUCCESS(TestDevice::calls().allocate(bench.device(), size, &handle_));
 }
 Memory::~Memory() {
-  if (handle_ != nullptr) Bench::calls().release(handle_);
+  if (handle_ != nullptr) TestDevice::calls().release(handle_);
 }
 
 // ---- streams
 
-Queue::Queue(const Bench& bench) {
-  EXPECT_SUCCESS(Bench::calls().open_stream(bench.device(), &handle_));
+Queue::Queue(const TestDevice& bench) {
+  EXPECT_SUCCESS(TestDevice::calls().open_stream(bench.device(), &handle_));
 }
-Queue::~Queue() { Bench::calls().close_stream(handle_); }
+Queue::~Queue() { TestDevice::calls().close_stream(handle_); }
 
 void Queue::write(const Memory& to, uint64_t offset, const void* data, uint64_t size) const {
   const tenon_copy_region region = {place_at(data), place_in(to, offset), size, 0};
-  EXPECT_SUCCESS(Bench::calls().copy(handle_, &region));
+  EXPECT_SUCCESS(TestDevice::calls().copy(handle_, &region));
 }
 void Queue::read(const Memory& from, uint64_t offset, void* data, uint64_t size) const {
   const tenon_copy_region region = {place_in(from, offset), place_at(data), size, 0};
-  EXPECT_SUCCESS(Bench::calls().copy(handle_, &region));
+  EXPECT_SUCCESS(TestDevice::calls().copy(handle_, &region));
 }
 void Queue::copy(const Memory& from, uint64_t from_offset, const Memory& to, uint64_t to_offset,
                  uint64_t size) const {
   const tenon_copy_region region = {place_in(from, from_offset), place_in(to, to_offset), size, 0};
-  EXPECT_SUCCESS(Bench::calls().copy(handle_, &region));
+  EXPECT_SUCCESS(TestDevice::calls().copy(handle_, &region));
 }
 void Queue::fill(const Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
                  uint32_t pattern_size) const {
   const tenon_fill_region region = {to.get(), offset, size, pattern, pattern_size, 0};
-  EXPECT_SUCCESS(Bench::calls().fill(handle_, &region));
+  EXPECT_SUCCESS(TestDevice::calls().fill(handle_, &region));
 }
-void Queue::wait() const { EXPECT_SUCCESS(Bench::calls().wait(handle_)); }
+void Queue::wait() const { EXPECT_SUCCESS(TestDevice::calls().wait(handle_)); }
 
 Bytes Queue::bytes(const Memory& from, uint64_t size) const {
   Bytes result(size);
@@ -261,31 +261,31 @@ void Queue::write(const Memory& to, const Words& words) const {
 
 // ---- a test of a device
 
-DeviceFunctions& functions_of(const Bench& bench) {
+DeviceFunctions& functions_of(const TestDevice& bench) {
   return const_cast<DeviceFunctions&>(from_c(bench.device()).driver().vk());
 }
 
-void InSilence::SetUp() {
+void ReportsNothingTest::SetUp() {
   heard().log.clear();
   heard().failed.clear();
 }
 
-void InSilence::TearDown() {
+void ReportsNothingTest::TearDown() {
   for (const std::string& line : heard().log) ADD_FAILURE() << line;
   EXPECT_EQ(count_errors(), 0u);
 }
 
 void OnDriver::SetUp() {
-  InSilence::SetUp();
+  ReportsNothingTest::SetUp();
   Settings settings = GetParam();
   settings["cache"] = "";
-  bench_ = std::make_unique<Bench>(settings);
+  bench_ = std::make_unique<TestDevice>(settings);
   if (!bench_->is_open()) GTEST_SKIP() << bench_->failure().message;
 }
 
 void OnDriver::TearDown() {
   close();
-  InSilence::TearDown();
+  ReportsNothingTest::TearDown();
 }
 
 std::string name_of_settings(const ::testing::TestParamInfo<Settings>& info) {
@@ -349,7 +349,7 @@ Folder::~Folder() {
 
 // ---- kernels
 
-PreparedKernel::PreparedKernel(const Bench& bench, uint32_t op, const void* attrs,
+PreparedKernel::PreparedKernel(const TestDevice& bench, uint32_t op, const void* attrs,
                                std::span<const tenon_operand> inputs, const tenon_operand& output) {
   const tenon_kernel* const line = line_of(op);
   EXPECT_NE(line, nullptr);
@@ -367,14 +367,14 @@ PreparedKernel::PreparedKernel(const Bench& bench, uint32_t op, const void* attr
   EXPECT_SUCCESS(line->prepare(bench.device(), &request, &handle_, &traits, &reason));
 }
 
-PreparedKernel::PreparedKernel(const Bench& bench, const tenon_loop_request& request) {
+PreparedKernel::PreparedKernel(const TestDevice& bench, const tenon_loop_request& request) {
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_string reason = {};
-  EXPECT_SUCCESS(Bench::calls().prepare_loop(bench.device(), &request, &handle_, &traits, &reason));
+  EXPECT_SUCCESS(TestDevice::calls().prepare_loop(bench.device(), &request, &handle_, &traits, &reason));
 }
 
 const tenon_kernel* PreparedKernel::line_of(uint32_t op) {
-  const tenon_plugin& plugin = Bench::plugin();
+  const tenon_plugin& plugin = TestDevice::plugin();
   const std::span lines(plugin.kernels, plugin.n_kernels);
   const auto line = std::find_if(lines.begin(), lines.end(),
                                  [&](const tenon_kernel& each) { return each.op == op; });
@@ -382,7 +382,7 @@ const tenon_kernel* PreparedKernel::line_of(uint32_t op) {
 }
 
 PreparedKernel::~PreparedKernel() {
-  if (handle_ != nullptr) Bench::calls().release_kernel(handle_);
+  if (handle_ != nullptr) TestDevice::calls().release_kernel(handle_);
 }
 
 std::vector<uint32_t> add_shader() {

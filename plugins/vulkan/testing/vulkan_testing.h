@@ -44,21 +44,21 @@ Failure take(tenon_error* error);
   } while (false)
 
 // The failed launches that were reported to the host, by ticket, and the lines of its log.
-struct Heard {
+struct HostReports {
   std::mutex mutex;
   std::map<uint64_t, Failure> failed;
   std::vector<std::string> log;
 };
-Heard& heard();
+HostReports& heard();
 size_t count_errors();  // Live ones.
 
 // An instance with its first device.
-class Bench {
+class TestDevice {
  public:
-  explicit Bench(const Settings& settings);
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
-  ~Bench();
+  explicit TestDevice(const Settings& settings);
+  TestDevice(const TestDevice&) = delete;
+  TestDevice& operator=(const TestDevice&) = delete;
+  ~TestDevice();
 
   static const tenon_plugin& plugin();
   static const tenon_plugin_calls& calls() { return *plugin().calls; }
@@ -78,28 +78,28 @@ class Bench {
 };
 
 // The functions of the driver, which a test may replace.
-DeviceFunctions& functions_of(const Bench& bench);
+DeviceFunctions& functions_of(const TestDevice& bench);
 
 // A test that closes its devices. On tear-down no error may be live and nothing may have been
 // logged, so the validation layer, if enabled, reported nothing.
-class InSilence : public ::testing::Test {
+class ReportsNothingTest : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 };
 
 // The same with one device, opened with the settings of the test.
-class OnDriver : public InSilence, public ::testing::WithParamInterface<Settings> {
+class OnDriver : public ReportsNothingTest, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override;
   void TearDown() override;
-  const Bench& bench() const { return *bench_; }
+  const TestDevice& bench() const { return *bench_; }
   void close() { bench_.reset(); }
   DeviceFunctions& functions() const { return functions_of(*bench_); }
-  static const tenon_plugin_calls& calls() { return Bench::calls(); }
+  static const tenon_plugin_calls& calls() { return TestDevice::calls(); }
 
  private:
-  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<TestDevice> bench_;
 };
 
 // The same; counts the dispatches that the driver receives.
@@ -140,7 +140,7 @@ class Folder {
 
 class Memory {
  public:
-  Memory(const Bench& bench, uint64_t size);
+  Memory(const TestDevice& bench, uint64_t size);
   explicit Memory(tenon_buffer_p* handle) : handle_(handle) {}
   Memory(Memory&& from) noexcept : handle_(std::exchange(from.handle_, nullptr)) {}
   ~Memory();
@@ -152,7 +152,7 @@ class Memory {
 
 class Queue {
  public:
-  explicit Queue(const Bench& bench);
+  explicit Queue(const TestDevice& bench);
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
   ~Queue();
@@ -177,10 +177,10 @@ class Queue {
 // A kernel of the plugin, from the first line for the op.
 class PreparedKernel {
  public:
-  PreparedKernel(const Bench& bench, uint32_t op, const void* attrs,
+  PreparedKernel(const TestDevice& bench, uint32_t op, const void* attrs,
                  std::span<const tenon_operand> inputs, const tenon_operand& output);
   // A loop kernel.
-  PreparedKernel(const Bench& bench, const tenon_loop_request& request);
+  PreparedKernel(const TestDevice& bench, const tenon_loop_request& request);
   PreparedKernel(const PreparedKernel&) = delete;
   PreparedKernel& operator=(const PreparedKernel&) = delete;
   ~PreparedKernel();
