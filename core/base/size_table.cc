@@ -111,7 +111,7 @@ Size SizeTable::born() {
 void SizeTable::mark_born(Size size) {
   const std::optional<size_t> symbol = symbol_of(size);
   if (!symbol) return;
-  atoms_[symbols_[*symbol]].is_born = true;
+  atoms_[symbols_[*symbol]].is_data_dependent = true;
   has_births_ = true;
 }
 
@@ -132,7 +132,7 @@ std::vector<size_t> SizeTable::born_in(Size size) const {
         for (const Size operand : {x.a, x.b}) {
           for (const size_t symbol : born_in(operand)) all.push_back(symbol);
         }
-      } else if (x.is_born) {
+      } else if (x.is_data_dependent) {
         all.push_back(x.index);
       }
     }

@@ -50,7 +50,7 @@ class SizeTable {
   // Imports the symbols of another table, in the same order, and its guards. Data-dependent symbols
   // of the other table are replaced by new ones of this table.
   Sizes take_over(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
-  bool is_born(size_t symbol) const { return atoms_[symbols_[symbol]].is_born; }
+  bool is_data_dependent(size_t symbol) const { return atoms_[symbols_[symbol]].is_data_dependent; }
   bool has_births() const { return has_births_; }
   // Records an upper bound of a data-dependent size.
   void bound(Size born, Size most);
@@ -143,7 +143,7 @@ class SizeTable {
     size_t index = 0;
     Size a = 0, b = 0;  // Operands of the other kinds.
     std::optional<int64_t> example;
-    bool is_born = false;
+    bool is_data_dependent = false;
     Size most = 0;                // Upper bound if data-dependent; 0: unknown.
     int64_t least, greatest;      // Known bounds.
     std::optional<Size> instead;  // Its replacement by a learned equality.
@@ -194,7 +194,7 @@ class SizeTable {
 };
 
 // Whether a size contains data-dependent symbols.
-inline bool is_born(Size size) {
+inline bool is_data_dependent(Size size) {
   return !size.known() && !SizeTable::current().born_in(size).empty();
 }
 

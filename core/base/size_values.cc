@@ -105,7 +105,7 @@ Sizes SizeTable::take_over(const SizeTable& other,
   host_may_read_ = other.host_may_read_;
   Sizes symbols;
   for (size_t i = 0; i < examples.size(); ++i) {
-    symbols.push_back(other.is_born(i) ? born() : symbol(other.symbol_name(i), examples[i]));
+    symbols.push_back(other.is_data_dependent(i) ? born() : symbol(other.symbol_name(i), examples[i]));
   }
   // Copies the guards, because evaluating a size may modify them in `other`.
   const std::vector<SizeTest> guards = other.guards_;
@@ -115,7 +115,7 @@ Sizes SizeTable::take_over(const SizeTable& other,
 
 Sizes SizeTable::with_most(Sizes sizes) const {
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (is_born(i)) sizes[i] = evaluate(atoms_[symbols_[i]].most, sizes);
+    if (is_data_dependent(i)) sizes[i] = evaluate(atoms_[symbols_[i]].most, sizes);
   }
   return sizes;
 }

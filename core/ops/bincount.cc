@@ -13,16 +13,16 @@ struct Attrs {
 };
 
 // No tensor can have more elements of 16 bytes, the widest dtype.
-constexpr int64_t kMostNumbers = int64_t{1} << 58;
+constexpr int64_t kMaxCounts = int64_t{1} << 58;
 
-// The number of distinct nonnegative values of a dtype, at most kMostNumbers.
-int64_t numbers_of(DType dtype) {
+// The number of distinct nonnegative values of a dtype, at most kMaxCounts.
+int64_t n_nonnegative_values(DType dtype) {
   const auto bits = static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 1 : 0);
-  return bits < 58 ? int64_t{1} << bits : kMostNumbers;
+  return bits < 58 ? int64_t{1} << bits : kMaxCounts;
 }
 
-Size most_numbers(const Attrs& attrs, DType dtype) {
-  return std::max(attrs.minlength, numbers_of(dtype));
+Size max_counts(const Attrs& attrs, DType dtype) {
+  return std::max(attrs.minlength, n_nonnegative_values(dtype));
 }
 
 // Constraints.
@@ -43,7 +43,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(attrs.minlength >= 0, "C4: minlength must not be negative, but is {}", attrs.minlength);
   require(!has_size(attrs.length) || attrs.length >= 0,
           "C4: length must be -1 or not negative, but is {}", attrs.length);
-  const Size length = has_size(attrs.length) ? attrs.length : most_numbers(attrs, x.dtype);
+  const Size length = has_size(attrs.length) ? attrs.length : max_counts(attrs, x.dtype);
   return {require_sizes(y.dtype, {length}, "C4")};
 }
 
@@ -51,14 +51,14 @@ Size needed_length(const Attrs& attrs, const Tensor& x) {
   if (count(x->shape()) == 0) return attrs.minlength;
   const Tensor largest = cast(max(x), DType::kI64);
   return read_size(maximum(add(largest, integer(1)), integer(attrs.minlength)),
-                   most_numbers(attrs, x->type.dtype));
+                   max_counts(attrs, x->type.dtype));
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (!has_size(attrs.length)) {
     Attrs sized = attrs;
     sized.length = needed_length(attrs, in[0]);
-    require(sized.length <= kMostNumbers, "C4: x holds {}, too large a number to count up to",
+    require(sized.length <= kMaxCounts, "C4: x holds {}, too large a number to count up to",
             sized.length - 1);
     return call_op(OpId::k_bincount, any_attrs(sized), in);
   }

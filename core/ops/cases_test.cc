@@ -12,7 +12,7 @@ namespace {
 using testing::OpProblem;
 using testing::values_of;
 
-constexpr size_t kMostForSecondOrder = 256;  // Elements of a problem; larger ones take too long.
+constexpr size_t kMaxElementsForSecondOrder = 256;  // Elements of a problem; larger ones take too long.
 
 double epsilon_of(DType dtype) {
   switch (dtype) {
@@ -174,7 +174,7 @@ void OpCases::run(const AnyCase& c) {
   if (!op().differentiable || !c.check_gradient || !problem.is_finite() || !are_finite(got)) return;
   const OpProblem wide = problem.widened();
   EXPECT_EQ(wide.check_gradient(), "");
-  if (wide.n_elements() <= kMostForSecondOrder) {
+  if (wide.n_elements() <= kMaxElementsForSecondOrder) {
     EXPECT_EQ(wide.check_second_order(), "");
   }
 }

@@ -13,7 +13,7 @@ namespace {
 //   y is x.
 
 // The index along each axis of the element with row-major index `flat`.
-Dims place_of(int64_t flat, const Dims& shape) {
+Dims index_of(int64_t flat, const Dims& shape) {
   Dims place = shape;
   for (size_t i = shape.rank(); i-- > 0;) {
     place[i] = flat % shape[i];
@@ -30,7 +30,7 @@ Dims place_of(int64_t flat, const Dims& shape) {
   const int64_t n_nan = read_integer(sum(cast(isnan(x), DType::kI64)));
   fail(Code::kInvalidArgument,
        "C2: {} of {} elements of x: {} are NaN and {} infinite; the first of them is at {}",
-       {n_nan, n, x->type, n_bad - n_nan, place_of(first, x->shape())});
+       {n_nan, n, x->type, n_bad - n_nan, index_of(first, x->shape())});
 }
 
 Tensors decompose(const NoAttrs&, TensorSpan in) {

@@ -23,14 +23,14 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
 }
 
 // With x = l l^T and p the lower triangle of l^T dl, its diagonal halved, the cotangent of x is
-// l^-T p l^-1. onto_lower() folds it onto the lower triangle, the only one that is read.
+// l^-T p l^-1. fold_to_lower() folds it onto the lower triangle, the only one that is read.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor l = attrs.upper ? transposed(v.output(0)) : v.output(0);
   const Tensor dl = attrs.upper ? transposed(v.cotangent(0)) : v.cotangent(0);
   const Tensor product = matmul(l, dl, {.transpose_a = true});
   const Tensor p = 0.5 * (tril(product) + tril(product, -1));
   const Tensor left = triangular_solve(l, p, {.transpose = true});
-  const Tensor dx = onto_lower(triangular_solve(l, left, {.left = false}));
+  const Tensor dx = fold_to_lower(triangular_solve(l, left, {.left = false}));
   return {attrs.upper ? transposed(dx) : dx};
 }
 

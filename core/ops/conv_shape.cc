@@ -29,7 +29,7 @@ void require_positive(const Ints& values, size_t n_axes, const char* name) {
   require(values.size() == n_axes, "C3: {} must have one value for each of {} spatial axes, not {}",
           name, n_axes, values.size());
   for (const int64_t value : values) {
-    require(value >= 1 && value < kMostInWindow, "C3: {} must be positive, but one value is {}",
+    require(value >= 1 && value < kMaxWindowExtent, "C3: {} must be positive, but one value is {}",
             name, value);
   }
 }
@@ -43,7 +43,7 @@ void require_pads(const Ints& pads, size_t n_axes, int64_t least) {
   require(pads.size() == 2 * n_axes,
           "C3: pads must have two values for each of {} spatial axes, not {}", n_axes, pads.size());
   for (const int64_t pad : pads) {
-    require(pad >= least && pad < kMostInWindow, "C3: {} is no padding", pad);
+    require(pad >= least && pad < kMaxWindowExtent, "C3: {} is no padding", pad);
   }
 }
 
@@ -99,7 +99,7 @@ Dims require_conv(const Dims& x, const Dims& w, const ConvAttrs& attrs) {
   require_empty_or_positive(attrs.strides, n, "strides");
   require_empty_or_positive(attrs.dilations, n, "dilations");
   require_empty_or_positive(attrs.lhs_dilation, n, "lhs_dilation");
-  require_pads(attrs.pads, n, -kMostInWindow);
+  require_pads(attrs.pads, n, -kMaxWindowExtent);
   const int64_t group = attrs.group;
   require(group >= 1 && w[0] % group == 0,
           "C4: group must be positive and divide {} output channels, but is {}", w[0], group);

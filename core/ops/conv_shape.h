@@ -27,7 +27,7 @@ using Window = SmallVector<WindowAxis, 3>;
 inline constexpr size_t kSpatial = 2;  // The first spatial axis.
 
 // Limit for the attributes of a window, which keeps products of them inside int64.
-inline constexpr int64_t kMostInWindow = int64_t{1} << 31;
+inline constexpr int64_t kMaxWindowExtent = int64_t{1} << 31;
 
 // Returns the number of spatial axes. Throws an error with label C2 unless there are one to three.
 size_t require_spatial(const Dims& x);

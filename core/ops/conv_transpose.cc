@@ -27,7 +27,7 @@ void require_sizes_of_axes(const Ints& values, size_t n_axes, const char* name) 
           "C3: {} must have one value for each of {} spatial axes, not {}", name, n_axes,
           values.size());
   for (const int64_t value : values) {
-    require(value >= 0 && value < kMostInWindow,
+    require(value >= 0 && value < kMaxWindowExtent,
             "C3: {} may not be negative or huge, but one value is {}", name, value);
   }
 }
@@ -49,7 +49,7 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
           w.shape);
   require_empty_or_positive(attrs.strides, n, "strides");
   require_empty_or_positive(attrs.dilations, n, "dilations");
-  require_pads(attrs.pads, n, -kMostInWindow);
+  require_pads(attrs.pads, n, -kMaxWindowExtent);
   require_sizes_of_axes(attrs.output_padding, n, "output_padding");
   require_sizes_of_axes(attrs.output_shape, n, "output_shape");
   const Size channels = x.shape[1];
@@ -58,8 +58,8 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
   require(attrs.group >= 1 && channels % attrs.group == 0,
           "C4: group must be positive and divide {} channels, but is {}", channels, attrs.group);
   for (size_t i = 1; i < x.rank(); ++i) {
-    require(x.shape[i] >= 1 && x.shape[i] < kMostInWindow && w.shape[i] >= 1 &&
-                w.shape[i] < kMostInWindow,
+    require(x.shape[i] >= 1 && x.shape[i] < kMaxWindowExtent && w.shape[i] >= 1 &&
+                w.shape[i] < kMaxWindowExtent,
             "C5: axis {} of x {} and w {} must have elements", i, x, w);
   }
   require(attrs.pads.empty() || attrs.output_shape.empty(), "C7: give either pads or output_shape");

@@ -19,7 +19,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 }
 
 // Each element's neighbour `step` positions after it along an axis; `beyond` where there is none.
-Tensor behind(const Tensor& x, size_t axis, int64_t step, double beyond) {
+Tensor shifted(const Tensor& x, size_t axis, int64_t step, double beyond) {
   Sizes pads(2 * x->rank(), 0);
   pads[axis] = -step;
   pads[x->rank() + axis] = step;
@@ -38,11 +38,11 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const auto axis = static_cast<size_t>(from_front(attrs.axis, type.rank()));
   const int64_t next = attrs.reverse ? -1 : 1;
 
-  Tensor s = attrs.exclusive ? behind(dy, axis, next, 0) : dy;
-  Tensor factor = behind(x, axis, next, 1);
+  Tensor s = attrs.exclusive ? shifted(dy, axis, next, 0) : dy;
+  Tensor factor = shifted(x, axis, next, 1);
   for (int64_t reach = 1; reach < type.shape[axis]; reach *= 2) {
-    s = s + factor * behind(s, axis, next * reach, 0);
-    factor = factor * behind(factor, axis, next * reach, 1);
+    s = s + factor * shifted(s, axis, next * reach, 0);
+    factor = factor * shifted(factor, axis, next * reach, 1);
   }
   const Tensor p = cumprod(x, {.axis = attrs.axis, .exclusive = true, .reverse = attrs.reverse});
   return {to_dtype(p * s, type.dtype)};

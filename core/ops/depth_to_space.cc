@@ -17,11 +17,11 @@ struct Attrs {
   TENON_ATTRS(blocksize, mode)
 };
 
-constexpr int64_t kMost = int64_t{1} << 30;  // Its square fits an int64.
+constexpr int64_t kMaxBlocksize = int64_t{1} << 30;  // Its square fits an int64.
 
 void require_image(const TensorType& x, int64_t blocksize) {
   require(x.rank() == 4, "C1: x must have a batch, channels, rows and columns, but is {}", x);
-  require(blocksize >= 1 && blocksize <= kMost, "C2: blocksize must be positive, but is {}",
+  require(blocksize >= 1 && blocksize <= kMaxBlocksize, "C2: blocksize must be positive, but is {}",
           blocksize);
 }
 

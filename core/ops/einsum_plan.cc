@@ -104,7 +104,7 @@ Labels product_of(const Labels& left, const Labels& right, const Labels& wanted)
 }
 
 // The labels that the output and all terms except `a` and `b` use.
-Labels others_want(const std::vector<Labels>& terms, const Labels& output, size_t a, size_t b) {
+Labels used_by_others(const std::vector<Labels>& terms, const Labels& output, size_t a, size_t b) {
   Labels wanted = output;
   for (size_t i = 0; i < terms.size(); ++i) {
     if (i != a && i != b) wanted += terms[i];
@@ -140,7 +140,7 @@ void EinsumPlan::choose_products(const std::string& equation) {
     double least = 0;
     for (size_t a = 0; a < left.size(); ++a) {
       for (size_t b = a + 1; b < left.size(); ++b) {
-        Labels result = product_of(left[a], left[b], others_want(left, output, a, b));
+        Labels result = product_of(left[a], left[b], used_by_others(left, output, a, b));
         const double growth = volume(result) - volume(left[a]) - volume(left[b]);
         const bool is_first = best.right == 0;
         if (!is_first && !(growth < least)) continue;
@@ -186,7 +186,7 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
                              : implied_output(terms, under_ellipsis);
 
   for (size_t i = 0; i < terms.size(); ++i) {
-    const Labels wanted = others_want(terms, output, i, i);
+    const Labels wanted = used_by_others(terms, output, i, i);
     Labels& labels = kept.emplace_back();
     for (size_t axis = 0; axis < terms[i].size(); ++axis) {
       const char c = terms[i][axis];

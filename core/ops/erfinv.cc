@@ -22,7 +22,7 @@ Tensor horner(const Tensor& t, double first, std::initializer_list<double> rest)
 
 // Accurate to seven digits up to 1 - 1e-7: M. Giles, "Approximating the erfinv function" (2010).
 // Beyond that, uses the first term of erfc's asymptotic series, which is accurate to two digits.
-Tensor first_guess(const Tensor& x) {
+Tensor initial_estimate(const Tensor& x) {
   const Tensor rest = 1.0 - abs(x);
   const Tensor w = -log(rest * (1.0 + abs(x)));
   const Tensor near = horner(w - 2.5, 2.81022636e-08,
@@ -49,7 +49,7 @@ Tensors decompose(const NoAttrs&, TensorSpan in) {
   return {in_wide(in[0], [](const Tensor& given) {
     const Tensor is_inside = less(abs(given), number(1));
     const Tensor x = where(is_inside, given, number(0));
-    Tensor y = first_guess(x);
+    Tensor y = initial_estimate(x);
     for (int steps = size_of(x->type.dtype) < 8 ? 1 : 3; steps > 0; --steps) y = refined(x, y);
     const Tensor ends = where(equal(abs(given), number(1)), given * kInf, number(kNaN));
     return where(is_inside, where(equal(x, number(0)), given, y), ends);

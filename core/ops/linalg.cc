@@ -53,6 +53,6 @@ Tensor triangular_solve(const Tensor& a, const Tensor& b, const TriangularSolveA
   return call1(OpId::k_triangular_solve, attrs, {a, b});
 }
 
-Tensor onto_lower(const Tensor& g) { return tril(g) + transposed(triu(g, 1)); }
+Tensor fold_to_lower(const Tensor& g) { return tril(g) + transposed(triu(g, 1)); }
 
 }  // namespace tenon

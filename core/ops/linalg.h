@@ -43,6 +43,6 @@ Tensor triangular_solve(const Tensor& a, const Tensor& b, const TriangularSolveA
 
 // The cotangent of symmetric matrices of which only the lower triangle is read. An element below
 // the diagonal stands for the one above it too.
-Tensor onto_lower(const Tensor& g);
+Tensor fold_to_lower(const Tensor& g);
 
 }  // namespace tenon

@@ -122,7 +122,7 @@ Tensors vjp(const A& attrs, const VjpArgs& v) {
   return {to_dtype(slope(attrs, x, where(is_zero, number(1), y), dy), dtype)};
 }
 
-constexpr int64_t kMostP = 1 << 10;
+constexpr int64_t kMaxP = 1 << 10;
 
 // Constraints of both.
 //   C1  x is floating point.
@@ -135,7 +135,7 @@ constexpr int64_t kMostP = 1 << 10;
 //   C4  The window fits into each padded axis.
 void require_norm(const TensorType& x, int64_t p) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
-  require(p >= 1 && p <= kMostP, "C5: p must be from 1 to {}, but is {}", kMostP, p);
+  require(p >= 1 && p <= kMaxP, "C5: p must be from 1 to {}, but is {}", kMaxP, p);
 }
 
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {

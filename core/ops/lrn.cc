@@ -24,14 +24,14 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() >= 2, "C2: x must have a batch and channels, but is {}", x);
-  require(attrs.size >= 1 && attrs.size <= kMostInWindow, "C3: size must be positive, but is {}",
+  require(attrs.size >= 1 && attrs.size <= kMaxWindowExtent, "C3: size must be positive, but is {}",
           attrs.size);
   return {TensorType(x.dtype, x.shape)};  // C4
 }
 
 // Treats the channels as the rows of an image. A row holds all positions of one channel; the window
 // spans neighbouring rows.
-Tensor sums_around(const Tensor& x, int64_t size) {
+Tensor channel_window_sums(const Tensor& x, int64_t size) {
   const Dims& shape = x->shape();
   const int64_t last = shape[1] - 1, before = (size - 1) / 2;
   const int64_t above = std::min(before, last), below = std::min(size - 1 - before, last);
@@ -45,7 +45,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (count(in[0]->shape()) == 0) return {identity(in[0])};  // An empty tensor has no windows.
   return {in_wide(in[0], [&](const Tensor& x) {
     const double alpha = attrs.alpha / static_cast<double>(attrs.size);
-    const Tensor strength = attrs.bias + alpha * sums_around(square(x), attrs.size);
+    const Tensor strength = attrs.bias + alpha * channel_window_sums(square(x), attrs.size);
     return x / pow(strength, number(attrs.beta));
   })};
 }

@@ -34,10 +34,10 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
     const Tensor centered = x - mean(x, along);
     const Tensor n = count_as(x->type.dtype, count_reduced(attrs.axes, x->shape()));
     const Tensor root = n->is_scalar_value() ? number(std::sqrt(n->float_value)) : sqrt(n);
-    const Tensor shorter = has_long ? centered * kShorter : centered;
+    const Tensor shorter = has_long ? centered * kLengthScale : centered;
     const Tensor deviation = call1(OpId::k_l2_norm, along, {shorter}) / root;
     if (!has_long) return centered / (deviation + kEpsilon);
-    return centered / (deviation + kEpsilon * kShorter) * kShorter;
+    return centered / (deviation + kEpsilon * kLengthScale) * kLengthScale;
   })};
 }
 

@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 // Used without a kernel. A running count gives each nonzero element its position in the result. Its
 // row-major index is written there, and then split into coordinates.
-Tensors in_parts(const Attrs& attrs, const Tensor& x) {
+Tensors decompose_sized(const Attrs& attrs, const Tensor& x) {
   const Dims& shape = x->shape();
   const DType dtype = x->type.dtype;
   const Size n = count(shape);
@@ -50,7 +50,7 @@ Tensors in_parts(const Attrs& attrs, const Tensor& x) {
 }
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
-  if (has_size(attrs.size)) return in_parts(attrs, in[0]);
+  if (has_size(attrs.size)) return decompose_sized(attrs, in[0]);
   const Tensors found = nonzero(in[0], {.size = count(in[0]->shape())});
   return {cut(found[0], read_size(found[1], count(in[0]->shape())), 1), found[1]};
 }

@@ -50,7 +50,7 @@ Ints axes_from(int64_t axis, size_t rank) {
   return axes;
 }
 
-void require_behind(const TensorType& p, const TensorType& x, size_t axis, const char* name) {
+void require_from_axis(const TensorType& p, const TensorType& x, size_t axis, const char* name) {
   require(p.dtype == x.dtype, "C1: {} must be {} like x, but is {}", name, x.dtype, p);
   TensorType row(x.dtype, {});
   for (size_t i = axis; i < x.rank(); ++i) row.shape.push_back(x.shape[i]);

@@ -44,7 +44,7 @@ Tensor statistics_dx(const Tensor& z, const Tensor& inv_std, const Ints& axes, c
 Ints axes_from(int64_t axis, size_t rank);
 
 // Checks C1: p has the dtype of x. Checks C3: p can be broadcast to the axes of x from `axis` on.
-void require_behind(const TensorType& p, const TensorType& x, size_t axis, const char* name);
+void require_from_axis(const TensorType& p, const TensorType& x, size_t axis, const char* name);
 
 // ---- norms whose parameters have one element for each channel, axis 1 of x
 

@@ -55,12 +55,12 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           attrs.pads.size(), n_padded, x);
   if (in.has(1)) require(in[1].rank() == 0, "C3: value must have rank 0, but is {}", in[1]);
 
-  constexpr int64_t kMost = int64_t{1} << 60;
+  constexpr int64_t kMaxPad = int64_t{1} << 60;
   const Sizes pads = all_pads(attrs, rank);
   TensorType y(x.dtype, x.shape);
   for (size_t i = 0; i < rank; ++i) {
     const Size before = pads[i], after = pads[rank + i];
-    const bool fits = before > -kMost && before < kMost && after > -kMost && after < kMost;
+    const bool fits = before > -kMaxPad && before < kMaxPad && after > -kMaxPad && after < kMaxPad;
     y.shape[i] = fits ? x.shape[i] + before + after : Size(-1);
     require(y.shape[i] >= 0, "C2: {} and {} elements cannot be added to axis {} of {}", before,
             after, i, x);

@@ -37,7 +37,7 @@ TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
 }
 
 // Replaces a draw of 0, whose noise would be infinite: half a step.
-constexpr double kLeastDraw = 0x1p-25;
+constexpr double kMinDraw = 0x1p-25;
 
 // The Gumbel-max trick: the largest logit - ln(-ln(u)) is that of class k with the probability of
 // softmax.
@@ -48,7 +48,7 @@ Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
   Dims shape = in[1]->shape();
   shape.insert(static_cast<size_t>(last), attrs.num_samples);
   const Tensors drawn = draw_uniform(in[0], shape, DType::kF32);
-  const Tensor u = maximum(drawn[0], number(kLeastDraw));
+  const Tensor u = maximum(drawn[0], number(kMinDraw));
   const Tensor noise = to_dtype(-log(-log(u)), wide);
   const Tensor y = call1(OpId::k_argmax, ArgReduceAttrs{.axis = -1}, {logits + noise});
   return {y, drawn[1]};

@@ -15,7 +15,7 @@ struct Attrs {
 
 constexpr double kTwoPi = 6.283185307179586476925;
 constexpr double kSqrt2 = 1.41421356237309504880;
-constexpr double kWithin = 0.954499736103641585599;  // erf(sqrt(2)): the share within the bounds.
+constexpr double kTwoSigmaProbability = 0.954499736103641585599;  // erf(sqrt(2)): the share within the bounds.
 
 // Constraints.
 //   C1  state is u32[6].
@@ -37,7 +37,7 @@ Tensor placed(const Attrs& attrs, Tensor y) {
 // The Box-Muller transform: a pair of uniform draws gives a radius and an angle, whose coordinates
 // are two independent normal numbers. The first half of the result holds the cosines, the second
 // the sines.
-Tensors whole_curve(const Attrs& attrs, TensorSpan in) {
+Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   const Dims shape = to_dims(attrs.shape);
   const Size n = count(shape);
   const Size pairs = (n + 1) / 2;
@@ -55,15 +55,15 @@ Tensors whole_curve(const Attrs& attrs, TensorSpan in) {
 }
 
 // The inverse of the cumulative distribution, at uniform points within the bounds.
-Tensors middle_of_curve(const Attrs& attrs, TensorSpan in) {
+Tensors decompose_truncated_normal(const Attrs& attrs, TensorSpan in) {
   const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), wide(attrs.dtype));
-  const Tensor place = kWithin * (2.0 * drawn[0] - 1.0);
+  const Tensor place = kTwoSigmaProbability * (2.0 * drawn[0] - 1.0);
   const Tensor y = kSqrt2 * call1(OpId::k_erfinv, NoAttrs{}, {place});
   return {placed(attrs, y), drawn[1]};
 }
 
 // Expected values were computed with Python in double precision from the known answers of rng_bits.
-Cases<Attrs> cases_of_whole_curve() {
+Cases<Attrs> normal_cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   return joined<Attrs>(
       {
@@ -93,7 +93,7 @@ Cases<Attrs> cases_of_whole_curve() {
 }
 
 // Expected values were computed with SciPy from the known answers of rng_bits.
-Cases<Attrs> cases_of_its_middle() {
+Cases<Attrs> truncated_normal_cases() {
   const CaseTensor zeros = u32({0, 0, 0, 0, 0, 0});
   const CaseTensor next = u32({0, 0, 1, 0, 0, 0});
   return joined<Attrs>(
@@ -144,8 +144,8 @@ OpDef random_normal_def() {
                      "u and v: the first and the second half of 2 ceil(n / 2) numbers as "
                      "random_uniform draws "
                      "them. f16 and bf16 are drawn in f32.",
-          .decompose = whole_curve,
-          .cases = cases_of_whole_curve,
+          .decompose = decompose_normal,
+          .cases = normal_cases,
       },
       "The standard deviation of the curve.");
 }
@@ -159,8 +159,8 @@ OpDef truncated_normal_def() {
               "the generator's state behind them.",
           .formula = "y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))",
           .details = "u is drawn as by random_uniform. f16 and bf16 are drawn in f32.",
-          .decompose = middle_of_curve,
-          .cases = cases_of_its_middle,
+          .decompose = decompose_truncated_normal,
+          .cases = truncated_normal_cases,
       },
       "The standard deviation of the whole curve.");
 }

@@ -16,14 +16,14 @@ struct LayerSizes {
   Size steps, batch, features, hidden;
   int64_t directions;
 
-  LayerSizes(const Walk& walk, const Dims& x, const Dims& r)
+  LayerSizes(const LayerIteration& walk, const Dims& x, const Dims& r)
       : steps(x[walk.batch_first() ? 1 : 0]),
         batch(x[walk.batch_first() ? 0 : 1]),
         features(x[2]),
         hidden(r[2]),
         directions(walk.directions()) {}
 
-  Dims state(const Walk& walk) const {
+  Dims state(const LayerIteration& walk) const {
     return walk.batch_first() ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
   }
 };
@@ -53,7 +53,7 @@ Tensors by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
 
 // Iterates over the steps of one direction. Returns h of every step, in the order of x, and sets
 // `states` to the last states.
-Tensors walk_steps(const Tensors& inputs, bool reverse, const Step& step, const Tensor& lengths,
+Tensors iterate_steps(const Tensors& inputs, bool reverse, const Step& step, const Tensor& lengths,
                    Tensors& states) {
   const size_t n = inputs.size();
   Tensors outputs(n, Tensor());
@@ -79,7 +79,7 @@ EnumInfo enum_info(Direction) {
   return {"direction", kValues};
 }
 
-TensorTypes infer_layer(const Walk& walk, double clip, TypeSpan in, int64_t gates, size_t states) {
+TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates, size_t states) {
   const TensorType& x = in[kX];
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in.has(i)) continue;
@@ -116,7 +116,7 @@ TensorTypes infer_layer(const Walk& walk, double clip, TypeSpan in, int64_t gate
   return types;  // C6
 }
 
-Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
+Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of) {
   const TensorType& type = in[kX]->type;
   const DType wide = wide_dtype(type.dtype);
@@ -149,7 +149,7 @@ Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
     shape[2] = n.hidden;
     // The loop is unrolled, so the gradients of a trace serve only one number of steps.
     const Tensors outputs =
-        walk_steps(unstacked(products, time), reverse, directed.step, lengths, now);
+        iterate_steps(unstacked(products, time), reverse, directed.step, lengths, now);
     y.push_back(outputs.empty() ? zeros(TensorType(wide, shape)) : stacked(outputs, time));
     for (size_t s = 0; s < states; ++s) last[s].push_back(now[s]);
   }

@@ -69,7 +69,7 @@ enum class Direction : int32_t { kForward, kReverse, kBidirectional };
 EnumInfo enum_info(Direction);
 
 // How a layer iterates over its steps, as its attributes specify.
-struct Walk {
+struct LayerIteration {
   Direction direction;
   int64_t layout;
 
@@ -80,7 +80,7 @@ struct Walk {
 // Checks the constraints C1 to C6 that the layers' files list, for `gates` gates and `states`
 // states: h, and possibly c. Inputs are x, w, r, b, sequence_lens, initial_h, initial_c and p, as
 // far as the layer has them.
-TensorTypes infer_layer(const Walk& walk, double clip, TypeSpan in, int64_t gates, size_t states);
+TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates, size_t states);
 
 // The weights of one direction, in the compute dtype; b and p may be empty.
 struct LayerWeights {
@@ -96,7 +96,7 @@ struct DirectedStep {
 };
 
 // Returns y and the last states. `step_of` builds the step of each direction from its weights.
-Tensors run_layer(const Walk& walk, TensorSpan in, size_t states,
+Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
                   const std::function<DirectedStep(const LayerWeights&)>& step_of);
 
 // ---- documents

@@ -14,7 +14,7 @@ namespace ops {
 
 namespace {
 
-constexpr uint32_t kMostId = 0
+constexpr uint32_t kMaxId = 0
 #define TENON_OP(id, name) +((id) - (id)) + 1
 #include "core/ops/ops.def"
                              + 1023;  // Numbers leave gaps between families.
@@ -24,7 +24,7 @@ struct Registry {
   std::vector<const OpDef*> by_id;
   std::vector<const OpDef*> by_name;
 
-  Registry() : by_id(kMostId + 1, nullptr) {
+  Registry() : by_id(kMaxId + 1, nullptr) {
     struct Entry {
       uint32_t id;
       OpDef (*make)();

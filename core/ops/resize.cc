@@ -100,7 +100,7 @@ struct Tap {
 };
 
 SmallVector<Tap, 4> taps_of(const ResizedAxis& axis, const Filter& filter, DType dtype) {
-  const Tensor places = places_in_units(axis), unit = integer(axis.unit);
+  const Tensor places = positions_in_units(axis), unit = integer(axis.unit);
   const Tensor below = floor_div(places, unit);
   const Tensor beyond =
       cast(mod(places, unit), dtype) / (axis.unit.known() ? number(static_cast<double>(axis.unit))
@@ -161,7 +161,7 @@ TensorType resized_type(const Resizing& attrs, const TensorType& x) {
   return y;
 }
 
-Tensor places_in_units(const ResizedAxis& axis) {
+Tensor positions_in_units(const ResizedAxis& axis) {
   const Tensor i = iota({axis.to}, DType::kI64, 0);
   return add(mul(i, integer(axis.step)), integer(axis.first));
 }

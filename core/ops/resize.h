@@ -59,7 +59,7 @@ ResizedAxes require_resize(const Resizing& attrs, const TensorType& x);
 TensorType resized_type(const Resizing& attrs, const TensorType& x);
 
 // The positions of all elements along an axis, times its unit: [to], of int64.
-Tensor places_in_units(const ResizedAxis& axis);
+Tensor positions_in_units(const ResizedAxis& axis);
 
 // The weight of an element of x at `distance`, in elements, from a position.
 using Weight = Tensor (*)(const Tensor& distance, double parameter);
@@ -97,7 +97,7 @@ inline constexpr AttrDoc kExcludeOutsideDoc = {
     "Whether places outside of x count nothing; otherwise the element at the edge stands for "
     "them."};
 
-inline constexpr const char* kPlacesDoc =
+inline constexpr const char* kPositionsDoc =
     "With n and m for the sizes of x and of the result, s for the scale and i for an index of the "
     "result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by "
     "(n - m / s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for "

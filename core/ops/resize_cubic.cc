@@ -157,7 +157,7 @@ OpDef resize_cubic_def() {
       .formula = "y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with "
                  "w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up "
                  "to 2, and 0 beyond",
-      .details = kPlacesDoc,
+      .details = kPositionsDoc,
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y",
                    "the input in its new sizes; NaN spreads to all that it is a neighbour of"}},

@@ -148,7 +148,7 @@ OpDef resize_linear_def() {
       .summary =
           "A tensor in other sizes, each element between its two neighbours along each axis.",
       .formula = "y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis",
-      .details = kPlacesDoc,
+      .details = kPositionsDoc,
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y",
                    "the input in its new sizes; NaN spreads to all that it is a neighbour of"}},

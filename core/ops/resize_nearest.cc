@@ -39,7 +39,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 
 // Rounds positions as quotients of integers.
 Tensor nearest(const ResizedAxis& axis, NearestMode mode) {
-  const Tensor places = places_in_units(axis);
+  const Tensor places = positions_in_units(axis);
   const auto below = [](const Tensor& quotient, Size more, Size unit) {
     return floor_div(add(quotient, integer(more)), integer(unit));
   };
@@ -184,7 +184,7 @@ OpDef resize_nearest_def() {
       .name = "resize_nearest",
       .summary = "A tensor in other sizes, each element that of the nearest place.",
       .formula = "y[i] = x[round(place(i))] along each resized axis",
-      .details = kPlacesDoc,
+      .details = kPositionsDoc,
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the input in its new sizes"}},
       .attrs_doc = {kSizesDoc,

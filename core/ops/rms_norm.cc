@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C2"));
-  require_behind(in[1], x, axis, "scale");
+  require_from_axis(in[1], x, axis, "scale");
   require(attrs.epsilon >= 0, "C4: epsilon must not be negative, but is {}", attrs.epsilon);
   return {x};  // C5
 }

@@ -13,7 +13,7 @@ struct Attrs {
   TENON_ATTRS(direction, layout, clip, activation)
 };
 
-Walk walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
+LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.
 //   C1  All inputs are floating point and of one dtype, but sequence_lens, which is int32 or int64.

@@ -22,7 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
+Tensor roll_axis(const Tensor& x, int64_t shift, int64_t axis) {
   const Size n = x->shape()[static_cast<size_t>(axis)];
   if (shift == 0 || identical(n, 0)) return x;
   // 0 <= places < n; if n is 0, any divisor will do.
@@ -39,19 +39,19 @@ Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   if (attrs.axes.empty()) {
-    return {reshape(rolled(reshape(x, {count(x->shape())}), attrs.shifts[0], 0), x->shape())};
+    return {reshape(roll_axis(reshape(x, {count(x->shape())}), attrs.shifts[0], 0), x->shape())};
   }
   Tensor y = x;
   for (size_t i = 0; i < attrs.axes.size(); ++i) {
     const int64_t shift = attrs.shifts[attrs.shifts.size() == 1 ? 0 : i];
-    y = rolled(y, shift, from_front(attrs.axes[i], x->rank()));
+    y = roll_axis(y, shift, from_front(attrs.axes[i], x->rank()));
   }
   return {y};
 }
 
 Cases<Attrs> cases() {
   const CaseTensor line = f32({1, 2, 3, 4, 5}), grid = f32({2, 3}, {1, 2, 3, 4, 5, 6});
-  constexpr int64_t kLeast = -9223372036854775807ll - 1;  // -2^63, which is 2 modulo 5.
+  constexpr int64_t kMin = -9223372036854775807ll - 1;  // -2^63, which is 2 modulo 5.
   return {
       {.name = "example",
        .attrs = {.shifts = {2}},
@@ -66,7 +66,7 @@ Cases<Attrs> cases() {
        .inputs = {line},
        .expect = {f32({4, 5, 1, 2, 3})}},
       {.name = "as_far_back_as_can_be",
-       .attrs = {.shifts = {kLeast}},
+       .attrs = {.shifts = {kMin}},
        .inputs = {line},
        .expect = {f32({4, 5, 1, 2, 3})}},
       {.name = "axes",

@@ -24,9 +24,9 @@ using Ranges = SmallVector<Range, 6>;
 // the first element is -1, which users can only write as a number below -n.
 Range clamped(Size n, Size start, Size end, int64_t step) {
   const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
-  constexpr int64_t kFar = int64_t{1} << 60;  // Beyond the end of every axis.
+  constexpr int64_t kBeyondEveryAxis = int64_t{1} << 60;  // Beyond the end of every axis.
   const auto clamp = [&](Size bound) {
-    if (bound.known()) bound = std::clamp(bound.word(), -kFar, kFar);
+    if (bound.known()) bound = std::clamp(bound.word(), -kBeyondEveryAxis, kBeyondEveryAxis);
     return greatest(lowest, least(bound < 0 ? bound + n : bound, highest));
   };
   start = clamp(start);
@@ -34,7 +34,7 @@ Range clamped(Size n, Size start, Size end, int64_t step) {
   const Size distance = step > 0 ? end - start : start - end;
   const int64_t stride = step > 0 ? step : -std::max(step, -std::numeric_limits<int64_t>::max());
   // The sign of a data-dependent distance is unknown, so the formula must hold for both.
-  const Size size = is_born(distance) ? greatest(0, (distance + (stride - 1)) / stride)
+  const Size size = is_data_dependent(distance) ? greatest(0, (distance + (stride - 1)) / stride)
                     : distance > 0    ? (distance - 1) / stride + 1
                                       : Size(0);
   return {start, step, size};
@@ -87,7 +87,7 @@ bool view(const Attrs& attrs, size_t, const TensorType& type, const TensorType& 
 }
 
 // Inserts step - 1 zeros after each element along an axis.
-Tensor spread_out(const Tensor& x, size_t axis, int64_t step) {
+Tensor insert_zeros(const Tensor& x, size_t axis, int64_t step) {
   Dims shape = x->shape();
   Size outer = 1, inner = 1;
   for (size_t i = 0; i < shape.rank(); ++i) (i <= axis ? outer : inner) *= shape[i];
@@ -113,7 +113,7 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
     const auto [start, step, size] = ranges[i];
     const Size last = start + (size - 1) * (size > 1 ? step : 0);
     const int64_t stride = size > 1 ? std::abs(step) : 1;
-    if (stride > 1) g = spread_out(g, i, stride);
+    if (stride > 1) g = insert_zeros(g, i, stride);
     pads[i] = least(start, last);
     pads[rank + i] = x.shape[i] - pads[i] - g->shape()[i];  // Negative: crops gaps.
   }
@@ -122,8 +122,8 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
 
 Cases<Attrs> cases() {
   const CaseTensor six = f32({0, 1, 2, 3, 4, 5});
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   return {
       {.name = "example",
        .attrs = {.starts = {1}, .ends = {4}},
@@ -134,7 +134,7 @@ Cases<Attrs> cases() {
        .inputs = {six},
        .expect = {f32({3, 4})}},
       {.name = "bounds_are_clamped",
-       .attrs = {.starts = {-100}, .ends = {kMost}},
+       .attrs = {.starts = {-100}, .ends = {kMax}},
        .inputs = {six},
        .expect = {six}},
       {.name = "steps",
@@ -150,11 +150,11 @@ Cases<Attrs> cases() {
        .inputs = {six},
        .expect = {f32({4, 3, 2})}},
       {.name = "backwards_to_the_front",
-       .attrs = {.starts = {kMost}, .ends = {kLeast}, .steps = {-2}},
+       .attrs = {.starts = {kMax}, .ends = {kMin}, .steps = {-2}},
        .inputs = {six},
        .expect = {f32({5, 3, 1})}},
       {.name = "huge_steps",
-       .attrs = {.starts = {5}, .ends = {kLeast}, .steps = {kLeast}},
+       .attrs = {.starts = {5}, .ends = {kMin}, .steps = {kMin}},
        .inputs = {six},
        .expect = {f32({5})}},
       {.name = "axes",

@@ -20,7 +20,7 @@ int64_t block_size(const Attrs& attrs) {
   return size;
 }
 
-constexpr int64_t kMostPlaces = int64_t{1} << 31;
+constexpr int64_t kMaxBlockElements = int64_t{1} << 31;
 
 // Constraints of both.
 //   C1  x has a batch and an axis for each of block_shape.
@@ -31,14 +31,14 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
   require(x.rank() > n, "C1: x must have a batch and {} more axes, but is {}", n, x);
   int64_t places = 1;
   for (const int64_t side : attrs.block_shape) {
-    require(side >= 1 && side <= kMostPlaces / places,
+    require(side >= 1 && side <= kMaxBlockElements / places,
             "C2: {} is not the size of a block, or too large", side);
     places *= side;
   }
   require(attrs.pads.empty() || attrs.pads.size() == 2 * n, "C3: {} pads for {} axes",
           attrs.pads.size(), n);
   for (const int64_t pad : attrs.pads) {
-    require(pad >= 0 && pad <= kMostPlaces, "C3: {} is no number of elements to pad or to crop",
+    require(pad >= 0 && pad <= kMaxBlockElements, "C3: {} is no number of elements to pad or to crop",
             pad);
   }
 }

@@ -19,9 +19,9 @@ Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
           "C2: give either num_outputs or split, not {} and {} sizes", attrs.num_outputs,
           attrs.split.size());
   if (attrs.split.empty()) {
-    constexpr int64_t kMostOutputs = 1 << 16;
-    require(attrs.num_outputs <= kMostOutputs, "C2: num_outputs {} is more than {}",
-            attrs.num_outputs, kMostOutputs);
+    constexpr int64_t kMaxOutputs = 1 << 16;
+    require(attrs.num_outputs <= kMaxOutputs, "C2: num_outputs {} is more than {}",
+            attrs.num_outputs, kMaxOutputs);
     const Size part = (n + attrs.num_outputs - 1) / attrs.num_outputs;
     Sizes sizes;
     for (int64_t i = 0; i < attrs.num_outputs; ++i) {

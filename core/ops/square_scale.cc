@@ -42,7 +42,7 @@ Tensor divide_by_length(const Tensor& x, int64_t axis, DType from, double epsilo
   };
   if (!needs_scale(from)) return x / length(x, number(epsilon));
   if (epsilon * epsilon >= range_of(x->type.dtype).low) {
-    return x / length(x * kShorter, number(epsilon * kShorter)) * kShorter;
+    return x / length(x * kLengthScale, number(epsilon * kLengthScale)) * kLengthScale;
   }
   const SquareScale scale = square_scale(sum(square(x), along), epsilon);
   const Tensor vectors = scale.of(x);

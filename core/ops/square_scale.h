@@ -42,7 +42,7 @@ SquareFactors square_factors(DType dtype);
 
 // Shortens vectors before their lengths are computed, where a length may overflow although no
 // element does. Suitable if a value much larger than 2^-48 is added to the length.
-inline constexpr double kShorter = 0x1p-32;
+inline constexpr double kLengthScale = 0x1p-32;
 
 // x divided by the larger of its Euclidean length along an axis and `epsilon`.
 Tensor divide_by_length(const Tensor& x, int64_t axis, DType from, double epsilon);

@@ -37,7 +37,7 @@ Tensor resized(const Tensor& x, Size size) { return pad(x, {0, size - x->shape()
 
 // Used without a kernel. Sorting makes equal elements adjacent. A running count of the elements
 // that differ from their predecessor then numbers the values.
-Tensors in_parts(const Attrs& attrs, const Tensor& x) {
+Tensors decompose_sized(const Attrs& attrs, const Tensor& x) {
   const DType dtype = x->type.dtype;
   const Size n = x->shape()[0];
   const TensorType numbers(DType::kI64, {n});
@@ -73,7 +73,7 @@ Tensors in_parts(const Attrs& attrs, const Tensor& x) {
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor x = reshape(in[0], {count(in[0]->shape())});
-  if (has_size(attrs.size)) return in_parts(attrs, x);
+  if (has_size(attrs.size)) return decompose_sized(attrs, x);
   Attrs bounded = attrs;
   bounded.size = x->shape()[0];
   Tensors found = call_op(OpId::k_unique, any_attrs(bounded), {&x, 1});

@@ -7,12 +7,12 @@
 
 namespace tenon::testing {
 
-inline std::string normal_text(std::string_view text) {
+inline std::string reprinted_text(std::string_view text) {
   return to_text(*parse_graph(current_scope(), text));
 }
 
 // The text of a graph, independent of the names of its values.
-inline std::string nameless_text(std::string_view text) {
+inline std::string text_without_names(std::string_view text) {
   const std::unique_ptr<Graph> graph = parse_graph(current_scope(), text);
   size_t n = 0;
   for (Node& node : graph->nodes()) {
@@ -24,6 +24,6 @@ inline std::string nameless_text(std::string_view text) {
 }
 
 #define EXPECT_GRAPH(got, want) \
-  EXPECT_EQ(::tenon::testing::nameless_text(got), ::tenon::testing::nameless_text(want))
+  EXPECT_EQ(::tenon::testing::text_without_names(got), ::tenon::testing::text_without_names(want))
 
 }  // namespace tenon::testing

@@ -18,7 +18,7 @@ inline std::vector<std::byte> bytes_of(const Tensor& x) {
 }
 
 // The test parameter is the name of the device.
-class ProgramTest : public CoreTest, public ::testing::WithParamInterface<const char*> {
+class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<const char*> {
  protected:
   // Distinct values, which differ for each seed.
   static Tensor numbers(const Dims& shape, double seed, DType dtype = DType::kF32) {

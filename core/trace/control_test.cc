@@ -86,7 +86,7 @@ TEST_F(Control, TextOfNestedGraphsIsParsed) {
   const std::string text = to_text(f->traces()[0]->graph());
   EXPECT_NE(text.find("while_loop("), std::string::npos);
   EXPECT_NE(text.find("branch("), std::string::npos);
-  EXPECT_EQ(testing::normal_text(text), text);
+  EXPECT_EQ(testing::reprinted_text(text), text);
 }
 
 TEST_F(Control, OutOfRangeIndicesSelectTheLastCase) {

@@ -43,7 +43,7 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
     : by_(by), from_(from) {
   std::vector<std::optional<int64_t>> examples;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    examples.push_back(primal.sizes().is_born(i) ? std::nullopt : example_of(sizes[i]));
+    examples.push_back(primal.sizes().is_data_dependent(i) ? std::nullopt : example_of(sizes[i]));
   }
   Tracer tracer(scope, *graph_);
   tracer.be_silent();

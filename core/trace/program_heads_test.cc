@@ -5,7 +5,7 @@
 namespace tenon {
 namespace {
 
-using HeadPrograms = testing::ProgramTest;
+using HeadPrograms = testing::LaunchPlanTest;
 
 Tensor dense(const Tensor& x, const Tensor& w, const Tensor& bias) { return matmul(x, w) + bias; }
 

@@ -26,7 +26,7 @@ Tensor losses(const Tensor& x, const Tensor& labels) {
   return -sum(labels * log_softmax_by_hand(x), {.axes = {-1}});
 }
 
-class RowPrograms : public testing::ProgramTest {
+class RowPrograms : public testing::LaunchPlanTest {
  protected:
   bool is_cpu() const { return std::string_view(GetParam()) == "cpu"; }
 };

@@ -89,7 +89,7 @@ void Slice::find_births(std::span<const Value> given) {
   for (size_t i = 0; i < given.size(); ++i) {
     for (size_t axis = 0; axis < given[i].type().rank(); ++axis) {
       const auto symbol = table.symbol_of(given[i].type().shape[axis]);
-      if (symbol && table.is_born(*symbol)) known_births_.push_back({*symbol, i, axis});
+      if (symbol && table.is_data_dependent(*symbol)) known_births_.push_back({*symbol, i, axis});
     }
   }
 }

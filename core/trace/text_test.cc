@@ -5,12 +5,12 @@
 namespace tenon {
 namespace {
 
-using testing::normal_text;
+using testing::reprinted_text;
 
 class GraphText : public testing::CoreTest {
  protected:
   // The text must be printed exactly as it was parsed.
-  void expect_same(const std::string& text) { EXPECT_EQ(normal_text(text), text); }
+  void expect_same(const std::string& text) { EXPECT_EQ(reprinted_text(text), text); }
   void expect_error(std::string_view text, const char* message) {
     EXPECT_ERROR(parse_graph(scope(), text), Code::kInvalidArgument, message);
   }
@@ -34,7 +34,7 @@ TEST_F(GraphText, SupportsEachKindOfInput) {
 }
 
 TEST_F(GraphText, LeavesOutDefaults) {
-  EXPECT_EQ(normal_text("(x: f32[2,3]) { y = sum(x, axes=[], keepdims=true) return y }"),
+  EXPECT_EQ(reprinted_text("(x: f32[2,3]) { y = sum(x, axes=[], keepdims=true) return y }"),
             "(x: f32[2,3]) {\n  y = sum(x, keepdims=true)\n  return y\n}\n");
 }
 

@@ -115,7 +115,7 @@ std::string broken_guard(const Graph& graph, TensorSpan arguments) {
     if (table.evaluate(guard, *sizes).hold()) continue;
     std::string values;
     for (size_t symbol = 0; symbol < sizes->size(); ++symbol) {
-      if (table.is_born(symbol)) continue;
+      if (table.is_data_dependent(symbol)) continue;
       values += format("{}{} is {}",
                        {values.empty() ? "" : ", ", table.symbol_name(symbol), (*sizes)[symbol]});
     }

@@ -14,15 +14,15 @@
 namespace tenon::expansions::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int kSlowdown = 20;
+inline constexpr int kSanitizerSlowdown = 20;
 #else
-inline constexpr int kSlowdown = 1;
+inline constexpr int kSanitizerSlowdown = 1;
 #endif
 
 template <class T>
 int sample_count() {
   if (const char* samples = std::getenv("TENON_EXPANSION_SAMPLES")) return std::atoi(samples);
-  return (sizeof(T) == 4 ? 1000000 : 100000) / kSlowdown;
+  return (sizeof(T) == 4 ? 1000000 : 100000) / kSanitizerSlowdown;
 }
 
 // Draws random bits, which cover every exponent equally often and every special value, and numbers

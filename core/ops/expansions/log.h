@@ -39,7 +39,7 @@ BinaryParts<V> binary_parts(const V& x) {
 
 // f - log(1 + f).
 template <class V>
-V lost_by_log(const V& f) {
+V log_remainder(const V& f) {
   const V s = f / (2.0 + f);
   const V z = s * s;
   const V half_square = 0.5 * f * f;
@@ -51,7 +51,7 @@ template <class V>
 V log_of(const BinaryParts<V>& x, const V& correction) {
   const V low = x.exponent * pick<V>(0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45) + correction;
   const V high = x.exponent * pick<V>(0x1.62e4p-1, 0x1.62e42fefa38p-1);
-  return high - ((lost_by_log(x.f) - low) - x.f);
+  return high - ((log_remainder(x.f) - low) - x.f);
 }
 
 // Replaces the result of a formula where the logarithm of x is an infinity or NaN.
@@ -76,7 +76,7 @@ template <class V>
 V log_in_base(const V& x, const LogBase& base) {
   const BinaryParts<V> parts = binary_parts(x);
   const V high = high_half(parts.f);
-  const V low = (parts.f - high) - lost_by_log(parts.f);
+  const V low = (parts.f - high) - log_remainder(parts.f);
   const Sum<V> lead = exact_sum(parts.exponent * base.of_two_high, high * base.of_e_high);
   const V rest = low * (base.of_e_high + base.of_e_low) + high * base.of_e_low;
   const V y = lead.high + (lead.low + (rest + parts.exponent * base.of_two_low));
