@@ -43,7 +43,7 @@ Block get_block(tenon::Scope& scope, Named& call, const tenon_block& given, cons
                 Wanted wanted) {
   if (!given.function) fail_argument(name, "has no function");
   return [&scope, &call, given, name, wanted](TensorSpan inputs) {
-    const tenon::Nesting nesting(call.name);
+    const tenon::CallbackDepth nesting(call.name);
     const KeepLocation keep(scope);
     const Given own(scope, inputs);
     Filled filled(wanted.most);

@@ -16,7 +16,7 @@ namespace {
 tenon::CustomVjp vjp_of(const tenon_backward_function& backward, Payload payload) {
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = backward.function, shared](const tenon::VjpArgs& args) {
-    const tenon::Nesting nesting("a derivative");
+    const tenon::CallbackDepth nesting("a derivative");
     const KeepLocation keep(tenon::current_scope());
     const BackwardArgs given(args);
     Filled filled(given.n_inputs());
@@ -41,7 +41,7 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
     const tenon::Block code = [&](tenon::TensorSpan in) {
-      const tenon::Nesting nesting("forward");
+      const tenon::CallbackDepth nesting("forward");
       const KeepLocation keep(self);
       const Given own(self, in);
       Filled filled(n_outputs);

@@ -90,7 +90,7 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
   std::vector<tenon_type> inputs;
   for (size_t i = 0; i < in.size(); ++i) inputs.push_back(to_c_type(in[i]));
   std::vector<tenon_type> outputs(self.op.n_outputs);
-  const Nesting nesting(op.name);
+  const CallbackDepth nesting(op.name);
   if (tenon_error* error = self.op.infer(self.payload.get(), bytes_of(op, attrs), inputs.data(),
                                          inputs.size(), outputs.data(), outputs.size())) {
     throw take_error(error);
@@ -122,7 +122,7 @@ Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
     borrowed.push_back(x.get());
   }
   const TensorTypes output_types = infer(op, attrs, {types.data(), types.size()});
-  const Nesting nesting(op.name);
+  const CallbackDepth nesting(op.name);
   const KeepLocation keep(scope);
   const Given own(scope, in);
   Filled filled(self.op.n_outputs);
@@ -162,7 +162,7 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
   for (const TensorType& type : output_types) {
     outputs.push_back(host_array_of(type, memory.emplace_back()));
   }
-  const Nesting nesting(op.name);
+  const CallbackDepth nesting(op.name);
   if (tenon_error* error = self.op.compute(self.payload.get(), bytes_of(op, attrs), inputs.data(),
                                            inputs.size(), outputs.data(), outputs.size())) {
     throw take_error(error);
@@ -177,7 +177,7 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
 
 Tensors backward(const OpDef& op, const void* attrs, const VjpArgs& args) {
   const CustomOp& self = custom_of(op);
-  const Nesting nesting(op.name);
+  const CallbackDepth nesting(op.name);
   const KeepLocation keep(current_scope());
   const BackwardArgs given(args);
   Filled filled(given.n_inputs());

@@ -17,7 +17,7 @@ tenon_error* tenon_context_set_print(tenon_context* context, tenon_print_callbac
     tenon::Context& self = get(context, "context");
     if (!callback.function) return self.set_print({});
     self.set_print([function = callback.function, payload](std::string_view text) {
-      const tenon::Nesting nesting("the print callback");
+      const tenon::CallbackDepth nesting("the print callback");
       function(payload->get(), {text.data(), text.size()});
     });
   });
@@ -54,7 +54,7 @@ tenon_error* tenon_host_call(tenon_scope* scope, tenon_tensor_function function,
     const std::vector<Tensor> given = get_tensors(self, inputs, n_inputs, "inputs");
     const std::vector<Tensor> types = get_tensors(self, like, n_outputs, "like");
     const auto run = [run = function.function, payload, n_outputs](tenon::Scope& in, TensorSpan x) {
-      const tenon::Nesting nesting("the callback of host_call");
+      const tenon::CallbackDepth nesting("the callback of host_call");
       std::vector<tenon_tensor*> handles;
       for (const Tensor& each : x) handles.push_back(to_handle(each.get()));
       Filled filled(n_outputs);

@@ -84,13 +84,13 @@ std::vector<Tensor> get_tensors(const Scope& scope, tenon_tensor* const* handles
 Arguments::Arguments(Scope& scope, tenon_tensor* const* handles, size_t n) : tensors_(n) {
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
-    TensorImpl& x = tensor_of(scope, handles[i], Donation::kOffered, {"inputs", i});
+    TensorImpl& x = tensor_of(scope, handles[i], Donation::kDonated, {"inputs", i});
     // If a tape also holds the tensor, only the handle is donated, not the memory.
     const bool is_kept = x.owners() > 1;
     tensors_[i] = Tensor::share(&x);
-    if (is_kept && x.donation == Donation::kOffered) {
+    if (is_kept && x.donation == Donation::kDonated) {
       renamed_.push_back(tensors_[i]);
-      tensors_[i] = not_donated(scope, tensors_[i]);
+      tensors_[i] = without_donation(scope, tensors_[i]);
     }
   }
 }
@@ -99,7 +99,7 @@ void Arguments::end_donations() {
   std::vector<Tensor> donated;
   for (std::vector<Tensor>* tensors : {&tensors_, &renamed_}) {
     for (Tensor& x : *tensors) {
-      if (x->donation != Donation::kOffered) continue;
+      if (x->donation != Donation::kDonated) continue;
       x->donation = Donation::kConsumed;
       donated.push_back(std::move(x));
     }

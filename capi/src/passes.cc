@@ -20,6 +20,6 @@ tenon_string tenon_pass_summary(size_t index) {
 tenon_error* tenon_context_set_pass(tenon_context* context, tenon_string name, bool enabled) {
   return boundary([&] {
     tenon::Context& self = get(context, "context");
-    self.leave_out_pass(tenon::find_pass(get_text(name, "name")), !enabled);
+    self.disable_pass(tenon::find_pass(get_text(name, "name")), !enabled);
   });
 }

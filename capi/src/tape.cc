@@ -179,7 +179,7 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
       tape->watch(x);
       sources.emplace_back(x);
     }
-    const tenon::Nesting nesting("the function");
+    const tenon::CallbackDepth nesting("the function");
     const auto call = [&] {
       const KeepLocation keep(self);
       Filled filled(n_outputs);

@@ -75,7 +75,7 @@ tenon_error* tenon_tensor_donate(tenon_tensor* tensor) {
     if (self.donation != tenon::Donation::kNone) fail_argument("tensor", "was donated before");
     if (self.is_scalar_value()) fail_argument("tensor", "is an inline scalar, which has no memory");
     if (self.storage->imported) fail_argument("tensor", "was lent, and its memory is not ours");
-    self.donation = tenon::Donation::kOffered;
+    self.donation = tenon::Donation::kDonated;
   });
 }
 

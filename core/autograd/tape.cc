@@ -57,7 +57,7 @@ void Tape::resume() {
 }
 
 void Tape::use_up() {
-  used_up_ = true;
+  is_consumed_ = true;
   stop();
   forget();
 }
@@ -76,11 +76,11 @@ void Tape::forget() {
 }
 
 void Tape::reset() {
-  require_code(playing_ == 0, Code::kFailedPrecondition,
+  require_code(n_gradients_running_ == 0, Code::kFailedPrecondition,
                "the tape is giving gradients: reset it when that call has returned");
   forget();
   serial_ = scope_->context().next_serial();  // Makes all earlier nodes unknown to this tape.
-  used_up_ = false;
+  is_consumed_ = false;
   if (!is_on_scope()) scope_->push(*this);
   recording_ = true;
 }
@@ -122,9 +122,9 @@ Tape::Node Tape::new_leaf() {
 }
 
 void Tape::check_usable() const {
-  require_code(!used_up_, Code::kFailedPrecondition,
+  require_code(!is_consumed_, Code::kFailedPrecondition,
                "the tape was used up by an earlier gradient: make it persistent to ask twice");
-  require_code(options_.persistent || playing_ == 0, Code::kFailedPrecondition,
+  require_code(options_.persistent || n_gradients_running_ == 0, Code::kFailedPrecondition,
                "the tape is giving gradients, which uses it up: make it persistent to use it "
                "meanwhile");
 }
@@ -190,7 +190,7 @@ void Tape::follow(const TensorImpl& from, TensorImpl& to) {
 
 // ---- records ----
 
-Tensors Tape::apply_below(const Call& call) {
+Tensors Tape::apply_outside(const Call& call) {
   Scope& scope = *scope_;
   Interpreter* top = scope.innermost();
   return top ? top->apply(scope, call) : eager(scope, call);
@@ -200,47 +200,47 @@ Tensors Tape::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tape& tape = static_cast<Tape&>(self);
   if (!tape.recording_ || !tape.watches_any(call.inputs)) {
     Scope::Below below(scope, tape);
-    return tape.apply_below(call);
+    return tape.apply_outside(call);
   }
   const OpDef& op = call.op;
   if (op.linearize) return tape.linearize(call);
   // A decomposition is normally recorded op by op. If the device has a kernel for the op, or its
   // cached launches cost little, one record recomputes the decomposition instead.
   const bool in_parts = !op.vjp && op.decompose && op.differentiable;
-  const bool adds_up = in_parts && !has_kernel(scope, call);
-  if (adds_up && !tape.takes_as_one(call)) return composites(scope).call(call);
+  const bool accumulates = in_parts && !has_kernel(scope, call);
+  if (accumulates && !tape.may_recompute(call)) return composites(scope).call(call);
 
   const uint64_t saved = in_parts ? ~uint64_t{0} : op.saved_inputs;
   Tensors outputs;
   {
     const Tensors kept = tape.donated(call.inputs, saved);
     Scope::Below below(scope, tape);
-    outputs = tape.apply_below(call);
+    outputs = tape.apply_outside(call);
   }
   bool any_floating = false;
   for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y->type.dtype);
   if (!any_floating) return outputs;  // Nothing can be differentiated with respect to these.
-  tell_apart(call.inputs, outputs);
+  make_outputs_distinct(call.inputs, outputs);
 
   OwnedAttrs attrs(call.attrs);
   Record& record = tape.new_record(call.inputs, call.types, outputs, saved, op.saved_outputs);
   record.op = &op;
   record.attrs = std::move(attrs);
   record.recompute = in_parts;
-  record.adds_up = adds_up;
+  record.accumulates = accumulates;
   return outputs;
 }
 
 // Replaces outputs that are the same tensor as an input or another output, which user code may
 // return, by aliases.
-void Tape::tell_apart(Inputs inputs, Tensors& outputs) {
+void Tape::make_outputs_distinct(Inputs inputs, Tensors& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->owners() == 1) continue;
     const auto is_it = [&](const Tensor& x) { return x.get() == outputs[i].get(); };
     const bool is_input =
         any_of(inputs, [&](const TensorImpl* x) { return x == outputs[i].get(); });
     if (is_input || std::any_of(outputs.begin(), outputs.begin() + i, is_it)) {
-      outputs[i] = renewed(*outputs[i]);
+      outputs[i] = alias_of(*outputs[i]);
     }
   }
 }
@@ -250,7 +250,7 @@ void Tape::tell_apart(Inputs inputs, Tensors& outputs) {
 Tensors Tape::donated(Inputs inputs, uint64_t saved) {
   Tensors all;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool is_donated = inputs[i] && inputs[i]->donation == Donation::kOffered;
+    const bool is_donated = inputs[i] && inputs[i]->donation == Donation::kDonated;
     if (is_donated && (saved >> std::min<size_t>(i, 63) & 1))
       all.push_back(Tensor::share(inputs[i]));
   }
@@ -259,7 +259,7 @@ Tensors Tape::donated(Inputs inputs, uint64_t saved) {
 
 // Whether one record that recomputes the decomposition gives the same gradients. The inputs must be
 // distinct values.
-bool Tape::takes_as_one(const Call& call) const {
+bool Tape::may_recompute(const Call& call) const {
   std::vector<Node> nodes;
   for (const TensorImpl* x : call.inputs) {
     const Node node = x ? node_of(*x) : 0;

@@ -46,7 +46,7 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   std::vector<Source> watched() const;
 
   bool is_recording() const { return recording_ && is_on_scope(); }
-  bool is_used_up() const { return used_up_; }
+  bool is_consumed() const { return is_consumed_; }
   void pause() { recording_ = false; }
   void resume();
   // Clears all records and watched sources. A consumed tape can be used again afterwards. Fails
@@ -100,16 +100,16 @@ class Tape final : public Interpreter, public Pooled<Tape> {
     bool recompute = false;  // The decomposition is recomputed and differentiated.
     // Accumulates into the cotangents of the inputs op by op. The order is the same as if the ops
     // of the decomposition had been recorded.
-    bool adds_up = false;
+    bool accumulates = false;
   };
 
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
   static void destroy(const Interpreter& self);
   ~Tape();
 
-  Tensors apply_below(const Call& call);
+  Tensors apply_outside(const Call& call);
   static Tensors donated(Inputs inputs, uint64_t saved);
-  static void tell_apart(Inputs inputs, Tensors& outputs);
+  static void make_outputs_distinct(Inputs inputs, Tensors& outputs);
   Tensors linearize(const Call& call);
   Node node_of(const TensorImpl& x) const;
   bool watches_any(Inputs inputs) const;
@@ -123,22 +123,22 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   TensorType read_type(uint32_t& at) const;
 
   std::vector<Node> nodes_of(const Source& source) const;
-  std::vector<bool> mark_reached(const std::vector<std::vector<Node>>& sources) const;
+  std::vector<bool> mark_dependents(const std::vector<std::vector<Node>>& sources) const;
   // Runs `ask`, which computes gradients. Consumes the tape afterwards, unless it is persistent.
   template <class Ask>
   Tensors ask(const Ask& ask);
   // `before`: cotangents already accumulated for the sources.
-  Tensors play_back(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
+  Tensors compute_gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                     std::span<const Source> sources, GradientOptions options, bool keep,
                     TensorSpan before = {});
   // Computes the Jacobian row by row: one row for each element of the target.
-  Tensors play_back_rows(const Tensor& target, std::span<const Source> sources,
+  Tensors compute_jacobian(const Tensor& target, std::span<const Source> sources,
                          GradientOptions options);
-  bool takes_as_one(const Call& call) const;
+  bool may_recompute(const Call& call) const;
   // `before`: cotangents already accumulated for each node.
   Tensors derivative(const Record& record, const Args& args, const std::vector<Tensor>& before);
   // `before`: cotangents already accumulated for each input.
-  Tensors through_parts(const Record& record, const Args& args, TensorSpan before);
+  Tensors differentiate_decomposition(const Record& record, const Args& args, TensorSpan before);
   void check_usable() const;
   void check_on_scope() const;
   void use_up();
@@ -148,8 +148,8 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   TapeOptions options_;
   uint64_t serial_;
   bool recording_ = true;
-  bool used_up_ = false;
-  int playing_ = 0;  // Gradient computations in progress.
+  bool is_consumed_ = false;
+  int n_gradients_running_ = 0;  // Gradient computations in progress.
 
   std::vector<Record> records_;
   std::vector<uint32_t> node_record_;  // The record of node i + 1.

@@ -96,7 +96,7 @@ class Tape::Args final : public VjpArgs {
     return other;
   }
   // A number that encodes which inputs need a gradient; nothing for ops with more than 60 inputs.
-  std::optional<uint64_t> which_way_back() const {
+  std::optional<uint64_t> derivative_id() const {
     if (needs_.size() > 60) return std::nullopt;
     uint64_t number = 1;
     for (const bool needed : needs_) number = number << 1 | needed;
@@ -128,7 +128,7 @@ std::vector<Tape::Node> Tape::nodes_of(const Source& source) const {
 }
 
 // Marks the nodes that depend on some source. Other nodes need no cotangent.
-std::vector<bool> Tape::mark_reached(const std::vector<std::vector<Node>>& sources) const {
+std::vector<bool> Tape::mark_dependents(const std::vector<std::vector<Node>>& sources) const {
   std::vector<bool> reached(node_record_.size() + 1, false);
   for (const auto& nodes : sources) {
     for (const Node node : nodes) reached[node] = true;
@@ -160,17 +160,17 @@ Tensors Tape::derivative(const Record& record, const Args& args,
   const size_t n = args.n_inputs();
   Tensors given = args.tensors();
   for (size_t i = 0; i < n; ++i) {
-    given.push_back(record.adds_up && args.needs(i) ? before[args.node(i)] : Tensor());
+    given.push_back(record.accumulates && args.needs(i) ? before[args.node(i)] : Tensor());
   }
   const auto code = [&](TensorSpan all) {
     const Args own = args.with(all);
-    Tensors found = op.vjp ? op.vjp(op, attrs, own) : through_parts(record, own, all.last(n));
+    Tensors found = op.vjp ? op.vjp(op, attrs, own) : differentiate_decomposition(record, own, all.last(n));
     for (size_t i = 0; i < found.size(); ++i) {
       if (!args.needs(i)) found[i].reset();
     }
     return found;
   };
-  const std::optional<uint64_t> part = args.which_way_back();
+  const std::optional<uint64_t> part = args.derivative_id();
   if (!part) return code(given);
   return scope_->composite_programs().run(*scope_, {op, record.attrs.view(), *part, args.types()},
                                           given, code);
@@ -178,7 +178,7 @@ Tensors Tape::derivative(const Record& record, const Args& args,
 
 // Recomputes the decomposition under a new tape and differentiates it. Outer tapes record all of
 // it.
-Tensors Tape::through_parts(const Record& record, const Args& args, TensorSpan before) {
+Tensors Tape::differentiate_decomposition(const Record& record, const Args& args, TensorSpan before) {
   const OpDef& op = *record.op;
   Tensors inputs, sums;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
@@ -203,7 +203,7 @@ Tensors Tape::through_parts(const Record& record, const Args& args, TensorSpan b
     cotangents.push_back(args.cotangent(i));
   }
   Tensors found = inner->ask([&] {
-    return inner->play_back(targets, cotangents, sources, {.unreached_as_null = true}, false, sums);
+    return inner->compute_gradients(targets, cotangents, sources, {.unreached_as_null = true}, false, sums);
   });
   Tensors result;
   size_t next = 0;
@@ -213,12 +213,12 @@ Tensors Tape::through_parts(const Record& record, const Args& args, TensorSpan b
   return result;
 }
 
-Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
+Tensors Tape::compute_gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
                         std::span<const Source> sources, GradientOptions options, bool keep,
                         TensorSpan before) {
   std::vector<std::vector<Node>> source_nodes;
   for (const Source& source : sources) source_nodes.push_back(nodes_of(source));
-  const std::vector<bool> reached = mark_reached(source_nodes);
+  const std::vector<bool> reached = mark_dependents(source_nodes);
   std::vector<Tensor> gradients(node_record_.size() + 1);
 
   const auto add_to = [&](Node node, const Tensor& g) {
@@ -259,7 +259,7 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
       }
       for (size_t i = 0; i < input_gradients.size(); ++i) {
         if (!input_gradients[i] || !args.needs(i)) continue;
-        if (record.adds_up) {
+        if (record.accumulates) {
           gradients[args.node(i)] = input_gradients[i];
         } else {
           add_to(args.node(i), input_gradients[i]);
@@ -292,10 +292,10 @@ Tensors Tape::play_back(std::span<const Tensor> targets, std::span<const Tensor>
 
 template <class Ask>
 Tensors Tape::ask(const Ask& ask) {
-  ++playing_;
+  ++n_gradients_running_;
   if (!options_.persistent) stop();  // Keeps the backward pass from being recorded on this tape.
   const auto end = [&] {
-    --playing_;
+    --n_gradients_running_;
     if (!options_.persistent) use_up();
   };
   try {
@@ -322,7 +322,7 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
             type, cotangents[i]->type);
   }
   check_sources(sources);
-  return ask([&] { return play_back(targets, cotangents, sources, options, options_.persistent); });
+  return ask([&] { return compute_gradients(targets, cotangents, sources, options, options_.persistent); });
 }
 
 Tensor Tape::gradient(const Tensor& target, const Tensor& source) {
@@ -340,10 +340,10 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
     const TensorType type = value_of(source)->type;
     require(!type.lists, "a source must be a tensor, but is {}", type);
   }
-  return ask([&] { return play_back_rows(target, sources, options); });
+  return ask([&] { return compute_jacobian(target, sources, options); });
 }
 
-Tensors Tape::play_back_rows(const Tensor& target, std::span<const Source> sources,
+Tensors Tape::compute_jacobian(const Tensor& target, std::span<const Source> sources,
                              GradientOptions options) {
   const Scope::OnDevice on(*scope_, device_of(*scope_, target));
   const int64_t n = count(target->shape());
@@ -352,7 +352,7 @@ Tensors Tape::play_back_rows(const Tensor& target, std::span<const Source> sourc
   for (int64_t k = 0; k < n; ++k) {
     const Tensor index = fill(integer(k), Dims{}, DType::kI64);
     const Tensor seed = reshape(one_hot(index, n, target->type.dtype), target->shape());
-    rows.push_back(play_back({&target, 1}, {&seed, 1}, sources, options, true));
+    rows.push_back(compute_gradients({&target, 1}, {&seed, 1}, sources, options, true));
   }
   Tensors results;
   for (size_t i = 0; i < sources.size(); ++i) {

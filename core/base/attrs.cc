@@ -61,7 +61,7 @@ auto with_types(AttrKind kind, const Use& use) {
     case AttrKind::kRegions:
       return types.template operator()<Regions, CInts>();
     case AttrKind::kHeld:
-      return types.template operator()<Held, CInts>();
+      return types.template operator()<HostObject, CInts>();
     default:
       return types.template operator()<std::string, tenon_string>();
   }
@@ -129,7 +129,7 @@ uint64_t hash_of(const Regions& value) {
   for (const auto& v : value) h = detail::mix(h, reinterpret_cast<uintptr_t>(v.get()));
   return h;
 }
-uint64_t hash_of(const Held& value) { return reinterpret_cast<uintptr_t>(value.get()); }
+uint64_t hash_of(const HostObject& value) { return reinterpret_cast<uintptr_t>(value.get()); }
 uint64_t hash_of(const std::string& value) { return std::hash<std::string>{}(value); }
 uint64_t hash_of(double value) {
   uint64_t bits;
@@ -175,7 +175,7 @@ void read(const AttrField&, Sizes& value, CInts c) {
 }
 void read(const AttrField&, Size& value, int64_t c) { value = Size::number(c); }
 void read(const AttrField&, Regions&, CInts) {}
-void read(const AttrField&, Held&, CInts) {}
+void read(const AttrField&, HostObject&, CInts) {}
 void read(const AttrField&, std::string& value, tenon_string c) {
   if (c.data != nullptr) value.assign(c.data, c.size);
 }
@@ -202,7 +202,7 @@ CInts as_c(const Sizes& value) {
   return {reinterpret_cast<const int64_t*>(value.data()), value.size()};
 }
 CInts as_c(const Regions&) { return {nullptr, 0}; }
-CInts as_c(const Held&) { return {nullptr, 0}; }
+CInts as_c(const HostObject&) { return {nullptr, 0}; }
 int64_t as_c(Size value) { return value.word(); }
 tenon_string as_c(const std::string& value) { return {value.data(), value.size()}; }
 int32_t as_c(const EnumWord& value) { return value.get(); }
@@ -230,7 +230,7 @@ size_t rounded_up(size_t offset, size_t align) { return (offset + align - 1) / a
 const AttrsMethods detail::kByField = {copy, destroy, equal, hash, from_c, write};
 
 void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)()) {
-  require_code(n_fields < kMostFields, Code::kInternal, "{} is one attribute too many", name);
+  require_code(n_fields < kMaxFields, Code::kInternal, "{} is one attribute too many", name);
   with_types(kind, [&]<class T, class C>(T*, C*) {
     // The field follows struct_size; trailing padding is not counted.
     const AttrField* last = n_fields ? &fields[n_fields - 1] : nullptr;

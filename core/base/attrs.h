@@ -58,7 +58,7 @@ class Region;
 // Graphs that an op runs (core/trace/region.h). They cannot be passed through the C ABI.
 using Regions = SmallVector<std::shared_ptr<const Region>, 2>;
 // A host object that an op uses and that has no textual form: a callback, a variable.
-using Held = std::shared_ptr<const void>;
+using HostObject = std::shared_ptr<const void>;
 
 // Visits every field of an attribute struct, for documentation and generators.
 class AttrVisitor {
@@ -136,7 +136,7 @@ struct AttrsMethods {
 
 // The description of an attribute struct.
 struct AttrsType {
-  static constexpr size_t kMostFields = 16;
+  static constexpr size_t kMaxFields = 16;
 
   void copy(void* attrs, const void* from) const { methods->copy(*this, attrs, from); }
   void destroy(void* attrs) const { methods->destroy(*this, attrs); }
@@ -159,7 +159,7 @@ struct AttrsType {
   void (*init)(void* attrs) = nullptr;
   const AttrsMethods* methods = nullptr;
   size_t n_fields = 0;
-  AttrField fields[kMostFields];
+  AttrField fields[kMaxFields];
 };
 
 // Attributes of some op, borrowed.
@@ -267,7 +267,7 @@ constexpr AttrKind kind_of() {
     return AttrKind::kSizes;
   } else if constexpr (std::is_same_v<T, Regions>) {
     return AttrKind::kRegions;
-  } else if constexpr (std::is_same_v<T, Held>) {
+  } else if constexpr (std::is_same_v<T, HostObject>) {
     return AttrKind::kHeld;
   } else {
     static_assert(std::is_same_v<std::underlying_type_t<T>, int32_t>);

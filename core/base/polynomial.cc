@@ -9,8 +9,8 @@
 namespace tenon {
 
 int64_t checked(__int128 value) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  require(value <= kMost && value >= -kMost, "a size has more digits than an int64 holds");
+  constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
+  require(value <= kMaxInt64 && value >= -kMaxInt64, "a size has more digits than an int64 holds");
   return static_cast<int64_t>(value);
 }
 

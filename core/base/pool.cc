@@ -59,7 +59,7 @@ bool register_list(FreeBlocks& blocks) {
 void* pool_refill(FreeBlocks& blocks, size_t size) {
   if (blocks.block_size == 0 && register_list(blocks)) {
     blocks.block_size = size;
-    blocks.room = kMostKept;
+    blocks.room = kMaxFreeBlocks;
   }
   return ::operator new(size);
 }

@@ -33,12 +33,12 @@ struct FreeBlock {
 };
 
 #if defined(NDEBUG)
-inline constexpr bool kHoldFreed = false;
+inline constexpr bool kQuarantineFreed = false;
 #else
-inline constexpr bool kHoldFreed = true;
+inline constexpr bool kQuarantineFreed = true;
 #endif
-inline constexpr int kMostKept = 4096;  // Maximum of freed blocks kept, by type and thread.
-inline constexpr int kHeldBack = 256;   // Of these, blocks that debug builds do not reuse.
+inline constexpr int kMaxFreeBlocks = 4096;  // Maximum of freed blocks kept, by type and thread.
+inline constexpr int kMinFreeBlocks = 256;   // Of these, blocks that debug builds do not reuse.
 
 // One for each thread and type. Constant-initialised and trivially destructible, so that access is
 // one load. `pool_refill` registers the cleanup at the end of the thread.
@@ -52,18 +52,18 @@ struct FreeBlocks {
 void* pool_refill(FreeBlocks& blocks, size_t size);
 
 inline bool may_use(const FreeBlocks& blocks) {
-  return !kHoldFreed || blocks.room < kMostKept - kHeldBack;
+  return !kQuarantineFreed || blocks.room < kMaxFreeBlocks - kMinFreeBlocks;
 }
 
 inline void keep(FreeBlocks& blocks, FreeBlock* block) {
-  if (kHoldFreed && blocks.head) {
+  if (kQuarantineFreed && blocks.head) {
     block->next = nullptr;
     blocks.tail->next = block;
   } else {
     block->next = blocks.head;
     blocks.head = block;
   }
-  if (kHoldFreed) blocks.tail = block;
+  if (kQuarantineFreed) blocks.tail = block;
 }
 
 }  // namespace detail

@@ -22,12 +22,12 @@ std::string cause_now() {
 }
 
 // Bounds at these limits carry no information. Sizes and their products stay within.
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = -kMost;
+constexpr int64_t kMaxBound = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMinBound = -kMaxBound;
 constexpr int64_t kLargestSize = int64_t{1} << 48;
 
 int64_t clamped(__int128 value) {
-  return static_cast<int64_t>(std::clamp<__int128>(value, kLeast, kMost));
+  return static_cast<int64_t>(std::clamp<__int128>(value, kMinBound, kMaxBound));
 }
 
 SizeTest negated(const SizeTest& test) {
@@ -226,7 +226,7 @@ Size SizeTable::divide(Size a, Size b) {
   const Polynomial p = polynomial(a), q = polynomial(b);
   if (const auto exact = exact_quotient(p, q)) return size_of(*exact);
   const Range of_a = range(p), of_b = range(q);
-  Atom made{.kind = Atom::Kind::kQuotient, .a = a, .b = b, .least = kLeast, .greatest = kMost};
+  Atom made{.kind = Atom::Kind::kQuotient, .a = a, .b = b, .least = kMinBound, .greatest = kMaxBound};
   if (of_a.least >= 0 && of_b.least >= 1) {
     made.least = of_a.least / of_b.greatest;
     made.greatest = of_a.greatest / of_b.least;
@@ -239,7 +239,7 @@ Size SizeTable::remainder(Size a, Size b) {
   const Polynomial p = polynomial(a), q = polynomial(b);
   if (exact_quotient(p, q)) return 0;
   const Range of_a = range(p), of_b = range(q);
-  Atom made{.kind = Atom::Kind::kRemainder, .a = a, .b = b, .least = kLeast, .greatest = kMost};
+  Atom made{.kind = Atom::Kind::kRemainder, .a = a, .b = b, .least = kMinBound, .greatest = kMaxBound};
   if (of_a.least >= 0 && of_b.least >= 1) {
     made.least = 0;
     made.greatest = of_b.greatest - 1;
@@ -307,25 +307,25 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
   }
   // An earlier decision may imply the answer in another form. Resolving a guard may call prove()
   // again; the flag stops that recursion.
-  if (asks_guards_) return std::nullopt;
-  asks_guards_ = true;
-  const std::optional<bool> answer = asked_before(test, difference);
-  asks_guards_ = false;
+  if (is_querying_guards_) return std::nullopt;
+  is_querying_guards_ = true;
+  const std::optional<bool> answer = answer_from_guards(test, difference);
+  is_querying_guards_ = false;
   return answer;
 }
 
-std::optional<bool> SizeTable::asked_before(const SizeTest& test, const Polynomial& difference) {
+std::optional<bool> SizeTable::answer_from_guards(const SizeTest& test, const Polynomial& difference) {
   const Size as_one = size_of(difference);
   for (const SizeTest& guard : guards_) {
-    if (const auto answer = answered_by(guard, test, as_one)) return answer;
+    if (const auto answer = answer_from_guard(guard, test, as_one)) return answer;
   }
   for (const LateGuard& guard : late_guards_) {
-    if (const auto answer = answered_by(guard.test, test, as_one)) return answer;
+    if (const auto answer = answer_from_guard(guard.test, test, as_one)) return answer;
   }
   return std::nullopt;
 }
 
-std::optional<bool> SizeTable::answered_by(const SizeTest& guard, const SizeTest& test,
+std::optional<bool> SizeTable::answer_from_guard(const SizeTest& guard, const SizeTest& test,
                                            Size as_one) {
   const bool same = guard.kind == test.kind, opposite = guard.kind == negated(test).kind;
   if (!same && !opposite) return std::nullopt;

@@ -49,14 +49,14 @@ class SizeTable {
   Size born();
   // Imports the symbols of another table, in the same order, and its guards. Data-dependent symbols
   // of the other table are replaced by new ones of this table.
-  Sizes take_over(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
+  Sizes import_symbols(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
   bool is_data_dependent(size_t symbol) const { return atoms_[symbols_[symbol]].is_data_dependent; }
   bool has_births() const { return has_births_; }
   // Records an upper bound of a data-dependent size.
   void bound(Size born, Size most);
   // Replaces data-dependent sizes by their upper bounds, or by 0 if there is no bound. Used to
   // estimate what a graph needs without running it.
-  Sizes with_most(Sizes sizes) const;
+  Sizes with_upper_bounds(Sizes sizes) const;
   // Marks a size that is a single symbol as data-dependent, when a graph that computes it is read.
   void mark_born(Size size);
   // The data-dependent symbols that occur in a size.
@@ -163,8 +163,8 @@ class SizeTable {
   };
   Range range(const Polynomial& polynomial) const;
   std::optional<bool> prove(const SizeTest& test);
-  std::optional<bool> asked_before(const SizeTest& test, const Polynomial& difference);
-  std::optional<bool> answered_by(const SizeTest& guard, const SizeTest& test, Size as_one);
+  std::optional<bool> answer_from_guards(const SizeTest& test, const Polynomial& difference);
+  std::optional<bool> answer_from_guard(const SizeTest& guard, const SizeTest& test, Size as_one);
   void record(const SizeTest& test);
   void learn_equal(const Polynomial& difference);
   void learn_at_least(const Polynomial& difference, int64_t least);
@@ -188,7 +188,7 @@ class SizeTable {
   };
   std::vector<LateGuard> late_guards_;
   bool has_births_ = false;
-  bool asks_guards_ = false;
+  bool is_querying_guards_ = false;
   bool host_may_read_ = true;
   std::exception_ptr failed_read_;
 };

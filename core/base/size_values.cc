@@ -100,7 +100,7 @@ SizeTest SizeTable::evaluate(const SizeTest& test, std::span<const Size> values)
           evaluate(Size::from_word(test.b), values).word()};
 }
 
-Sizes SizeTable::take_over(const SizeTable& other,
+Sizes SizeTable::import_symbols(const SizeTable& other,
                            std::span<const std::optional<int64_t>> examples) {
   host_may_read_ = other.host_may_read_;
   Sizes symbols;
@@ -113,7 +113,7 @@ Sizes SizeTable::take_over(const SizeTable& other,
   return symbols;
 }
 
-Sizes SizeTable::with_most(Sizes sizes) const {
+Sizes SizeTable::with_upper_bounds(Sizes sizes) const {
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (is_data_dependent(i)) sizes[i] = evaluate(atoms_[symbols_[i]].most, sizes);
   }

@@ -59,7 +59,7 @@ Ref<Storage> Allocator::allocate(uint64_t bytes) {
     storage = free_[size_class];
     if (storage) [[likely]] {
       free_[size_class] = storage->next_free;
-      went_live(bytes);
+      count_allocation(bytes);
       ++live_of_class_[size_class];
     }
   }
@@ -72,7 +72,7 @@ Ref<Storage> Allocator::allocate(uint64_t bytes) {
 
 // Counts one more live storage. The caller holds the lock. The context stays alive while any
 // storage is live, because tensors may outlive the program's handle to it.
-void Allocator::went_live(uint64_t bytes) {
+void Allocator::count_allocation(uint64_t bytes) {
   if (statistics_.live_count++ == 0) device_.retain();
   statistics_.live_bytes += bytes;
   statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
@@ -111,7 +111,7 @@ Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   statistics_.reserved_bytes += capacity;
   ++statistics_.plugin_allocations;
   ++live_of_class_[size_class];
-  went_live(bytes);
+  count_allocation(bytes);
   return storage;
 }
 
@@ -122,7 +122,7 @@ void Allocator::recycle(Storage* storage) {
   bool last = false;
   {
     std::lock_guard guard(self.lock_);
-    if (!std::exchange(storage->of_context, false)) last = self.went_dead(*storage);
+    if (!std::exchange(storage->is_context_owned, false)) last = self.count_release(*storage);
     storage->next_free = self.free_[size_class];
     self.free_[size_class] = storage;
   }
@@ -130,17 +130,17 @@ void Allocator::recycle(Storage* storage) {
 }
 
 // The caller holds the lock.
-bool Allocator::went_dead(const Storage& storage) {
+bool Allocator::count_release(const Storage& storage) {
   --live_of_class_[class_of(storage.capacity)];
   statistics_.live_bytes -= storage.size;
   return --statistics_.live_count == 0;
 }
 
-void Allocator::leave_to_context(Storage& storage) {
+void Allocator::make_context_owned(Storage& storage) {
   bool last = false;
   {
     std::lock_guard guard(lock_);
-    if (!std::exchange(storage.of_context, true)) last = went_dead(storage);
+    if (!std::exchange(storage.is_context_owned, true)) last = count_release(storage);
   }
   if (last) device_.release();
 }
@@ -160,7 +160,7 @@ Ref<Storage> Allocator::import(void* data, uint64_t bytes, const tenon_deleter& 
   storage->import_release = deleter.function;
   if (device_.host_visible()) storage->data = static_cast<std::byte*>(data);
   std::lock_guard guard(lock_);
-  went_live(bytes);
+  count_allocation(bytes);
   return Ref<Storage>::adopt(storage);
 }
 

@@ -37,7 +37,7 @@ class Allocator {
   Ref<Storage> allocate(uint64_t bytes);
 
   // Marks memory as owned by the context: it no longer keeps the context alive.
-  void leave_to_context(Storage& storage);
+  void make_context_owned(Storage& storage);
 
   // Wraps host memory, which `deleter` releases. Returns NULL if the device cannot import it; the
   // deleter is then not called.
@@ -61,9 +61,9 @@ class Allocator {
   static uint64_t class_bytes(size_t size_class);
 
   Storage* make(uint64_t bytes, size_t size_class);
-  void went_live(uint64_t bytes);
+  void count_allocation(uint64_t bytes);
   // True if this was the last live storage, so that the context may be released.
-  bool went_dead(const Storage& storage);
+  bool count_release(const Storage& storage);
   [[noreturn]] void fail_out_of_memory(uint64_t bytes, const char* why);
 
   Device& device_;

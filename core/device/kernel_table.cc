@@ -38,10 +38,10 @@ std::string reason_of(const tenon_string& why) {
 
 Ref<const PreparedKernel> PreparedKernel::made(Device& device, tenon_kernel_p* handle,
                                                uint32_t traits, const tenon_kernel* loop_line,
-                                               const tenon_kernel* head_line, std::string reason) {
+                                               const tenon_kernel* anchor_line, std::string reason) {
   PreparedKernel* kernel;
   try {
-    kernel = new PreparedKernel(device, handle, traits, loop_line, head_line);
+    kernel = new PreparedKernel(device, handle, traits, loop_line, anchor_line);
   } catch (const std::bad_alloc&) {
     if (handle) device.retire(device.calls().release_kernel, handle);
     throw;
@@ -161,8 +161,8 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     }
     if (handle) {
       const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
-      const tenon_kernel* head_line = line.signature.head() ? line.line : nullptr;
-      return PreparedKernel::made(device_, handle, traits.flags, loop_line, head_line);
+      const tenon_kernel* anchor_line = line.signature.head() ? line.line : nullptr;
+      return PreparedKernel::made(device_, handle, traits.flags, loop_line, anchor_line);
     }
     if (why.size) reason = reason_of(why);
   }

@@ -58,25 +58,25 @@ struct OperandInfo {
 // A kernel that is ready to launch, or the reason why there is none.
 class PreparedKernel {
  public:
-  // Takes ownership of the handle, even if it throws. `loop_line` and `head_line`: the line that
+  // Takes ownership of the handle, even if it throws. `loop_line` and `anchor_line`: the line that
   // prepared the kernel, if it is marked LOOP or HEAD.
   static Ref<const PreparedKernel> made(Device& device, tenon_kernel_p* handle, uint32_t traits,
                                         const tenon_kernel* loop_line,
-                                        const tenon_kernel* head_line, std::string reason = {});
+                                        const tenon_kernel* anchor_line, std::string reason = {});
   ~PreparedKernel();  // Releases the handle once no work uses it.
   PreparedKernel(const PreparedKernel&) = delete;
 
   bool exists() const { return handle_ != nullptr; }
   tenon_kernel_p* handle() const { return handle_; }
   const tenon_kernel* loop_line() const { return loop_line_; }
-  const tenon_kernel* head_line() const { return head_line_; }
+  const tenon_kernel* anchor_line() const { return anchor_line_; }
   bool takes_strides() const { return traits_ & TENON_KERNEL_STRIDED_INPUTS; }
   // Whether an output may share memory with an input.
   bool may_alias(size_t output) const {
     if (traits_ & TENON_KERNEL_MAY_ALIAS) return true;
     return output == 0 && (traits_ & TENON_KERNEL_FIRST_MAY_ALIAS) != 0;
   }
-  bool wants_workspace() const { return traits_ & TENON_KERNEL_WORKSPACE; }
+  bool needs_workspace() const { return traits_ & TENON_KERNEL_WORKSPACE; }
 
   void retain() const { owners_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
@@ -87,17 +87,17 @@ class PreparedKernel {
 
  private:
   PreparedKernel(Device& device, tenon_kernel_p* handle, uint32_t traits,
-                 const tenon_kernel* loop_line, const tenon_kernel* head_line)
+                 const tenon_kernel* loop_line, const tenon_kernel* anchor_line)
       : device_(device),
         handle_(handle),
         loop_line_(loop_line),
-        head_line_(head_line),
+        anchor_line_(anchor_line),
         traits_(traits) {}
 
   mutable std::atomic<uint32_t> owners_{1};
   Device& device_;
   tenon_kernel_p* handle_;
-  const tenon_kernel *loop_line_, *head_line_;
+  const tenon_kernel *loop_line_, *anchor_line_;
   uint32_t traits_;
 };
 

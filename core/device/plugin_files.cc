@@ -43,7 +43,7 @@ constexpr std::string_view kSuffix = ".dylib";
 #else
 constexpr std::string_view kSuffix = ".so";
 #endif
-constexpr int kEpochsToName = 64;  // Epochs below this number are named in the error.
+constexpr int kMaxEpoch = 64;  // Epochs below this number are named in the error.
 
 bool is_privileged() {
 #if defined(__linux__)
@@ -152,7 +152,7 @@ tenon_plugin_query map_plugin_file(const std::string& path) {
   if (void* entry = dlsym(library, TENON_PLUGIN_SYMBOL)) {
     return reinterpret_cast<tenon_plugin_query>(entry);
   }
-  for (int epoch = 0; epoch < kEpochsToName; ++epoch) {
+  for (int epoch = 0; epoch < kMaxEpoch; ++epoch) {
     const std::string symbol = format("tenon_plugin_query_v{}", {epoch});
     require_code(dlsym(library, symbol.c_str()) == nullptr, Code::kUnavailable,
                  "is of another epoch: it exports {}, and this host looks for " TENON_PLUGIN_SYMBOL,

@@ -63,9 +63,9 @@ void check_claims(const tenon_plugin& plugin) {
 
 // Throws if the description of `plugin` is invalid, with the reason.
 void check_plugin(const tenon_plugin& plugin) {
-  constexpr size_t kSmallest = offsetof(tenon_plugin, kernel_size) + sizeof(size_t);
-  require(plugin.struct_size >= kSmallest, "its description has {} bytes, less than {}",
-          plugin.struct_size, kSmallest);
+  constexpr size_t kMinSize = offsetof(tenon_plugin, kernel_size) + sizeof(size_t);
+  require(plugin.struct_size >= kMinSize, "its description has {} bytes, less than {}",
+          plugin.struct_size, kMinSize);
   require(is_valid(plugin.name) && is_name(view_of(plugin.name)),
           "its name {} is not of the form [a-z][a-z0-9_]*", view_of(plugin.name));
   require(is_valid(plugin.version), "its version is NULL");
@@ -155,7 +155,7 @@ void load_plugin(PluginCandidate& candidate) {
   }
 }
 
-void run_in_turn(tenon_stream_p*, const tenon_tasks* tasks) {
+void run_sequentially(tenon_stream_p*, const tenon_tasks* tasks) {
   for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
 }
 
@@ -188,7 +188,7 @@ tenon_plugin_calls complete_calls(const tenon_plugin_calls& given) {
     };
     calls.release_recording = [](tenon_recording_p*) {};
   }
-  if (!calls.run_tasks) calls.run_tasks = run_in_turn;
+  if (!calls.run_tasks) calls.run_tasks = run_sequentially;
   if (!calls.mark_time || !calls.read_time) {
     calls.mark_time = [](tenon_stream_p*, uint64_t*) { return unimplemented("mark_time"); };
     calls.read_time = [](tenon_stream_p*, uint64_t, uint64_t*) {

@@ -51,7 +51,7 @@ void match_features(const tenon_host& host, const tenon_plugin& plugin);
 tenon_plugin_calls complete_calls(const tenon_plugin_calls& given);
 
 // The default for a plugin's `run_tasks`.
-void run_in_turn(tenon_stream_p* stream, const tenon_tasks* tasks);
+void run_sequentially(tenon_stream_p* stream, const tenon_tasks* tasks);
 
 // The functions that the host offers to plugins; one table for all.
 const tenon_host& host_table();

@@ -44,7 +44,7 @@ class SignatureParser {
       } else if (word == "LOOP") {
         s.loop_ = true;
       } else if (word == "HEAD") {
-        s.head_ = true;
+        s.is_anchor_ = true;
       } else if (word.size() == 1 && is_letter(word[0])) {
         expect(":");
         classes_[word[0] - 'A'] = members();
@@ -52,9 +52,9 @@ class SignatureParser {
         stop("a class, SHAPED, LOOP or HEAD");
       }
     }
-    if (s.shaped_ + s.loop_ + s.head_ > 1) stop("one of SHAPED, LOOP and HEAD");
+    if (s.shaped_ + s.loop_ + s.is_anchor_ > 1) stop("one of SHAPED, LOOP and HEAD");
     if (s.loop_) check_loop(s);
-    if (s.head_ && s.outputs_.size() != 1) stop("one output of a HEAD");
+    if (s.is_anchor_ && s.outputs_.size() != 1) stop("one output of a HEAD");
     for (auto* operands : {&s.inputs_, &s.outputs_}) {
       for (Signature::Operand& operand : *operands) {
         if (operand.letter < 0) continue;

@@ -21,7 +21,7 @@ class Signature {
   bool matches(std::span<const DType> inputs, std::span<const DType> outputs) const;
   bool shaped() const { return shaped_; }
   bool loop() const { return loop_; }
-  bool head() const { return head_; }
+  bool head() const { return is_anchor_; }
 
  private:
   friend class SignatureParser;
@@ -39,7 +39,7 @@ class Signature {
   std::vector<Operand> outputs_;
   bool shaped_ = false;
   bool loop_ = false;
-  bool head_ = false;
+  bool is_anchor_ = false;
 };
 
 }  // namespace tenon

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kNotifyEvery = 256;  // Launches; bounds the bookkeeping of finished work.
 constexpr uint64_t kRecords = 64;       // Records in a block of memory.
 constexpr uint64_t kRecordStep = 64;    // Each record has its own cache line.
-constexpr size_t kMostInFlight = 2048;  // Launches; more would only hold memory.
+constexpr size_t kMaxInFlight = 2048;  // Launches; more would only hold memory.
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void WorkQueue::drain() noexcept {
     // The device was lost; there is nothing left to report.
   }
   std::unique_lock lock(state_mutex_);
-  changed_.wait(lock, [&] { return unanswered_ == 0; });
+  changed_.wait(lock, [&] { return n_pending_notifications_ == 0; });
 }
 
 // The first failure among the tickets. The caller holds state_mutex_.
@@ -52,13 +52,13 @@ void WorkQueue::require_sound(std::span<const uint64_t> tickets) {
   const Failure why = find_failure(tickets);
   if (!why) [[likely]]
     return;
-  mark_told(why);
+  mark_reported(why);
   throw Error(*why);
 }
 
 uint64_t WorkQueue::announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held,
-                             IfFailed if_failed, uint32_t site) {
-  if (if_failed == IfFailed::kThrow) require_sound(inputs);
+                             OnFailedInput if_failed, uint32_t site) {
+  if (if_failed == OnFailedInput::kThrow) require_sound(inputs);
   // Must precede the new ticket: its work is not enqueued yet and would count as finished.
   if (since_notify_ >= kNotifyEvery) notify({});
   std::lock_guard guard(state_mutex_);
@@ -86,7 +86,7 @@ void WorkQueue::notify(std::function<void()> done) {
   {
     std::lock_guard guard(state_mutex_);
     answer.reset(new Answer{*this, last_, std::move(done)});
-    ++unanswered_;
+    ++n_pending_notifications_;
   }
   const tenon_done_callback callback = {
       .function =
@@ -101,7 +101,7 @@ void WorkQueue::notify(std::function<void()> done) {
             const std::unique_ptr<Answer> self(static_cast<Answer*>(payload));
             WorkQueue& queue = self->queue;
             std::lock_guard guard(queue.state_mutex_);
-            --queue.unanswered_;
+            --queue.n_pending_notifications_;
             queue.changed_.notify_all();
           },
   };
@@ -207,10 +207,10 @@ void WorkQueue::end_retired() {
 void WorkQueue::throttle() {
 #if !defined(TENON_NO_THREADS)
   std::unique_lock lock(state_mutex_);
-  if (flights_.size() < kMostInFlight) [[likely]]
+  if (flights_.size() < kMaxInFlight) [[likely]]
     return;
   // Notifications are pending for all but the last few launches.
-  changed_.wait(lock, [&] { return flights_.size() < kMostInFlight / 2; });
+  changed_.wait(lock, [&] { return flights_.size() < kMaxInFlight / 2; });
 #endif
 }
 
@@ -318,7 +318,7 @@ void WorkQueue::spread(uint64_t first) {
   }
 }
 
-void WorkQueue::mark_told(const Failure& why) {
+void WorkQueue::mark_reported(const Failure& why) {
   for (auto& [ticket, failed] : failed_) failed.told = failed.told || failed.why == why;
 }
 
@@ -326,7 +326,7 @@ WorkQueue::Failure WorkQueue::take_failure_of(uint64_t ticket) {
   std::lock_guard guard(state_mutex_);
   const auto failed = failed_.find(ticket);
   if (failed == failed_.end()) return nullptr;
-  mark_told(failed->second.why);
+  mark_reported(failed->second.why);
   return failed->second.why;
 }
 
@@ -335,7 +335,7 @@ WorkQueue::Failure WorkQueue::take_failure(uint64_t owner) {
   for (const auto& [ticket, failed] : failed_) {
     if (failed.told || failed.owner != owner) continue;
     const Failure why = failed.why;
-    mark_told(why);
+    mark_reported(why);
     return why;
   }
   return nullptr;

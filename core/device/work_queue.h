@@ -47,16 +47,16 @@ class WorkQueue {
   std::mutex& mutex() { return mutex_; }
   tenon_stream_p* stream() const { return stream_; }
 
-  // What happens to work whose input is known to have failed. kThrow: the caller fails. kHandOn:
+  // What happens to work whose input is known to have failed. kThrow: the caller fails. kPropagate:
   // the work fails with the same error, as if it had been enqueued before the failure was known.
-  enum class IfFailed : uint8_t { kThrow, kHandOn };
+  enum class OnFailedInput : uint8_t { kThrow, kPropagate };
 
   static constexpr uint32_t kNoSite = ~uint32_t{0};  // For work that is not a launch of an op.
 
   // Assigns a ticket to the next work. `inputs`: tickets of the work that wrote its inputs.
   // `owner`: identifies the scope. `site`: names the op in the error if the work fails.
   uint64_t announce(uint64_t owner, std::span<const uint64_t> inputs, HeldMemory held = {},
-                    IfFailed if_failed = IfFailed::kThrow, uint32_t site = kNoSite);
+                    OnFailedInput if_failed = OnFailedInput::kThrow, uint32_t site = kNoSite);
 
   // Calls `done` on a plugin's thread when all work enqueued so far has finished.
   void notify(std::function<void()> done);
@@ -137,7 +137,7 @@ class WorkQueue {
   [[gnu::cold]] Sites sites_under_way(uint64_t upto) const;
   [[gnu::cold]] Failure explain(const ErrorInfo& error, std::span<const uint32_t> sites) const;
   [[gnu::cold]] void spread(uint64_t first);
-  void mark_told(const Failure& why);
+  void mark_reported(const Failure& why);
   Failure find_failure(std::span<const uint64_t> tickets) const;
   void end_retired();
 
@@ -150,7 +150,7 @@ class WorkQueue {
   mutable std::mutex state_mutex_;  // For all below; taken last, never held across a call.
   std::condition_variable changed_;
   uint64_t last_ = 0;
-  size_t unanswered_ = 0;  // Pending notify callbacks.
+  size_t n_pending_notifications_ = 0;  // Pending notify callbacks.
   uint64_t held_bytes_ = 0;
   std::deque<Flight> flights_;  // Announced and not known to have finished.
   std::deque<Flight> kept_;     // Finished, unless the wait for them failed early.

@@ -19,12 +19,12 @@ Cell::Cell(Kind kind, Destroy destroy, Scope& scope, Tensor value)
 
 Tensor Cell::held() const {
   std::lock_guard guard(*this);
-  return renewed(*value_);
+  return alias_of(*value_);
 }
 
 void Cell::hold(const Tensor& value) {
   // Declared before the guard: the old value is released after the lock.
-  Tensor stored = renewed(*value);
+  Tensor stored = alias_of(*value);
   std::lock_guard guard(*this);
   std::swap(value_, stored);
 }

@@ -307,7 +307,7 @@ const OpDef* Context::find_op(std::string_view name) const {
   return nullptr;
 }
 
-bool Context::first_time(const std::string& what) {
+bool Context::is_first_time(const std::string& what) {
   std::lock_guard guard(mutex_);
   if (std::find(warned_.begin(), warned_.end(), what) != warned_.end()) return false;
   warned_.push_back(what);

@@ -93,12 +93,12 @@ class Context final : public Object, public Pooled<Context> {
   }
 
   // Which passes (core/trace/passes/) are disabled, by their index in the table of passes.
-  bool leaves_out_pass(size_t i) const {
-    return left_out_passes_.load(std::memory_order_relaxed) >> i & 1;
+  bool is_pass_disabled(size_t i) const {
+    return disabled_passes_.load(std::memory_order_relaxed) >> i & 1;
   }
-  void leave_out_pass(size_t i, bool leave_out) {
+  void disable_pass(size_t i, bool leave_out) {
     const uint32_t bit = uint32_t{1} << i;
-    leave_out ? left_out_passes_.fetch_or(bit) : left_out_passes_.fetch_and(~bit);
+    leave_out ? disabled_passes_.fetch_or(bit) : disabled_passes_.fetch_and(~bit);
   }
 
   // ---- profiling (core/dispatch/profiler.h): the number of the active log; 0 for none
@@ -123,7 +123,7 @@ class Context final : public Object, public Pooled<Context> {
   uint32_t request_flags() const { return request_flags_; }
 
   // True on the first call for `what`; for warnings that are given once.
-  bool first_time(const std::string& what);
+  bool is_first_time(const std::string& what);
 
  private:
   struct Plugin;
@@ -148,7 +148,7 @@ class Context final : public Object, public Pooled<Context> {
   std::set<std::string, std::less<>> kept_;
   std::atomic<uint64_t> cancels_{0};
   std::atomic<bool> eager_functions_{false};
-  std::atomic<uint32_t> left_out_passes_{0};
+  std::atomic<uint32_t> disabled_passes_{0};
   std::atomic<uint64_t> serial_{1};
   std::atomic<uint64_t> profiled_{0};
   std::shared_ptr<ProfileLog> profile_log_;

@@ -32,7 +32,7 @@ namespace {
 // A successful call consumes its donated inputs.
 void consume_donations(Inputs inputs) {
   for (TensorImpl* x : inputs) {
-    if (x && x->donation == Donation::kOffered) [[unlikely]]
+    if (x && x->donation == Donation::kDonated) [[unlikely]]
       consume(*x);
   }
 }
@@ -42,7 +42,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
   Tensor base = Tensor::share(call.inputs[0]);
   if (base->is_scalar_value()) {
     // The result keeps the inline value, which still adopts its dtype from the other operands.
-    if (&call.op == &op_def(OpId::k_identity)) return {renewed(*base)};
+    if (&call.op == &op_def(OpId::k_identity)) return {alias_of(*base)};
     base = with_dtype(scope, *base, call.types[0].dtype);
   }
   Tensors outputs;
@@ -63,7 +63,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
 }
 
 // Returns the CPU device, which runs an op that `device` lacks if the context's policy permits it.
-Device& cpu_instead_of(Context& context, const Device& device, const std::string& reason) {
+Device& fallback_device(Context& context, const Device& device, const std::string& reason) {
   try {
     return context.device("cpu");
   } catch (const Error& error) {
@@ -79,9 +79,9 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
   const bool on_cpu = device.properties().kind == TENON_DEVICE_CPU;
   require_code(!on_cpu && policy != FallbackPolicy::kStrict, Code::kUnimplemented, "{} {}",
                device.name(), reason);
-  Device& cpu = cpu_instead_of(context, device, reason);
+  Device& cpu = fallback_device(context, device, reason);
   if (policy == FallbackPolicy::kWarn &&
-      context.first_time(format("{} {}", {device.name(), call.op.name}))) {
+      context.is_first_time(format("{} {}", {device.name(), call.op.name}))) {
     context.log(TENON_LOG_WARNING, format("{}: {} {}; it runs on {}, with copies each way",
                                           {call.op.name, device.name(), reason, cpu.name()}));
   }
@@ -103,7 +103,7 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
   return outputs;
 }
 
-Tensors eager_anew(Scope& scope, const Call& call);
+Tensors eager_full_path(Scope& scope, const Call& call);
 
 // Inlined into both callers: the profiled one and the fast path that every call takes.
 [[gnu::always_inline]] inline Tensors apply_now(Scope& scope, const OpDef& op, AnyAttrs attrs,
@@ -113,7 +113,7 @@ Tensors eager_anew(Scope& scope, const Call& call);
   if (!top && scope.repeated().run(scope, op, inputs, outputs)) return outputs;
   const Operands operands(op, inputs);
   const Call call = {op, attrs, operands.inputs(), operands.types()};
-  outputs = top ? top->apply(scope, call) : eager_anew(scope, call);
+  outputs = top ? top->apply(scope, call) : eager_full_path(scope, call);
   consume_donations(inputs);
   return outputs;
 }
@@ -142,7 +142,7 @@ Tensors apply(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs inputs) {
 Tensors eager(Scope& scope, const Call& call) {
   Tensors outputs;
   if (!scope.repeated().run(scope, call.op, call.inputs, outputs)) {
-    outputs = eager_anew(scope, call);
+    outputs = eager_full_path(scope, call);
   }
   return outputs;
 }
@@ -150,7 +150,7 @@ Tensors eager(Scope& scope, const Call& call) {
 namespace {
 
 // The full path, for a call that is not recognised as repeated.
-Tensors eager_anew(Scope& scope, const Call& call) {
+Tensors eager_full_path(Scope& scope, const Call& call) {
   if (call.op.run) return call.op.run(scope, call);
   for (const TensorImpl* x : call.inputs) {
     if (x) require_value(*x);

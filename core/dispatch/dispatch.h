@@ -60,7 +60,7 @@ Size read_traced_size(Scope& scope, const Tensor& x);
 // inside the callback that watches an argument then does not watch a capture of the same tensor.
 Tensor another(Scope& scope, const Tensor& x);
 // Returns an alias if `x` is donated, so that the first of several ops does not consume it.
-Tensor not_donated(Scope& scope, const Tensor& x);
+Tensor without_donation(Scope& scope, const Tensor& x);
 void tapes_follow(Scope& scope, const TensorImpl& from, TensorImpl& to);  // Defined with the tape.
 
 // Copies tensors from and to host memory, row-major. `bytes` must match the size of the type.

@@ -74,7 +74,7 @@ TEST_F(DispatchTest, ViewsShareMemory) {
 TEST_F(DispatchTest, ADonatedTensorIsOverwrittenAndConsumed) {
   const Tensor x = f32({1, 2});
   const uint64_t before = live_bytes();
-  x->donation = Donation::kOffered;
+  x->donation = Donation::kDonated;
 
   const Tensor y = call_neg(x);
 
@@ -86,7 +86,7 @@ TEST_F(DispatchTest, ADonatedTensorIsOverwrittenAndConsumed) {
 TEST_F(DispatchTest, SharedStorageIsNotReusedByDonation) {
   const Tensor x = f32({1, 2});
   const Tensor view = reshape(x, Dims{2, 1});
-  x->donation = Donation::kOffered;
+  x->donation = Donation::kDonated;
 
   const Tensor y = call_neg(x);
 
@@ -96,7 +96,7 @@ TEST_F(DispatchTest, SharedStorageIsNotReusedByDonation) {
 
 TEST_F(DispatchTest, AFailedCallDoesNotConsumeDonatedInputs) {
   const Tensor x = f32({1, 2});
-  x->donation = Donation::kOffered;
+  x->donation = Donation::kDonated;
   EXPECT_ERROR(x + f32({1, 2, 3}), Code::kInvalidArgument, "add");
   EXPECT_TENSOR(call_neg(x), f32({-1, -2}));
 }
@@ -107,7 +107,7 @@ TEST_F(DispatchTest, ADonatedTensorSavedByATapeIsNotOverwritten) {
   t->watch(x);
   const Tensor y = x * 3.0;
   const Tensor z = mul(y, y);  // The tape saves y.
-  y->donation = Donation::kOffered;
+  y->donation = Donation::kDonated;
   const Tensor negative = call_neg(y);
 
   EXPECT_TENSOR(negative, f32({-3, -6}));
@@ -119,7 +119,7 @@ TEST_F(DispatchTest, ADonatedTensorSavedByItsOwnCallIsNotOverwritten) {
   const Tensor x = f32({1, 2});
   t->watch(x);
   const Tensor y = x * 3.0;
-  y->donation = Donation::kOffered;
+  y->donation = Donation::kDonated;
   const Tensor z = call_mul(y, x);
 
   EXPECT_TENSOR(z, f32({3, 12}));

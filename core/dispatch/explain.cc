@@ -32,7 +32,7 @@ Execution execution_of(Scope& scope, const Call& call, const TensorTypes& types)
   if (call.op.is_view) return {&device, Execution::How::kView, ""};
   const Launcher launcher(scope, device, call, types);
   if (launcher.kernel().exists()) return {&device, Execution::How::kKernel, ""};
-  const auto how = call.op.decompose ? Execution::How::kParts : Execution::How::kElsewhere;
+  const auto how = call.op.decompose ? Execution::How::kParts : Execution::How::kFallback;
   return {&device, how, launcher.kernel().reason};
 }
 

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 // Kernels read output sizes from their views, so the attribute `shape` is not part of the cache
 // key. Returns that attribute; NULL for ops without it and for custom ops.
-const AttrField* says_shape(const OpDef& op, AnyAttrs attrs) {
+const AttrField* shape_attr(const OpDef& op, AnyAttrs attrs) {
   constexpr uint32_t kCustom = uint32_t{1} << 31;
   if (attrs.empty() || op.id >= kCustom) return nullptr;
   for (const AttrField& field : attrs.type->all()) {
@@ -45,7 +45,7 @@ Launcher::Launcher(Scope& scope, Device& device, const Call& call, const TensorT
   key.attrs = call.attrs;
   const bool shaped = device.kernels().is_shaped(call.op.id, call.op.name);
   OwnedAttrs without_shape;
-  if (const AttrField* shape = shaped ? nullptr : says_shape(call.op, call.attrs)) [[unlikely]] {
+  if (const AttrField* shape = shaped ? nullptr : shape_attr(call.op, call.attrs)) [[unlikely]] {
     without_shape = OwnedAttrs(call.attrs);
     shape->get<Sizes>(without_shape.data()).clear();
     key.attrs = without_shape.view();
@@ -137,7 +137,7 @@ Tensors Launcher::outputs() {
     if (kernel_->may_alias(outputs.size())) {
       for (TensorImpl* x : call_.inputs) {
         // The tensor was donated and nothing else references its storage.
-        if (x && x->donation == Donation::kOffered && x->dense && x->offset == 0 &&
+        if (x && x->donation == Donation::kDonated && x->dense && x->offset == 0 &&
             x->type == type && x->owners() == 1 && x->storage->owners() == 1 &&
             !x->storage->imported) [[unlikely]] {
           on_input = make_view(*x, type, x->strides, 0);
@@ -215,7 +215,7 @@ Tensors Launcher::run() {
 
 void Launcher::launch(tenon_launch& launch, const Tensors& results) {
   Ref<Storage> workspace;
-  if (kernel_->wants_workspace()) {
+  if (kernel_->needs_workspace()) {
     launch.workspace_size = device_.calls().workspace(kernel_->handle(), &launch);
     if (launch.workspace_size) {
       workspace = device_.allocator().allocate(launch.workspace_size);
@@ -279,15 +279,15 @@ void report_record(Scope& scope, Device& device, const OpDef& op, std::string_vi
 RecordOnDevice::RecordOnDevice(Scope& scope, Device& device, tenon_launch& launch)
     : scope_(scope),
       device_(device),
-      there_(device.allocator().allocate(sizeof(tenon_error_record))) {
+      device_record_(device.allocator().allocate(sizeof(tenon_error_record))) {
   device.copy(scope.stream(device), {nullptr, &scope.error_record(), 0, 0},
-              {there_->buffer, nullptr, 0, 0}, sizeof(tenon_error_record));
-  launch.record_buffer = there_->buffer;
+              {device_record_->buffer, nullptr, 0, 0}, sizeof(tenon_error_record));
+  launch.record_buffer = device_record_->buffer;
   launch.record_offset = 0;
 }
 
 void RecordOnDevice::read() {
-  device_.copy(scope_.stream(device_), {there_->buffer, nullptr, 0, 0},
+  device_.copy(scope_.stream(device_), {device_record_->buffer, nullptr, 0, 0},
                {nullptr, &scope_.error_record(), 0, 0}, sizeof(tenon_error_record));
 }
 

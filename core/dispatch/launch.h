@@ -68,7 +68,7 @@ class RecordOnDevice {
  private:
   Scope& scope_;
   Device& device_;
-  Ref<Storage> there_;
+  Ref<Storage> device_record_;
 };
 
 }  // namespace tenon

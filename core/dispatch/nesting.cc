@@ -9,7 +9,7 @@ constinit thread_local size_t depth = 0;
 
 }  // namespace
 
-Nesting::Nesting(std::string_view what) {
+CallbackDepth::CallbackDepth(std::string_view what) {
   require_code(depth < kMax, Code::kFailedPrecondition,
                "callbacks are nested {} deep, which is the maximum: does {} call itself without "
                "end?",
@@ -17,6 +17,6 @@ Nesting::Nesting(std::string_view what) {
   ++depth;
 }
 
-Nesting::~Nesting() { --depth; }
+CallbackDepth::~CallbackDepth() { --depth; }
 
 }  // namespace tenon

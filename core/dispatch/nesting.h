@@ -9,14 +9,14 @@
 namespace tenon {
 
 // Counts one callback while it runs.
-class Nesting {
+class CallbackDepth {
  public:
   static constexpr size_t kMax = 200;
 
   // `what` names the callback in the message: "function f".
-  explicit Nesting(std::string_view what);
-  ~Nesting();
-  Nesting(const Nesting&) = delete;
+  explicit CallbackDepth(std::string_view what);
+  ~CallbackDepth();
+  CallbackDepth(const CallbackDepth&) = delete;
 };
 
 }  // namespace tenon

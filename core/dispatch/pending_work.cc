@@ -8,8 +8,8 @@ namespace tenon {
 namespace {
 
 // Host memory up to this size is copied to a staging buffer, so that a write does not block.
-constexpr uint64_t kHeldAtOnce = uint64_t{1} << 20;
-constexpr uint64_t kHeldInAll = uint64_t{16} << 20;
+constexpr uint64_t kMaxStagedCopy = uint64_t{1} << 20;
+constexpr uint64_t kMaxStagedTotal = uint64_t{16} << 20;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ void PendingWork::write(tenon_buffer_p* buffer, uint64_t offset, std::span<const
 void PendingWork::write(Storage& to, const void* data, uint64_t bytes,
                         std::function<void()> finished) {
   if (bytes == 0) return;
-  const bool held = bytes <= kHeldAtOnce && queue_.held_bytes() + bytes <= kHeldInAll;
+  const bool held = bytes <= kMaxStagedCopy && queue_.held_bytes() + bytes <= kMaxStagedTotal;
   HeldMemory copy;
   if (held) {
     copy = {std::shared_ptr<std::byte[]>(new std::byte[bytes]), bytes};

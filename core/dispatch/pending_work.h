@@ -42,7 +42,7 @@ class PendingWork {
   struct Reads {
     std::span<const uint64_t> tickets;  // Tickets of the work that wrote the inputs; 0 for none.
     bool may_report = false;            // It may write into the error record.
-    WorkQueue::IfFailed if_failed = WorkQueue::IfFailed::kThrow;
+    WorkQueue::OnFailedInput if_failed = WorkQueue::OnFailedInput::kThrow;
   };
   // Enqueue a launch (from `site` of site_of) or a replay, and return its ticket.
   uint64_t launch(const PreparedKernel& kernel, tenon_launch& launch, const Reads& reads,

@@ -95,7 +95,7 @@ uint64_t count_all(const tenon_view& view) {
 }
 
 // The first op of a fused launch: its inputs come first.
-std::string_view first_of(std::string_view name) {
+std::string_view first_op_of(std::string_view name) {
   constexpr std::string_view kFused = "fused(";
   if (!name.starts_with(kFused)) return name;
   name.remove_prefix(kFused.size());
@@ -103,7 +103,7 @@ std::string_view first_of(std::string_view name) {
 }
 
 uint64_t count_flops(std::string_view name, const tenon_launch& launch) {
-  const std::string_view op = first_of(name);
+  const std::string_view op = first_op_of(name);
   const tenon_view* in = launch.inputs;
   const tenon_view& out = launch.outputs[0];
   if (op == "matmul" && out.rank >= 2) {  // Each element of a times each output column.
@@ -410,8 +410,8 @@ void ProfileLog::read(uint32_t lane, const Marked& launch, Device& device) {
     std::lock_guard guard(mutex_);
     Lane& at = lanes_[lane];
     at.is_told = true;
-    at.least_shift = std::max(at.least_shift, static_cast<int64_t>(launch.enqueued - *begin));
-    at.most_shift = std::min(at.most_shift, static_cast<int64_t>(launch.finished - *end));
+    at.min_offset = std::max(at.min_offset, static_cast<int64_t>(launch.enqueued - *begin));
+    at.max_offset = std::min(at.max_offset, static_cast<int64_t>(launch.finished - *end));
   }
   launch.track->add_timed(lane, launch.row, *begin, *end);
 }

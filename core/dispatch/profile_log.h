@@ -64,12 +64,12 @@ class ProfileLog {
     std::vector<Marked> marked = {};
     // Bounds on the offset from the device's clock to the host's, once it is known.
     bool is_told = false;
-    int64_t least_shift = std::numeric_limits<int64_t>::min();
-    int64_t most_shift = std::numeric_limits<int64_t>::max();
+    int64_t min_offset = std::numeric_limits<int64_t>::min();
+    int64_t max_offset = std::numeric_limits<int64_t>::max();
 
     int64_t shift() const {
-      const uint64_t room = static_cast<uint64_t>(most_shift) - static_cast<uint64_t>(least_shift);
-      return is_told ? least_shift + static_cast<int64_t>(room) / 2 : 0;
+      const uint64_t room = static_cast<uint64_t>(max_offset) - static_cast<uint64_t>(min_offset);
+      return is_told ? min_offset + static_cast<int64_t>(room) / 2 : 0;
     }
   };
 

@@ -17,11 +17,11 @@ namespace {
 
 // ---- the table
 
-constexpr size_t kWidest = 44;  // Maximum width of a text column.
+constexpr size_t kMaxColumnWidth = 44;  // Maximum width of a text column.
 
 std::string shortened(const std::string& text) {
-  if (text.size() <= kWidest) return text;
-  return text.substr(0, kWidest - 3) + "...";
+  if (text.size() <= kMaxColumnWidth) return text;
+  return text.substr(0, kMaxColumnWidth - 3) + "...";
 }
 
 std::string time_text(double ns) {

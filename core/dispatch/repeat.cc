@@ -12,7 +12,7 @@ constexpr int64_t kNoStrides[kMaxRank] = {};
 }  // namespace
 
 bool RepeatedCalls::read_key(const OpDef& op, Inputs inputs, Key& key) {
-  if (!op.elementwise || op.attrs->size != 0 || inputs.size() > kMostInputs) return false;
+  if (!op.elementwise || op.attrs->size != 0 || inputs.size() > kMaxInputs) return false;
   uint64_t word = 0;
   const TensorImpl* like = nullptr;
   for (const TensorImpl* x : inputs) {
@@ -39,7 +39,7 @@ void RepeatedCalls::learn(const Call& call, Device& device, const TensorTypes& t
                           const PreparedKernel& kernel) {
   Key key;
   if (!device.synchronous() || types.size() != 1 || !read_key(call.op, call.inputs, key)) return;
-  if (kernel.wants_workspace()) return;
+  if (kernel.needs_workspace()) return;
   // A kernel prepared for specific sizes does not serve other sizes.
   if (device.kernels().is_shaped(call.op.id, call.op.name)) return;
   Entry& entry = entry_of(key);
@@ -63,8 +63,8 @@ bool RepeatedCalls::run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& o
   const Dims& shape = key.like->shape();
   const auto rank = static_cast<uint16_t>(shape.rank());
   Tensor y = allocate(device, entry.output, shape);
-  tenon_view views[kMostInputs + 1];
-  ElementBits scalars[kMostInputs];
+  tenon_view views[kMaxInputs + 1];
+  ElementBits scalars[kMaxInputs];
   const size_t n = inputs.size();
   for (size_t i = 0; i < n; ++i) {
     const TensorImpl& x = *inputs[i];

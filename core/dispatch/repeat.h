@@ -24,7 +24,7 @@ class RepeatedCalls {
              const PreparedKernel& kernel);
 
  private:
-  static constexpr size_t kMostInputs = 3;
+  static constexpr size_t kMaxInputs = 3;
   static constexpr size_t kEntries = 256;
 
   // The cache key: op, device, and a word that encodes the operands' dtypes and rank.
@@ -38,7 +38,7 @@ class RepeatedCalls {
     Key key;
     Ref<const PreparedKernel> kernel;
     DType output = DType::kNone;
-    std::array<DType, kMostInputs> inputs{};  // The dtypes that scalars adopt.
+    std::array<DType, kMaxInputs> inputs{};  // The dtypes that scalars adopt.
   };
 
   static bool read_key(const OpDef& op, Inputs inputs, Key& key);

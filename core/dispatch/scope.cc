@@ -60,7 +60,7 @@ void Scope::push(Interpreter& interpreter) {
   if (below_ == 0) top_ = innermost_;
 }
 
-void Scope::leave_behind(const Interpreter* until) {
+void Scope::mark_off_scope(const Interpreter* until) {
   for (Interpreter* i = innermost_; i != until; i = i->outer_) i->is_on_scope_ = false;
 }
 
@@ -92,7 +92,7 @@ Scope::Apart::Apart(Scope& scope)
 }
 
 Scope::Apart::~Apart() {
-  scope_.leave_behind(nullptr);
+  scope_.mark_off_scope(nullptr);
   scope_.top_ = top_;
   scope_.innermost_ = innermost_;
   scope_.tracer_ = tracer_;

@@ -99,7 +99,7 @@ class Scope final : public Object, public Pooled<Scope> {
     Below(Scope& scope, const Interpreter& interpreter) : Below(scope, interpreter.outer_) {}
     ~Below() {
       if (scope_.innermost_ != from_) [[unlikely]]
-        scope_.leave_behind(from_);
+        scope_.mark_off_scope(from_);
       scope_.innermost_ = saved_;
       if (--scope_.below_ == 0 && scope_.removed_) scope_.unlink_removed();
     }
@@ -255,7 +255,7 @@ class Scope final : public Object, public Pooled<Scope> {
   [[noreturn]] static void fail_cancelled();
   void unlink_removed();
   // Marks interpreters inside `until` that were pushed but not removed as off the stack.
-  void leave_behind(const Interpreter* until);
+  void mark_off_scope(const Interpreter* until);
 
   friend class Context;
   struct Default {};

@@ -216,12 +216,12 @@ void consume(TensorImpl& x) {
 }
 
 Tensor another(Scope& scope, const Tensor& x) {
-  Tensor own = scope.traced_cells() && x->storage ? scope.traced_cells()->inside(x) : renewed(*x);
+  Tensor own = scope.traced_cells() && x->storage ? scope.traced_cells()->inside(x) : alias_of(*x);
   if (scope.innermost()) tapes_follow(scope, *x, *own);
   return own;
 }
 
-Tensor not_donated(Scope& scope, const Tensor& x) {
+Tensor without_donation(Scope& scope, const Tensor& x) {
   return x->donation == Donation::kNone ? x : another(scope, x);
 }
 

@@ -66,15 +66,15 @@ void FolderUpdate::write(const std::string& name, const std::string& bytes) {
 
 void FolderUpdate::remove(const std::string& name) { removed_.push_back(name); }
 
-void FolderUpdate::step_aside(const std::string& path) {
+void FolderUpdate::rename_to_old(const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::symlink_status(path, ignored);
   if (!fs::exists(status) || fs::is_directory(status)) return;
-  aside_.push_back({path, path + kOld});
+  renamed_.push_back({path, path + kOld});
   try {
-    move(path, aside_.back().old);
+    move(path, renamed_.back().old);
   } catch (...) {
-    aside_.pop_back();
+    renamed_.pop_back();
     throw;
   }
 }
@@ -92,10 +92,10 @@ void FolderUpdate::finish() {
       if (fs::is_regular_file(status)) {
         fs::permissions(new_paths_[i - 1], status.permissions(), ignored);
       }
-      step_aside(targets_[i - 1]);
+      rename_to_old(targets_[i - 1]);
     }
     for (const std::string& name : removed_) {
-      if (!contains(names_, name)) step_aside((folder_ / name).string());
+      if (!contains(names_, name)) rename_to_old((folder_ / name).string());
     }
     for (size_t i = 0; i < names_.size(); ++i) {
       move(new_paths_[i], targets_[i]);
@@ -107,15 +107,15 @@ void FolderUpdate::finish() {
   }
   is_done_ = true;
   tenon_files::synchronise_folder(folder_.string());
-  for (const Aside& file : aside_) unlink(file.old.c_str());
+  for (const RenamedFile& file : renamed_) unlink(file.old.c_str());
 }
 
 void FolderUpdate::undo() {
   for (; n_in_place_ > 0; --n_in_place_) {
     std::rename(targets_[n_in_place_ - 1].c_str(), new_paths_[n_in_place_ - 1].c_str());
   }
-  for (; !aside_.empty(); aside_.pop_back()) {
-    std::rename(aside_.back().old.c_str(), aside_.back().path.c_str());
+  for (; !renamed_.empty(); renamed_.pop_back()) {
+    std::rename(renamed_.back().old.c_str(), renamed_.back().path.c_str());
   }
 }
 

@@ -35,7 +35,7 @@ class FolderUpdate {
   void finish();
 
  private:
-  void step_aside(const std::string& path);
+  void rename_to_old(const std::string& path);
   void undo();
 
   std::filesystem::path folder_;
@@ -45,10 +45,10 @@ class FolderUpdate {
   std::vector<std::string> new_paths_;  // Temporary paths of the new files.
   std::vector<std::string> removed_;    // Names of files to remove.
   // Earlier files that finish() has renamed so far.
-  struct Aside {
+  struct RenamedFile {
     std::string path, old;
   };
-  std::vector<Aside> aside_;
+  std::vector<RenamedFile> renamed_;
   size_t n_in_place_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace tenon {
 namespace {
 
 // The maximum size of a protocol buffer message.
-constexpr uint64_t kMostBytes = uint64_t{1} << 31;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 31;
 
 // ---- a folder
 
@@ -136,7 +136,7 @@ class Folder {
     require_code(models_.insert(file).second, Code::kDataLoss,
                  "{}: \"{}\" is the model of two signatures", what, file);
     try {
-      onnx::ModelSource source = {.bytes = onnx::read_whole(files_.open(file), kMostBytes, file),
+      onnx::ModelSource source = {.bytes = onnx::read_whole(files_.open(file), kMaxBytes, file),
                                   .name = name,
                                   .folder = path_,
                                   .saved = std::move(saved)};
@@ -186,7 +186,7 @@ Ref<SavedProgram> read_program(Scope& scope, const std::string& path) {
       return Folder(scope, path).read();
     }
     const std::string folder = file.parent_path().string();
-    onnx::ModelSource source = {.bytes = onnx::read_whole_file(path, kMostBytes),
+    onnx::ModelSource source = {.bytes = onnx::read_whole_file(path, kMaxBytes),
                                 .stem = file.stem().string(),
                                 .folder = folder.empty() ? "." : folder};
     return onnx::program_of_model(scope, std::move(source));

@@ -8,9 +8,9 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 26;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 26;
 // The depth at which the static arguments of a signature are nested.
-constexpr int kDeepest = 5 + kDeepestStatic;
+constexpr int kMaxDepth = 5 + kMaxStaticDepth;
 
 bool is_of(const Json& value, JsonForm form) {
   switch (form) {
@@ -29,8 +29,8 @@ bool is_of(const Json& value, JsonForm form) {
 }  // namespace
 
 Json read_program_json(onnx::ModelFolder& files) {
-  const std::string text = onnx::read_whole(files.open(kProgramJson), kMostBytes, kProgramJson);
-  Json json = parse_strict_json(text, kDeepest, kProgramJson);
+  const std::string text = onnx::read_whole(files.open(kProgramJson), kMaxBytes, kProgramJson);
+  Json json = parse_strict_json(text, kMaxDepth, kProgramJson);
   const auto value_of = [&](const char* name) {
     const Json* found = json.find(name);
     return found ? *found : Json();

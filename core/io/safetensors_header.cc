@@ -12,8 +12,8 @@ namespace tenon {
 namespace {
 
 constexpr uint64_t kPrefix = 8;  // Size of the header's length, a little-endian u64.
-constexpr uint64_t kMostHeader = 100'000'000;
-constexpr int kDeepest = 3;  // The file, a tensor, its shape.
+constexpr uint64_t kMaxHeader = 100'000'000;
+constexpr int kMaxDepth = 3;  // The file, a tensor, its shape.
 constexpr const char* kMetadata = "__metadata__";
 
 template <class... Args>
@@ -93,7 +93,7 @@ Metadata read_metadata(const Json& entries) {
 }
 
 // Checks that tensors cover every byte exactly once.
-void check_places(const std::vector<StoredTensor>& tensors, uint64_t data_size) {
+void check_offsets(const std::vector<StoredTensor>& tensors, uint64_t data_size) {
   uint64_t end = 0;
   for (const StoredTensor& tensor : tensors) {
     check(tensor.begin >= end, "tensor \"{}\" overlaps the one before it, at byte {}", tensor.name,
@@ -109,8 +109,8 @@ void check_places(const std::vector<StoredTensor>& tensors, uint64_t data_size) 
 SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read) {
   check(size >= kPrefix, "{} bytes are less than the size of a header takes", size);
   const uint64_t header_size = read_prefix(read);
-  check(header_size <= kMostHeader, "a header of {} bytes is more than the {} that are allowed",
-        header_size, kMostHeader);
+  check(header_size <= kMaxHeader, "a header of {} bytes is more than the {} that are allowed",
+        header_size, kMaxHeader);
   check(header_size <= size - kPrefix, "its header ends at byte {} of {}", kPrefix + header_size,
         size);
   std::string text(header_size, '\0');
@@ -118,7 +118,7 @@ SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read)
   check(!text.empty() && text[0] == '{', "its header does not begin with a brace");
 
   const uint64_t data_size = size - kPrefix - header_size;
-  const Json json = parse_strict_json(text, kDeepest, "its header");
+  const Json json = parse_strict_json(text, kMaxDepth, "its header");
   SafetensorsHeader header;
   for (const auto& [name, entry] : json.items()) {
     if (name == kMetadata) {
@@ -132,7 +132,7 @@ SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read)
               if (a.begin != b.begin) return a.begin < b.begin;
               return a.size != b.size ? a.size < b.size : a.name < b.name;
             });
-  check_places(header.tensors, data_size);
+  check_offsets(header.tensors, data_size);
   for (StoredTensor& tensor : header.tensors) tensor.begin += kPrefix + header_size;
   header.by_name.reserve(header.tensors.size());
   for (size_t i = 0; i < header.tensors.size(); ++i) {

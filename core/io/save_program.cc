@@ -87,7 +87,7 @@ std::vector<std::string> file_names(std::span<const FunctionToSave> functions) {
   return names;
 }
 
-void check_statics(const FunctionToSave& f, onnx::Unsayable& unsayable) {
+void check_statics(const FunctionToSave& f, onnx::Inexpressible& unsayable) {
   for (const KeptStatics* statics : {&statics_of(*f.trace), &defaults_of(*f.trace)}) {
     try {
       json_of_statics(statics->all());
@@ -208,7 +208,7 @@ void save_program(Scope& scope, const std::string& path,
                "a program cannot be saved by code under trace");
   check_functions(functions);
   const onnx::StoredNames stored = names_of_stored(functions);
-  onnx::Unsayable unsayable;
+  onnx::Inexpressible unsayable;
   std::vector<onnx::ExportedModel> models;
   for (const FunctionToSave& f : functions) {
     models.push_back(onnx::export_model(scope, f.name, *f.trace, stored, unsayable));

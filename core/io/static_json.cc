@@ -17,7 +17,7 @@ Json written_map(std::span<const tenon_static> items, int depth);
 
 Json written(const tenon_static& value, int depth) {
   require_code(depth > 0, Code::kUnimplemented, "a static argument is nested deeper than {}",
-               kDeepestStatic);
+               kMaxStaticDepth);
   switch (value.kind) {
     case TENON_STATIC_BOOL:
       return value.int_value != 0;
@@ -153,7 +153,7 @@ class Reader {
 
 }  // namespace
 
-Json json_of_statics(std::span<const tenon_static> all) { return written_map(all, kDeepestStatic); }
+Json json_of_statics(std::span<const tenon_static> all) { return written_map(all, kMaxStaticDepth); }
 
 std::shared_ptr<const KeptStatics> statics_of_json(const Json& json, std::string_view what) {
   const Reader reader(what);

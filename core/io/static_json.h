@@ -14,7 +14,7 @@
 namespace tenon {
 
 // Maximum nesting depth of one argument.
-constexpr int kDeepestStatic = 32;
+constexpr int kMaxStaticDepth = 32;
 
 // Throws UNIMPLEMENTED for arguments that files cannot hold: objects, and arguments without names.
 Json json_of_statics(std::span<const tenon_static> all);

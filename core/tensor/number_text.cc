@@ -21,14 +21,14 @@ struct Decimal {
 // Parses the output of fmt: "-125.5", "1.25e+10".
 Decimal parse(const std::string& text) {
   Decimal decimal;
-  bool behind_point = false;
+  bool is_after_point = false;
   size_t i = 0;
   for (; i < text.size() && text[i] != 'e'; ++i) {
     if (text[i] == '-') decimal.negative = true;
-    if (text[i] == '.') behind_point = true;
+    if (text[i] == '.') is_after_point = true;
     if (text[i] < '0' || text[i] > '9') continue;
     decimal.digits += text[i];
-    if (!behind_point) ++decimal.point;
+    if (!is_after_point) ++decimal.point;
   }
   if (i < text.size()) decimal.point += std::atoi(text.c_str() + i + 1);
   const size_t zeros = std::min(decimal.digits.find_first_not_of('0'), decimal.digits.size());

@@ -106,7 +106,7 @@ Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& str
   return owner;
 }
 
-Tensor renewed(const TensorImpl& x) {
+Tensor alias_of(const TensorImpl& x) {
   Tensor y = Tensor::adopt(new TensorImpl);
   y->type = x.type;
   y->strides = x.strides;

@@ -40,7 +40,7 @@ class Storage : public Pooled<Storage> {
   uint64_t capacity = 0;      // Bytes of the buffer.
   bool imported = false;      // External memory: never written, never donated.
   bool traced = false;        // Of a traced tensor: no memory (core/trace/tracer.h).
-  bool of_context = false;    // Owned by the context, not by a tensor.
+  bool is_context_owned = false;    // Owned by the context, not by a tensor.
   bool list = false;          // Of a tensor list: no memory (core/trace/lists.h).
   uint64_t written = 0;       // On an asynchronous device: ticket of the last writer.
   Storage* next_free = nullptr;
@@ -54,9 +54,9 @@ class Storage : public Pooled<Storage> {
 
 // A storage that does not hold memory of an allocator. `Self` defines what it stands for.
 template <class Self>
-class OtherStorage : public Storage {
+class NonMemoryStorage : public Storage {
  public:
-  OtherStorage() : Storage([](Storage* self) { delete static_cast<Self*>(self); }) {}
+  NonMemoryStorage() : Storage([](Storage* self) { delete static_cast<Self*>(self); }) {}
   // Not pooled: larger than its base, whose pool has blocks of the base's size.
   static void* operator new(size_t size) { return ::operator new(size); }
   static void operator delete(void* self) { ::operator delete(self); }

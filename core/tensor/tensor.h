@@ -17,7 +17,7 @@ namespace tenon {
 class Context;
 
 // Donation state. The call that receives a donated tensor may write into its storage.
-enum class Donation : uint8_t { kNone, kOffered, kConsumed };
+enum class Donation : uint8_t { kNone, kDonated, kConsumed };
 
 class TensorImpl final : public Object, public Pooled<TensorImpl> {
  public:
@@ -86,7 +86,7 @@ void write_scalar(const TensorImpl& scalar, DType dtype, ElementBits* to);
 Tensor make_view(const TensorImpl& base, const TensorType& type, const Dims& strides,
                  int64_t offset);
 // Creates an alias: the same value under a new identity, which tapes distinguish from `x`.
-Tensor renewed(const TensorImpl& x);
+Tensor alias_of(const TensorImpl& x);
 
 // Converts between half types and float, rounding ties to even.
 float half_to_float(uint16_t bits);

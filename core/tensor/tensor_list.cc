@@ -5,7 +5,7 @@
 namespace tenon {
 
 Tensor TensorList::get(uint64_t index) const {
-  if (levels_ < kMostLevels && index >> (kBits * static_cast<unsigned>(levels_ + 1)) != 0) {
+  if (levels_ < kMaxLevels && index >> (kBits * static_cast<unsigned>(levels_ + 1)) != 0) {
     return Tensor();
   }
   const Node* node = root_.get();
@@ -32,7 +32,7 @@ uint64_t TensorList::length(const Node& node, int level) {
 
 TensorList TensorList::set(uint64_t index, const Tensor& x) const {
   int levels = levels_;
-  while (levels < kMostLevels && index >> (kBits * static_cast<unsigned>(levels + 1)) != 0) {
+  while (levels < kMaxLevels && index >> (kBits * static_cast<unsigned>(levels + 1)) != 0) {
     ++levels;
   }
   TensorList result = deepened(levels);

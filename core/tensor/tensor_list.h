@@ -44,7 +44,7 @@ class TensorList {
     return index >> (kBits * static_cast<unsigned>(level)) & (kWidth - 1);
   }
   static constexpr unsigned kBits = 3;
-  static constexpr int kMostLevels = 21;  // Covers every index below 2^63.
+  static constexpr int kMaxLevels = 21;  // Covers every index below 2^63.
 
   Link root_;
   int levels_ = 0;  // Levels above 0.

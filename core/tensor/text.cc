@@ -161,7 +161,7 @@ class Printer {
 
   // Visits the visible indices along an axis.
   template <class Visit>
-  void each_seen(size_t axis, Visit&& visit) const {
+  void each_visible(size_t axis, Visit&& visit) const {
     const int64_t size = type_.shape[axis];
     const int64_t head = is_cut(axis) ? options_.edge_items : size;
     for (int64_t i = 0; i < head; ++i) visit(i);
@@ -175,7 +175,7 @@ class Printer {
       indices_.push_back(base);
       return;
     }
-    each_seen(axis, [&](int64_t i) { collect(axis + 1, base * type_.shape[axis] + i); });
+    each_visible(axis, [&](int64_t i) { collect(axis + 1, base * type_.shape[axis] + i); });
   }
 
   void format_words() {
@@ -236,7 +236,7 @@ class Printer {
   template <class Visit>
   void each_part(size_t axis, Visit&& visit) const {
     int64_t seen = 0;
-    each_seen(axis, [&](int64_t) {
+    each_visible(axis, [&](int64_t) {
       if (is_cut(axis) && seen == options_.edge_items) visit(false, true);
       visit(seen == 0, false);
       ++seen;

@@ -15,7 +15,7 @@ Tensors run(Scope& scope, const Call& call) {
   Tensors operands;
   for (TensorImpl* x : call.inputs) operands.push_back(Tensor::share(x));
   Tensors results = attrs.regions[0]->apply(scope, attrs.sizes, operands);
-  for (Tensor& y : results) y = renewed(*y);
+  for (Tensor& y : results) y = alias_of(*y);
   return results;
 }
 

@@ -84,7 +84,7 @@ class Programs final : public CompositePrograms {
     // Only the whole call consumes donated inputs, not its parts.
     const auto in_parts = [&] {
       const auto is_offered = [](const Tensor& x) {
-        return x && x->donation == Donation::kOffered;
+        return x && x->donation == Donation::kDonated;
       };
       if (!any_of(inputs, is_offered)) return code(inputs);
       Tensors own;
@@ -102,9 +102,9 @@ class Programs final : public CompositePrograms {
     for (const Tensor& x : inputs) {
       if (!x) continue;
       // Only the caller and this call own the tensor, and only it and its alias own the memory.
-      const bool is_spare = x->donation == Donation::kOffered && x->owners() == 2;
+      const bool is_spare = x->donation == Donation::kDonated && x->owners() == 2;
       spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
-      given.push_back(not_donated(scope, x));
+      given.push_back(without_donation(scope, x));
     }
     if (!entry->program->serves(given)) return in_parts();
     return spread(entry->program->run(scope, given, spare.span()), entry->gives);
@@ -141,7 +141,7 @@ class Programs final : public CompositePrograms {
 
   // Off for debugging, and for ops that run user code, which must not be skipped.
   bool is_off(const OpDef& op) const {
-    return context_.runs_functions_eagerly() || context_.leaves_out_pass(fuse_) || op.payload;
+    return context_.runs_functions_eagerly() || context_.is_pass_disabled(fuse_) || op.payload;
   }
 
   const Entry* find(uint64_t hash, const Key& key, const Words& words) const {
@@ -174,7 +174,7 @@ class Programs final : public CompositePrograms {
                  const Code& code) {
     const Present present(inputs);
     Tensors given;
-    for (const Tensor& x : present.tensors) given.push_back(not_donated(scope, x));
+    for (const Tensor& x : present.tensors) given.push_back(without_donation(scope, x));
     Entry made = {hash_of(key, words), &key.op, OwnedAttrs(key.attrs), words, {}, nullptr};
     Program::Recorded recorded;
     {
@@ -187,7 +187,7 @@ class Programs final : public CompositePrograms {
           });
     }
     // A scope does not keep its context alive, and its launch plans must not either.
-    if (recorded.program && recorded.program->leave_to_context()) {
+    if (recorded.program && recorded.program->make_context_owned()) {
       made.program = std::move(recorded.program);
     }
     Tensors outputs = spread(std::move(recorded.outputs), made.gives);

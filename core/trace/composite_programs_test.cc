@@ -71,7 +71,7 @@ TEST_F(CompositePrograms, ReuseMemoryOfDonatedInputs) {
     const Tensor x = f32({1, -2, 30});
     const Tensor want = relu6(x);
     const Storage* const memory = x->storage.get();
-    x->donation = Donation::kOffered;
+    x->donation = Donation::kDonated;
     const Tensor y = relu6(x);
     EXPECT_TRUE(testing::tensors_equal(y, want, 0, 0));
     EXPECT_EQ(x->donation, Donation::kConsumed);
@@ -86,7 +86,7 @@ TEST_F(CompositePrograms, KeepDonatedInputsWithOtherOwnersIntact) {
   const auto relu6 = [](const Tensor& x) { return call_op(OpId::k_relu6, {}, {&x, 1})[0]; };
   for (int n = 0; n < kCalls; ++n) {
     const Tensor x = f32({1, -2, 30}), kept = x;
-    x->donation = Donation::kOffered;
+    x->donation = Donation::kDonated;
     EXPECT_TENSOR(relu6(x), f32({1, 0, 6}));
     kept->donation = Donation::kNone;
     EXPECT_TENSOR(kept, f32({1, -2, 30}));
@@ -101,7 +101,7 @@ TEST_F(CompositePrograms, AreDifferentiatedByDonatedInputs) {
     recording->watch(x);
     const Tensor want = recording->gradient(mish(x * 2.0), x);
     const Tensor y = x * 2.0;
-    y->donation = Donation::kOffered;
+    y->donation = Donation::kDonated;
     const Tensor z = mish(y);
     EXPECT_EQ(y->donation, Donation::kConsumed);
     EXPECT_TENSOR(recording->gradient(z, x), want);

@@ -89,7 +89,7 @@ Tensor told_apart(Scope& scope, const Tensor& x) {
   if (scope.traced_cells()) return x;
   if (!x->type.lists) return identity(x);
   // A differentiable list gets its new identity from a call that outer tapes record.
-  if (!scope.innermost() || !is_floating(x->type.dtype)) return renewed(*x);
+  if (!scope.innermost() || !is_floating(x->type.dtype)) return alias_of(*x);
   const Scope::OnDevice on(scope, *x->storage->device);
   return list_add(x, list_create(element_of(x->type)));
 }
@@ -265,7 +265,7 @@ Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
     outputs = forward(inputs);
     // New identities, so that tapes can distinguish outputs from inputs that `forward` returned.
     for (Tensor& y : outputs) {
-      y = y->is_scalar_value() ? with_dtype(scope, *y, y->type.dtype) : renewed(*y);
+      y = y->is_scalar_value() ? with_dtype(scope, *y, y->type.dtype) : alias_of(*y);
     }
   }
   SmallVector<TensorImpl*, 6> borrowed;

@@ -47,7 +47,7 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   }
   Tracer tracer(scope, *graph_);
   tracer.be_silent();
-  const Sizes symbols = graph_->sizes().take_over(primal.sizes(), examples);
+  const Sizes symbols = graph_->sizes().import_symbols(primal.sizes(), examples);
   Tensors inputs;
   for (const Node* node : primal.inputs()) {
     inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), InputRole::kArgument,

@@ -420,7 +420,7 @@ TEST_F(EffectsElsewhere, KeepTheirOrderOnAnotherDevice) {
 
 TEST_F(Effects, KeepTheirOrderWithoutPasses) {
   for (const Pass& pass : passes()) {
-    context().leave_out_pass(find_pass(pass.name), true);
+    context().disable_pass(find_pass(pass.name), true);
     expect_prints(
         [&](TensorSpan in) {
           show("one {}", {in[0] + 1.0});
@@ -428,7 +428,7 @@ TEST_F(Effects, KeepTheirOrderWithoutPasses) {
           return Tensors{};
         },
         {f32({1})}, "one [2.]\ntwo [2.]\n");
-    context().leave_out_pass(find_pass(pass.name), false);
+    context().disable_pass(find_pass(pass.name), false);
   }
 }
 

@@ -83,7 +83,7 @@ void Function::check_outputs(size_t n, Wanted wanted) const {
 }
 
 Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
-  const Nesting nesting(name_);
+  const CallbackDepth nesting(name_);
   ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
   for (const Tensor& x : inputs) given.push_back(another(scope, x));
@@ -245,7 +245,7 @@ Trace::Arguments kept(const Statics& statics, std::shared_ptr<const KeptStatics>
 
 Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                           const Statics& statics) {
-  const Nesting nesting(name_);
+  const CallbackDepth nesting(name_);
   ProfileSpan span(scope, SpanKind::kTracing, name_, examples);
   const bool is_relaxed = !options_.has_signature && !examples.empty();
   Written written = write(scope, name_, specs, examples, body_, statics, is_relaxed);

@@ -58,7 +58,7 @@ Value Graph::add_constant(const TensorImpl& scalar) {
   Node node;
   node.kind = NodeKind::kConstant;
   node.types.push_back(scalar.type);
-  node.constant = renewed(scalar);
+  node.constant = alias_of(scalar);
   return add(std::move(node)).output();
 }
 

@@ -20,7 +20,7 @@ struct HostAttrs {
   int64_t levels = 0;  // Number of tapes that the code runs under.
   Ints dtypes, ranks;  // By output.
   Sizes sizes;         // Shapes of the outputs, concatenated.
-  Held code;
+  HostObject code;
   TENON_ATTRS(levels, dtypes, ranks, sizes, code)
 };
 
@@ -91,13 +91,13 @@ Tensors run(Scope& scope, const Call& call) {
   Tensors inputs, results;
   for (TensorImpl* x : call.inputs.subspan(1)) {
     require_value(*x);
-    inputs.push_back(renewed(*x));
+    inputs.push_back(alias_of(*x));
   }
   const Tensor token = Tensor::share(call.inputs[0]);
   if (attrs.levels == 0) {
     const Scope::Apart apart(scope);
     // New identities, because the code may return its inputs.
-    for (const Tensor& y : call_host(scope, attrs, inputs)) results.push_back(renewed(*y));
+    for (const Tensor& y : call_host(scope, attrs, inputs)) results.push_back(alias_of(*y));
     results.push_back(token);
     return results;
   }
@@ -118,7 +118,7 @@ Tensors run(Scope& scope, const Call& call) {
   record->targets = call_host(own, attrs, inputs);
   own.wait();  // No other code waits for this scope and would report its value errors.
   for (const Ref<Tape>& tape : record->tapes) tape->pause();
-  for (const Tensor& y : record->targets) results.push_back(renewed(*y));
+  for (const Tensor& y : record->targets) results.push_back(alias_of(*y));
   results.push_back(make_record(own.device(), std::move(record)));
   results.push_back(token);
   return results;
@@ -161,7 +161,7 @@ Tensors run_gradient(Scope&, const Call& call) {
   std::vector<Source> sources;
   for (const int64_t i : attrs.targets) targets.push_back(record.targets[static_cast<size_t>(i)]);
   for (TensorImpl* dy : call.inputs.subspan(1 + static_cast<size_t>(attrs.n_sources))) {
-    cotangents.push_back(renewed(*dy));
+    cotangents.push_back(alias_of(*dy));
   }
   for (const int64_t i : attrs.wanted) sources.emplace_back(record.sources[static_cast<size_t>(i)]);
   for (size_t i = 0; attrs.records > 0 && i < place; ++i) {
@@ -177,7 +177,7 @@ Tensors run_gradient(Scope&, const Call& call) {
   }
   for (const Ref<Tape>& tape : record.tapes) tape->pause();
   Tensors results;
-  for (const Tensor& dx : found) results.push_back(renewed(*dx));
+  for (const Tensor& dx : found) results.push_back(alias_of(*dx));
   if (attrs.records == 0) return results;
   auto next = std::make_shared<HostRecord>(record);
   for (const Tensor& dy : cotangents) next->sources.push_back(dy);

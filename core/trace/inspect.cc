@@ -14,14 +14,14 @@ namespace tenon {
 namespace {
 
 // Bytes that values hold: now, and at most so far.
-struct Held {
+struct HostObject {
   uint64_t now = 0, most = 0;
 };
 
 // A storage without memory. Its size counts until all values that share it are released.
-class StandIn final : public OtherStorage<StandIn> {
+class StandIn final : public NonMemoryStorage<StandIn> {
  public:
-  StandIn(Device& of, uint64_t bytes, Held* counted) : counted_(counted) {
+  StandIn(Device& of, uint64_t bytes, HostObject* counted) : counted_(counted) {
     device = &of;
     size = bytes;
     if (!counted_) return;
@@ -33,7 +33,7 @@ class StandIn final : public OtherStorage<StandIn> {
   }
 
  private:
-  Held* counted_;  // NULL: not counted.
+  HostObject* counted_;  // NULL: not counted.
 };
 
 uint64_t bytes_of(const TensorType& type) {
@@ -41,7 +41,7 @@ uint64_t bytes_of(const TensorType& type) {
 }
 
 // A placeholder of a type. An inline scalar has no particular value.
-Tensor value_of(const TensorType& type, Device& device, Held* counted) {
+Tensor value_of(const TensorType& type, Device& device, HostObject* counted) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
   if (type.weak) return x;
@@ -71,7 +71,7 @@ class Inspector {
   void visit(const Graph& graph, std::span<const Size> sizes, const std::vector<Tensor>& inputs,
              int level);
 
-  Held held;
+  HostObject held;
   Json calls = Json::array();
 
  private:
@@ -207,7 +207,7 @@ std::string inspect(Scope& scope, const Trace& trace, std::span<const TensorType
     given.push_back(value_of(type, scope.device(), nullptr));
   }
   std::optional<Sizes> sizes = trace.sizes_for(given);
-  if (sizes) sizes = graph.sizes().with_most(*sizes);
+  if (sizes) sizes = graph.sizes().with_upper_bounds(*sizes);
   if (!sizes) {
     std::string types;
     for (const TensorType& type : arguments) {

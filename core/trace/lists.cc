@@ -68,7 +68,7 @@ class Slots {
   std::vector<bool> is_taken_;
 };
 
-struct ListStorage final : OtherStorage<ListStorage> {
+struct ListStorage final : NonMemoryStorage<ListStorage> {
   ListStorage(Device& lies_on, TensorList content, std::shared_ptr<Slots> slots)
       : content(std::move(content)), slots(std::move(slots)) {
     device = &lies_on;
@@ -186,7 +186,7 @@ Tensors run_get(Scope& scope, const Call& call) {
   const TensorImpl& list = *call.inputs[0];
   Tensor x = content_of(list).get(index_of(call.inputs[1]));
   // Like every output, it has an identity of its own.
-  if (x) return {renewed(*x)};
+  if (x) return {alias_of(*x)};
   const Scope::OnDevice on(scope, *list.storage->device);
   return {zeros_or_list(type)};
 }

@@ -11,16 +11,16 @@
 namespace tenon {
 namespace {
 
-struct TokenStorage final : OtherStorage<TokenStorage> {
-  TokenStorage(Device& lies_on, Held held) : content(std::move(held)) {
+struct TokenStorage final : NonMemoryStorage<TokenStorage> {
+  TokenStorage(Device& lies_on, HostObject held) : content(std::move(held)) {
     device = &lies_on;
     list = true;
   }
 
-  Held content;
+  HostObject content;
 };
 
-Tensor make(const TensorType& type, Device& device, Held content) {
+Tensor make(const TensorType& type, Device& device, HostObject content) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
   x->dense = false;  // Excludes it from the fast path for repeated calls.
@@ -95,7 +95,7 @@ Tensors vjp_ordered(const OpDef& op, const void* attrs, const VjpArgs& args) {
 // ---- cells
 
 Cell& cell_of(const Call& call) {
-  const Held& cell = static_cast<const CellAttrs*>(call.attrs.data)->cell;
+  const HostObject& cell = static_cast<const CellAttrs*>(call.attrs.data)->cell;
   require_code(cell != nullptr, Code::kFailedPrecondition,
                "which variable is not part of the text");
   return *const_cast<Cell*>(static_cast<const Cell*>(cell.get()));
@@ -126,10 +126,10 @@ TensorType token_type() { return token_of(DType::kBool); }
 Tensor make_token(Device& device) { return make(token_type(), device, nullptr); }
 
 TensorType record_type() { return token_of(DType::kU8); }
-Tensor make_record(Device& device, Held content) {
+Tensor make_record(Device& device, HostObject content) {
   return make(record_type(), device, std::move(content));
 }
-const Held& content_of_record(const TensorImpl& x) {
+const HostObject& content_of_record(const TensorImpl& x) {
   const bool is_there = x.storage && !x.storage->traced && x.type == record_type();
   require_code(is_there, Code::kFailedPrecondition, "the record belongs to a trace");
   return static_cast<const TokenStorage&>(*x.storage).content;
@@ -188,7 +188,7 @@ Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan
 
 CellAttrs cell_attrs(Cell& cell) {
   cell.retain();
-  return {Held(&cell, [](const void* held) { static_cast<const Cell*>(held)->release(); })};
+  return {HostObject(&cell, [](const void* held) { static_cast<const Cell*>(held)->release(); })};
 }
 
 const OpDef& control::commit() {

@@ -26,8 +26,8 @@ Tensor make_token(Device& device);
 
 // A residual of a call that is not a tensor (core/trace/host_call.cc).
 TensorType record_type();
-Tensor make_record(Device& device, Held content);
-const Held& content_of_record(const TensorImpl& x);
+Tensor make_record(Device& device, HostObject content);
+const HostObject& content_of_record(const TensorImpl& x);
 
 // The state that holds a trace's token. Calls do not lock it.
 class Order final : public Cell, public Pooled<Order> {
@@ -56,7 +56,7 @@ Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan
 // commit() writes a state's value into its cell and reload() reads the cell again. The attribute
 // names the cell.
 struct CellAttrs {
-  Held cell;
+  HostObject cell;
   TENON_ATTRS(cell)
 };
 CellAttrs cell_attrs(Cell& cell);

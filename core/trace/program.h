@@ -77,7 +77,7 @@ class Program {
   bool is_light() const;
   // Lets constants that the host wrote during recording no longer keep the context alive; the
   // context must then outlive the plan. Returns false if a constant has another owner.
-  bool leave_to_context() const;
+  bool make_context_owned() const;
 
   size_t n_launches() const { return launches_.size(); }
   // Size of the block of temporaries.

@@ -225,7 +225,7 @@ std::unique_ptr<const Program::Chains> Program::Chains::find(const Program& prog
                                                              int64_t small) {
   const Device& device = program.device_;
   const bool can_run = device.synchronous() && device.host_visible() &&
-                       device.calls().run_tasks != run_in_turn &&
+                       device.calls().run_tasks != run_sequentially &&
                        device.properties().compute_units > 1;
   int64_t took_ns = 0;
   for (const Launch& launch : program.launches_) took_ns += launch.took_ns;
@@ -310,7 +310,7 @@ void Program::Chains::Call::run_chains(const Step& step, uint32_t last) {
           },
       .payload = &chosen,
       .n = step.chains.size()};
-  const auto run_tasks = step.hands_over ? program_.device_.calls().run_tasks : run_in_turn;
+  const auto run_tasks = step.hands_over ? program_.device_.calls().run_tasks : run_sequentially;
   run_tasks(stream_, &tasks);
 }
 

@@ -96,7 +96,7 @@ bool Program::Fuser::can_join(uint32_t i) {
 }
 
 bool Program::Fuser::can_lead(uint32_t i) const {
-  return launch(i).kernel->head_line() && !is_single_[i] && writes_anew(i);
+  return launch(i).kernel->anchor_line() && !is_single_[i] && writes_anew(i);
 }
 
 // Whether the launch has one output, which fills a buffer that was not written before and that the

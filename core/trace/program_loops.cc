@@ -186,7 +186,7 @@ bool Program::Fuser::are_seen(std::span<const uint32_t> views) const {
 LoopSpec::Head Program::Fuser::head_of(const Group& group) const {
   const Launch& own = launch(group.head);
   LoopSpec::Head head;
-  head.line = own.kernel->head_line();
+  head.line = own.kernel->anchor_line();
   head.attrs = attrs_[group.head];
   head.dtype = dtype_from_c(view(output_of(group.head)).dtype);
   for (const uint32_t k : inputs_of(group.head)) {

@@ -16,7 +16,7 @@ namespace {
 
 // Gives the memory of an input an identity of its own: inputs that share memory now may not share
 // it in later calls.
-struct InputStorage final : OtherStorage<InputStorage> {
+struct InputStorage final : NonMemoryStorage<InputStorage> {
   explicit InputStorage(Ref<Storage> given) : base(std::move(given)) {
     device = base->device;
     buffer = base->buffer;
@@ -43,7 +43,7 @@ class Program::Recorder final : public LaunchRecorder {
     input.type = x->type;
     input.strides = x->strides;
     input.device = x->storage ? x->storage->device : nullptr;
-    Tensor own = renewed(*x);
+    Tensor own = alias_of(*x);
     if (!x->storage) {
       own->program_input = index + 1;
       return own;
@@ -62,7 +62,7 @@ class Program::Recorder final : public LaunchRecorder {
     Launch& made = program_.launches_.emplace_back();
     made.kernel = Ref<const PreparedKernel>::share(&launched.kernel);
     made.op = &launched.op;
-    const bool may_fuse = launched.kernel.loop_line() || launched.kernel.head_line();
+    const bool may_fuse = launched.kernel.loop_line() || launched.kernel.anchor_line();
     attrs_.emplace_back(may_fuse ? launched.attrs : AnyAttrs());
     made.profile = input_words(launched.inputs);
     made.location = current_scope().location();
@@ -143,7 +143,7 @@ class Program::Recorder final : public LaunchRecorder {
       if (!y->storage) {
         output.scalar = y;
         if (y->program_input) output.input = y->program_input - 1;
-        y = renewed(*y);
+        y = alias_of(*y);
         y->program_input = 0;
         continue;
       }
@@ -180,7 +180,7 @@ class Program::Recorder final : public LaunchRecorder {
   }
 
   static Tensor make_view_of(const TensorImpl& x, const Ref<Storage>& base) {
-    Tensor y = renewed(x);
+    Tensor y = alias_of(x);
     y->storage = base;
     return y;
   }
@@ -236,7 +236,7 @@ bool Program::is_light() const {
   });
 }
 
-bool Program::leave_to_context() const {
+bool Program::make_context_owned() const {
   for (const Output& output : outputs_) {
     if (output.buffer != kNone && buffers_[output.buffer].constant) return false;
   }
@@ -245,7 +245,7 @@ bool Program::leave_to_context() const {
     if (constant && (constant->owners() > 1 || constant->imported)) return false;
   }
   for (const Buffer& buffer : buffers_) {
-    if (buffer.constant) buffer.constant->device->allocator().leave_to_context(*buffer.constant);
+    if (buffer.constant) buffer.constant->device->allocator().make_context_owned(*buffer.constant);
   }
   return true;
 }

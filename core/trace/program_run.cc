@@ -265,7 +265,7 @@ void Program::enqueue(Scope& scope, Frame& frame, size_t commits) const {
       ticket = pending.launch(*each.kernel, arguments,
                               {.tickets = reads,
                                .may_report = may_report(*each.op),
-                               .if_failed = WorkQueue::IfFailed::kHandOn},
+                               .if_failed = WorkQueue::OnFailedInput::kPropagate},
                               watch_profiled(scope, device_, arguments));
       span.end();
     } catch (Error& thrown) {
@@ -285,7 +285,7 @@ void Program::enqueue(Scope& scope, Frame& frame, size_t commits) const {
 
 Tensor Program::output(const Output& output, TensorSpan inputs, const Storages& made) const {
   if (output.buffer == kNone) {
-    Tensor y = renewed(output.input != kNone ? *inputs[output.input] : *output.scalar);
+    Tensor y = alias_of(output.input != kNone ? *inputs[output.input] : *output.scalar);
     y->program_input = 0;
     return y;
   }

@@ -180,7 +180,7 @@ TEST_F(Programs, ReuseMemoryOfDeadInputs) {
   Tensors x{f32({3, 4})};
   const Storage* const memory = x[0]->storage.get();
 
-  const Tensor other = renewed(*x[0]);
+  const Tensor other = alias_of(*x[0]);
   EXPECT_NE(program->run(scope(), x, one_owner)[0]->storage.get(), memory);
   EXPECT_EQ(values_of(other), (Doubles{3, 4}));
   const uint8_t two_owners[] = {2}, never[] = {0};

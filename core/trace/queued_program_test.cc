@@ -368,7 +368,7 @@ TEST(Recordings, AreReplayedForAlignedImportedMemory) {
     tenon_deleter deleter = {};
     deleter.payload = &is_back;
     deleter.function = [](void* payload) { *static_cast<std::atomic<bool>*>(payload) = true; };
-    Tensor x = renewed(*b);
+    Tensor x = alias_of(*b);
     x->storage = on.device().allocator().import(lent, 2 * sizeof(float), deleter);
     const Counting counting;
     EXPECT_EQ(values_of(on.run(program, {x, b})[0]), (Doubles{5, 16})) << at;

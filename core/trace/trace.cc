@@ -156,7 +156,7 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   size_t argument = 0, capture = 0, state = 0;
   for (const Node* node : graph_->inputs()) {
     if (node->role == InputRole::kArgument) {
-      all.push_back(not_donated(scope, arguments[argument++]));
+      all.push_back(without_donation(scope, arguments[argument++]));
     } else if (node->role == InputRole::kCapture) {
       all.push_back(captures_[capture++]);
     } else {
@@ -176,7 +176,7 @@ SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
     bool is_spare = node->role == InputRole::kState;
     if (node->role == InputRole::kArgument) {
       const Tensor& x = arguments[argument++];
-      is_spare = x->donation == Donation::kOffered && x->owners() == 2;
+      is_spare = x->donation == Donation::kDonated && x->owners() == 2;
     }
     result.push_back(is_spare ? uint8_t{2} : uint8_t{0});
   }
@@ -224,7 +224,7 @@ Tensors Trace::run(Scope& scope, TensorSpan arguments, const Sizes& sizes) {
     // An output may be a constant, a capture, an argument, or another output. Tapes and donation
     // must distinguish it from these.
     for (Tensor& y : outputs) {
-      if (y->owners() > 1) y = renewed(*y);
+      if (y->owners() > 1) y = alias_of(*y);
     }
   }
   if (states_.empty()) {
@@ -308,7 +308,7 @@ Tensors Trace::recorded(Scope& scope, const Tensors& given, const Sizes& sizes,
       continue;
     }
     // Tapes must distinguish an output from an input that is returned.
-    outputs.push_back(from[i] ? renewed(*all[i]) : std::move(all[i]));
+    outputs.push_back(from[i] ? alias_of(*all[i]) : std::move(all[i]));
     if (i >= states_.size()) recorded.push_back(outputs.back());
   }
   if (scope.has_value_error()) return outputs;  // The call fails: there is nothing to record.

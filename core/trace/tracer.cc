@@ -15,7 +15,7 @@ namespace tenon {
 namespace {
 
 // The storage of a traced tensor, without memory.
-struct TracedStorage final : OtherStorage<TracedStorage> {
+struct TracedStorage final : NonMemoryStorage<TracedStorage> {
   TracedStorage(Device& lies_on, uint64_t trace, Value value,
                 const std::shared_ptr<SizeTable>& table)
       : trace(trace), value(value), name(value.name()), table(table) {
@@ -189,8 +189,8 @@ void Tracer::require_reach(const TensorImpl& x) const {
 // Captures the tensor itself rather than an alias, because tapes outside the trace identify it by
 // its identity.
 Tensor Tracer::inside(const Tensor& x) {
-  if (!x->storage || place_of(*x)) return renewed(*x);
-  const Tensor captured = x->donation == Donation::kNone ? x : renewed(*x);
+  if (!x->storage || place_of(*x)) return alias_of(*x);
+  const Tensor captured = x->donation == Donation::kNone ? x : alias_of(*x);
   return tensor_of(value_of(*captured), *x->storage->device);
 }
 
@@ -203,7 +203,7 @@ bool Tracer::is_inside(uint64_t trace) const {
 void Tracer::finish(std::span<const Tensor> outputs) {
   for (size_t i = 0; i < states_.size(); ++i) {
     count_steps();
-    Held& held = now(*states_[i]);
+    HostObject& held = now(*states_[i]);
     if (is_stale(*states_[i], held)) read_again(*states_[i], held);
   }
   // A region may run again and then expects the cells to hold what it stored.
@@ -216,7 +216,7 @@ void Tracer::finish(std::span<const Tensor> outputs) {
 
 // ---- cells
 
-Tracer::Held& Tracer::now(const Cell& cell) {
+Tracer::HostObject& Tracer::now(const Cell& cell) {
   const auto [at, is_new] = now_.try_emplace(&cell);
   if (is_new) {
     auto& state = const_cast<Cell&>(cell);
@@ -231,10 +231,10 @@ Tracer::Held& Tracer::now(const Cell& cell) {
 }
 
 Tensor Tracer::load(const Cell& cell) {
-  if (cell.kind() == Kind::kOrder) return renewed(*now(order()).value);
-  Held& held = now(cell);
+  if (cell.kind() == Kind::kOrder) return alias_of(*now(order()).value);
+  HostObject& held = now(cell);
   if (is_stale(cell, held)) read_again(const_cast<Cell&>(cell), held);
-  return renewed(*held.value);
+  return alias_of(*held.value);
 }
 
 void Tracer::store(Cell& cell, const Tensor& value) {
@@ -242,7 +242,7 @@ void Tracer::store(Cell& cell, const Tensor& value) {
     now(order()).value = value;
     return;
   }
-  Held& held = now(cell);
+  HostObject& held = now(cell);
   held.value =
       cell.kind() == Kind::kVariable ? assigned(current_scope(), value, held.value) : value;
   held.reloads = n_reloads_;
@@ -288,7 +288,7 @@ void Tracer::commit() {
   for (const size_t i : states) {
     count_steps();
     Cell& cell = *states_[i];
-    Held& held = now(cell);
+    HostObject& held = now(cell);
     held.is_committed = true;
     apply_in_order(current_scope(), control::commit(), any_attrs(cell_attrs(cell)),
                    {&held.value, 1});
@@ -300,7 +300,7 @@ void Tracer::reload() {
   ++n_reloads_;
 }
 
-void Tracer::read_again(Cell& cell, Held& held) {
+void Tracer::read_again(Cell& cell, HostObject& held) {
   held.reloads = n_reloads_;
   held.value = apply_in_order(current_scope(), control::reload(), any_attrs(cell_attrs(cell)),
                               {&held.value, 1})[0];

@@ -100,17 +100,17 @@ class Tracer final : public Interpreter, public TracedCells {
   Tensor tensor_of(Value value, Device& device);
   static constexpr size_t kNoState = ~size_t{0};
   // The current value of a state, or of a cell that the code created.
-  struct Held {
+  struct HostObject {
     Tensor value;
     size_t state = kNoState;   // Index among the states, if it is one.
     bool is_committed = true;  // Whether the cell holds the value too.
     uint64_t reloads = 0;  // Value of n_reloads_ when it was read; outdated after a later reload.
   };
-  Held& now(const Cell& cell);
-  bool is_stale(const Cell& cell, const Held& held) const {
+  HostObject& now(const Cell& cell);
+  bool is_stale(const Cell& cell, const HostObject& held) const {
     return held.state != kNoState && held.reloads != n_reloads_ && cell.kind() != Kind::kOrder;
   }
-  void read_again(Cell& cell, Held& held);
+  void read_again(Cell& cell, HostObject& held);
   bool is_inside(uint64_t trace) const;
   void count_call(Scope& scope, const OpDef& op);
 
@@ -127,7 +127,7 @@ class Tracer final : public Interpreter, public TracedCells {
   std::vector<Made> made_;
   std::vector<Stored> stored_;
   std::unordered_map<std::string, size_t> calls_;  // By source line and op.
-  std::unordered_map<const Cell*, Held> now_;
+  std::unordered_map<const Cell*, HostObject> now_;
   Ref<Order> order_;  // Set in an outermost trace.
   bool commits_ = false, reloads_ = false;
   std::vector<size_t> uncommitted_;  // States with stores that are not committed yet.

@@ -70,7 +70,7 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
   for (Node* node : written.graph->inputs()) {
     if (node->role == InputRole::kArgument) {
       if (examples.empty()) continue;
-      inputs.push_back(not_donated(scope, examples[argument++]));
+      inputs.push_back(without_donation(scope, examples[argument++]));
     } else if (node->role == InputRole::kCapture) {
       inputs.push_back(written.captures[capture++]);
     } else {

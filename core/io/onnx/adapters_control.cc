@@ -37,8 +37,8 @@ const Graph& body_of(const NodeCall& n, std::string_view name) {
 
 // The values that are carried between iterations, and those collected in each iteration. A body
 // returns the carried values from index `first`, and then the collected ones.
-struct Rounds {
-  Rounds(const Graph& body, Tensors initial, size_t first)
+struct Iterations {
+  Iterations(const Graph& body, Tensors initial, size_t first)
       : carried(std::move(initial)), first(first) {
     const size_t n = first + carried.size();
     require(body.outputs.size() >= n, "a body gives {} outputs, and must give {} at least",
@@ -60,7 +60,7 @@ struct Rounds {
 
 }  // namespace
 
-Ints one_for_each(const NodeCall& n, std::string_view name, size_t size) {
+Ints per_value_list(const NodeCall& n, std::string_view name, size_t size) {
   const Ints given = n.attr_ints(name);
   require(given.empty() || given.size() == size, "attribute {} has {} values for {}", name,
           given.size(), size);
@@ -75,9 +75,9 @@ Tensor slice_at(const Tensor& x, int64_t axis, int64_t at) {
 }
 
 // Iterates over the slices of each scanned input along its axis.
-Rounds scan_over(const NodeCall& n, const Graph& body, const Tensors& initial,
+Iterations scan_over(const NodeCall& n, const Graph& body, const Tensors& initial,
                  const Tensors& scanned, const Ints& axes, const Ints& directions) {
-  Rounds rounds(body, initial, 0);
+  Iterations rounds(body, initial, 0);
   const auto axis_of = [&](size_t k) {
     return require_axis(axes[k], scanned[k]->rank(), "scan_input_axes");
   };
@@ -114,7 +114,7 @@ Tensors scan_batch(const NodeCall& n) {
   require_code(!n.has(0), Code::kUnimplemented, "sequence_lens are not known here");
   const ScanInputs inputs = scan_inputs(n, 1);
   const Ints axes(inputs.scanned.size(), 0);
-  const Ints directions = one_for_each(n, "directions", inputs.scanned.size());
+  const Ints directions = per_value_list(n, "directions", inputs.scanned.size());
   const auto of_element = [](const Tensors& all, int64_t b) {
     Tensors part;
     for (const Tensor& x : all) part.push_back(slice_at(x, 0, b));
@@ -124,7 +124,7 @@ Tensors scan_batch(const NodeCall& n) {
   const int64_t batch = inputs.scanned[0]->shape()[0];
   std::vector<Tensors> results(body.outputs.size());
   for (int64_t b = 0; b < batch; ++b) {
-    const Rounds rounds = scan_over(n, body, of_element(inputs.carried, b),
+    const Iterations rounds = scan_over(n, body, of_element(inputs.carried, b),
                                     of_element(inputs.scanned, b), axes, directions);
     for (size_t i = 0; i < results.size(); ++i) {
       const size_t n_carried = rounds.carried.size();
@@ -152,7 +152,7 @@ Tensors loop(const NodeCall& n) {
   if (is_traced()) return traced_loop(n, body);
   const int64_t most = n.has(0) ? n.one_int(0) : std::numeric_limits<int64_t>::max();
   bool goes_on = !n.has(1) || truth(n.in(1));
-  Rounds rounds(body, inputs_of(n, 2, n.n_inputs()), 1);
+  Iterations rounds(body, inputs_of(n, 2, n.n_inputs()), 1);
   for (int64_t i = 0; goes_on && i < most; ++i) {
     Tensors inputs = {host_ints({i}, {}), ones(TensorType(DType::kBool, {}))};
     for (const Tensor& x : rounds.carried) inputs.push_back(x);
@@ -171,12 +171,12 @@ Tensors scan(const NodeCall& n) {
   const ScanInputs inputs = scan_inputs(n, 0);
   if (is_traced()) return traced_scan(n, body, inputs);
   const size_t n_scanned = inputs.scanned.size();
-  const Rounds rounds = scan_over(n, body, inputs.carried, inputs.scanned,
-                                  one_for_each(n, "scan_input_axes", n_scanned),
-                                  one_for_each(n, "scan_input_directions", n_scanned));
+  const Iterations rounds = scan_over(n, body, inputs.carried, inputs.scanned,
+                                  per_value_list(n, "scan_input_axes", n_scanned),
+                                  per_value_list(n, "scan_input_directions", n_scanned));
   const size_t n_collected = rounds.collected.size();
-  const Ints axes = one_for_each(n, "scan_output_axes", n_collected);
-  const Ints directions = one_for_each(n, "scan_output_directions", n_collected);
+  const Ints axes = per_value_list(n, "scan_output_axes", n_collected);
+  const Ints directions = per_value_list(n, "scan_output_directions", n_collected);
   Tensors results = rounds.carried;
   for (size_t k = 0; k < n_collected; ++k) {
     const Tensor y = stacked(rounds.collected[k], axes[k]);

@@ -7,7 +7,7 @@ namespace tenon::onnx::adapters {
 namespace {
 
 // The indices of the true elements of a bool vector.
-Tensor places_of(const Tensor& condition) {
+Tensor indices_of(const Tensor& condition) {
   return reshape(call_named1("nonzero", {}, {condition}), {-1});
 }
 
@@ -47,7 +47,7 @@ Tensors unique_slices(const Tensor& x, int64_t axis, bool sorted) {
       call_named1("any", {{"axes", Ints{1}}}, {not_equal(part(1, n), part(0, -1))});
   const Tensor begins = pad(differs, make_scalar_bool(true), {n ? 1 : 0, 0});
 
-  const Tensor starts = places_of(begins);
+  const Tensor starts = indices_of(begins);
   const int64_t found = starts->shape()[0];
   Tensor group = sub(cumsum(cast(begins, DType::kI64), {}), integer(1));
   Tensor first = gather(order, starts, 0);
@@ -94,7 +94,7 @@ Tensors one_hot(const NodeCall& n) {
 Tensors compress(const NodeCall& n) {
   const Tensor &x = n.in(0), &condition = n.in(1);
   require(condition->rank() == 1, "condition must have one axis, but is {}", condition->type);
-  const Tensor places = places_of(condition);
+  const Tensor places = indices_of(condition);
   if (n.has_attr("axis")) return {gather(x, places, n.attr("axis", 0))};
   return {gather(reshape(x, {count(x->shape())}), places, 0)};
 }

@@ -12,15 +12,15 @@ namespace {
 // ---- reductions ----
 
 // The meaning of a reduction over an empty list of axes.
-enum class OfNone { kItself, kUnknown };
+enum class EmptyAxes { kItself, kUnknown };
 
 // Reductions keep the reduced axes by default, and take the axes as an input from some version on.
 Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
-               OfNone of_none = OfNone::kItself) {
+               EmptyAxes of_none = EmptyAxes::kItself) {
   const Ints axes = n.ints_since(since, "axes", 1).value_or(Ints());
   const bool keepdims = n.flag("keepdims", true);
   if (n.flag("noop_with_empty_axes", false) && axes.empty()) {
-    require_code(of_none == OfNone::kItself, Code::kUnimplemented,
+    require_code(of_none == EmptyAxes::kItself, Code::kUnimplemented,
                  "noop_with_empty_axes has no one meaning for {}", n.node().op);
     return {n.in(0)};
   }
@@ -96,14 +96,14 @@ Tensors reduce_prod(const NodeCall& n) { return reduce(n, "prod", 18); }
 Tensors reduce_max(const NodeCall& n) { return reduce_extreme(n, "max", false); }
 Tensors reduce_min(const NodeCall& n) { return reduce_extreme(n, "min", true); }
 Tensors reduce_mean(const NodeCall& n) { return reduce(n, "mean", 18); }
-Tensors reduce_l1(const NodeCall& n) { return reduce(n, "l1_norm", 18, OfNone::kUnknown); }
-Tensors reduce_l2(const NodeCall& n) { return reduce(n, "l2_norm", 18, OfNone::kUnknown); }
-Tensors reduce_log_sum(const NodeCall& n) { return reduce(n, "log_sum", 18, OfNone::kUnknown); }
+Tensors reduce_l1(const NodeCall& n) { return reduce(n, "l1_norm", 18, EmptyAxes::kUnknown); }
+Tensors reduce_l2(const NodeCall& n) { return reduce(n, "l2_norm", 18, EmptyAxes::kUnknown); }
+Tensors reduce_log_sum(const NodeCall& n) { return reduce(n, "log_sum", 18, EmptyAxes::kUnknown); }
 Tensors reduce_log_sum_exp(const NodeCall& n) {
-  return reduce(n, "logsumexp", 18, OfNone::kUnknown);
+  return reduce(n, "logsumexp", 18, EmptyAxes::kUnknown);
 }
 Tensors reduce_sum_square(const NodeCall& n) {
-  return reduce(n, "sum_square", 18, OfNone::kUnknown);
+  return reduce(n, "sum_square", 18, EmptyAxes::kUnknown);
 }
 
 Tensors arg_max(const NodeCall& n) { return arg_reduce(n, "argmax"); }

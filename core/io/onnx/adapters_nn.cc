@@ -14,7 +14,7 @@ struct Windows {
 };
 
 // Keeps sums and products of two values far from overflow.
-constexpr int64_t kMost = int64_t{1} << 30;
+constexpr int64_t kMaxValue = int64_t{1} << 30;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -43,16 +43,16 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
   const size_t axes = kernel.size();
   require(x.rank() == axes + 2, "a window of {} axes over {}", axes, n.in(0)->type);
   for (size_t i = 2; i < x.rank(); ++i) {
-    require(x[i] < kMost, "axis {} of {} is too long", i, n.in(0)->type);
+    require(x[i] < kMaxValue, "axis {} of {} is too long", i, n.in(0)->type);
   }
   Windows w;
   w.strides = or_else(n.attr_ints("strides"), axes, 1);
   w.dilations = or_else(n.attr_ints("dilations"), axes, 1);
   w.pads = or_else(n.attr_ints("pads"), 2 * axes, 0);
-  for (const int64_t pad : w.pads) require(pad > -kMost && pad < kMost, "{} in pads", pad);
+  for (const int64_t pad : w.pads) require(pad > -kMaxValue && pad < kMaxValue, "{} in pads", pad);
   for (size_t i = 0; i < axes; ++i) {
     for (const int64_t value : {kernel[i], w.strides[i], w.dilations[i]}) {
-      require(value > 0 && value < kMost, "{} in kernel_shape, strides or dilations", value);
+      require(value > 0 && value < kMaxValue, "{} in kernel_shape, strides or dilations", value);
     }
   }
   const std::string auto_pad = n.attr_text("auto_pad", "NOTSET");
@@ -117,7 +117,7 @@ Tensors conv_transpose(const NodeCall& n) {
           sizes.size(), axes);
   for (const Ints& list : {sizes, zeros_behind}) {
     for (const int64_t value : list) {
-      require(value >= 0 && value < kMost, "{} in output_shape or output_padding", value);
+      require(value >= 0 && value < kMaxValue, "{} in output_shape or output_padding", value);
     }
   }
   for (size_t i = 0; !sizes.empty() && i < axes; ++i) {

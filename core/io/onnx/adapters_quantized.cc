@@ -34,8 +34,8 @@ Tensor of_filters(const Tensor& parameter, const Tensor& w) {
 // An integer convolution, computed in a floating-point type that holds each sum exactly.
 Tensor integer_conv(const NodeCall& n, const Tensor& x, const Tensor& w) {
   const int64_t terms = w->shape()[0] ? count(w->shape()) / w->shape()[0] : Size(0);
-  constexpr int64_t kLargestProduct = 256 * 256;
-  const DType dtype = terms <= (1 << 24) / kLargestProduct ? DType::kF32 : DType::kF64;
+  constexpr int64_t kMaxProduct = 256 * 256;
+  const DType dtype = terms <= (1 << 24) / kMaxProduct ? DType::kF32 : DType::kF64;
   return cast(convolved(n, cast(x, dtype), cast(w, dtype), Tensor()), DType::kI32);
 }
 

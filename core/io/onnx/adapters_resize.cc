@@ -9,14 +9,14 @@ namespace tenon::onnx::adapters {
 namespace {
 
 // The attributes of a node about the axes to resize, as Tenon's ops take them.
-struct Request {
+struct ResizeSpec {
   Ints axes;
   Sizes sizes;
   Ints scales, scale_divisors;
   std::string mode, transformation, nearest_mode;
 };
 
-void set_scales(Request& request, const std::vector<double>& scales) {
+void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
   require(scales.size() == request.axes.size(), "{} scales for {} axes", scales.size(),
           request.axes.size());
   for (const double scale : scales) {
@@ -28,8 +28,8 @@ void set_scales(Request& request, const std::vector<double>& scales) {
 }
 
 // Removes axes that keep their size, because their sizes may then be unknown.
-Request without_kept_axes(const Request& request) {
-  Request less = request;
+ResizeSpec without_kept_axes(const ResizeSpec& request) {
+  ResizeSpec less = request;
   if (request.scales.empty()) return less;
   less.axes = less.scales = less.scale_divisors = {};
   less.sizes = {};
@@ -46,7 +46,7 @@ Request without_kept_axes(const Request& request) {
 }
 
 // If the scales are formulas of the trace, replaces them by the resulting sizes.
-bool set_sizes_by_scales(Request& request, const Dims& x, const Known* scales) {
+bool set_sizes_by_scales(ResizeSpec& request, const Dims& x, const Known* scales) {
   if (!scales || scales->size() != request.axes.size() || scales->divisors.empty()) return false;
   bool are_numbers = true;
   for (size_t i = 0; i < scales->size(); ++i) {
@@ -62,7 +62,7 @@ bool set_sizes_by_scales(Request& request, const Dims& x, const Known* scales) {
 
 // Computes sizes that keep the aspect ratio, either within or beyond the given sizes. All axes then
 // have one scale, that of the decisive axis. The sizes are rounded; the scale is not.
-void keep_proportions(Request& request, const Dims& x, const std::string& policy) {
+void keep_proportions(ResizeSpec& request, const Dims& x, const std::string& policy) {
   if (policy == "stretch") return;
   require(policy == "not_larger" || policy == "not_smaller",
           "attribute keep_aspect_ratio_policy is \"{}\"", policy);
@@ -96,8 +96,8 @@ Ints all_axes(size_t rank) {
   return axes;
 }
 
-Tensors resized(const NodeCall& n, const Request& given, std::vector<NamedAttr> more) {
-  const Request request = without_kept_axes(given);
+Tensors resized(const NodeCall& n, const ResizeSpec& given, std::vector<NamedAttr> more) {
+  const ResizeSpec request = without_kept_axes(given);
   std::vector<NamedAttr> attrs = {{"axes", request.axes},
                                   {"sizes", request.sizes},
                                   {"scales", request.scales},
@@ -116,15 +116,15 @@ Tensors resized(const NodeCall& n, const Request& given, std::vector<NamedAttr> 
 
 // Sample positions along one axis: for each index of the result, the two adjacent elements and the
 // interpolation weight.
-struct Places {
+struct SamplePositions {
   std::vector<int64_t> below, above;
   std::vector<float> beyond;
   std::vector<uint8_t> outside;
 };
 
-Places places_in(int64_t from, int64_t to, double begin, double end) {
+SamplePositions sample_positions(int64_t from, int64_t to, double begin, double end) {
   const auto last = static_cast<double>(from - 1);
-  Places places;
+  SamplePositions places;
   for (int64_t i = 0; i < to; ++i) {
     const double along = to > 1 ? static_cast<double>(i) / static_cast<double>(to - 1) : 0.5;
     const double place = (begin + along * (end - begin)) * last;
@@ -137,7 +137,7 @@ Places places_in(int64_t from, int64_t to, double begin, double end) {
   return places;
 }
 
-int64_t size_of_axis(const Request& request, size_t i, int64_t from) {
+int64_t size_of_axis(const ResizeSpec& request, size_t i, int64_t from) {
   const double scaled = !request.sizes.empty()
                             ? static_cast<double>(int64_t{request.sizes[i]})
                             : static_cast<double>(from) * static_cast<double>(request.scales[i]) /
@@ -148,7 +148,7 @@ int64_t size_of_axis(const Request& request, size_t i, int64_t from) {
 
 // Resizes the region that roi specifies in fractions of the input. Outside the input, the region
 // has the value of an attribute.
-Tensors crop_and_resize(const NodeCall& n, const Request& request, const std::vector<double>& roi) {
+Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request, const std::vector<double>& roi) {
   const size_t n_axes = request.axes.size();
   require_code(request.mode == "linear", Code::kUnimplemented,
                "tf_crop_and_resize is known with mode linear alone, not {}", request.mode);
@@ -160,7 +160,7 @@ Tensors crop_and_resize(const NodeCall& n, const Request& request, const std::ve
   for (size_t i = 0; i < n_axes; ++i) {
     const int64_t axis = request.axes[i], from = y->shape()[static_cast<size_t>(axis)];
     const int64_t to = size_of_axis(request, i, from);
-    const Places places = places_in(from, to, roi[i], roi[n_axes + i]);
+    const SamplePositions places = sample_positions(from, to, roi[i], roi[n_axes + i]);
     Dims along;
     for (size_t d = 0; d < y->rank(); ++d) along.push_back(d == static_cast<size_t>(axis) ? to : 1);
     const auto vector = [&](DType of, const Dims& shape, const void* data) {
@@ -180,7 +180,7 @@ Tensors crop_and_resize(const NodeCall& n, const Request& request, const std::ve
 
 // Repeats elements, or interpolates linearly, with asymmetric coordinates.
 Tensors upsample(const NodeCall& n) {
-  Request request = {.axes = all_axes(n.rank(0)),
+  ResizeSpec request = {.axes = all_axes(n.rank(0)),
                      .mode = n.attr_text("mode", "nearest"),
                      .transformation = "asymmetric",
                      .nearest_mode = "floor"};
@@ -192,7 +192,7 @@ Tensors upsample(const NodeCall& n) {
 Tensors resize(const NodeCall& n) {
   if (n.version() < 11) return upsample(n);
   const Tensor& x = n.in(0);
-  Request request = {.mode = n.attr_text("mode", "nearest"),
+  ResizeSpec request = {.mode = n.attr_text("mode", "nearest"),
                      .transformation = n.attr_text("coordinate_transformation_mode", "half_pixel"),
                      .nearest_mode = n.attr_text("nearest_mode", "round_prefer_floor")};
   for (const int64_t axis : n.has_attr("axes") ? n.attr_ints("axes") : all_axes(x->rank())) {

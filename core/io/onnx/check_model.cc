@@ -95,7 +95,7 @@ void each_call(const Graph& graph, const Visit& visit) {
 class Calls {
  public:
   explicit Calls(const Model& model)
-      : model_(model), states_(model.functions.size()), written_(model.functions.size()) {
+      : model_(model), states_(model.functions.size()), inlined_sizes_(model.functions.size()) {
     size_t n_nodes = 0;
     const auto count = [&](const Graph& graph) {
       each_call(graph, [&](const Node&) { ++n_nodes; });
@@ -106,40 +106,40 @@ class Calls {
   }
 
   void check() {
-    for (size_t i = 0; i < model_.functions.size(); ++i) written_out(i, 0);
-    written_out(model_.graph, 0);
+    for (size_t i = 0; i < model_.functions.size(); ++i) inlined_size(i, 0);
+    inlined_size(model_.graph, 0);
   }
 
  private:
-  static constexpr size_t kDeepest = 64;
+  static constexpr size_t kMaxDepth = 64;
   // The absolute maximum; the allowance for any file; and the allowance for each node of the file.
   static constexpr size_t kMaxNodes = size_t{1} << 21, kMaxFree = size_t{1} << 15, kMaxForEach = 64;
   enum class State : uint8_t { kNew, kUnderWay, kDone };
   // The number of nodes and the depth of calls of a graph after inlining.
-  struct Written {
+  struct InlinedSize {
     size_t nodes = 0, calls = 0;
   };
 
-  Written written_out(size_t i, size_t depth) {
+  InlinedSize inlined_size(size_t i, size_t depth) {
     const ModelFunction& function = model_.functions[i];
     require_code(states_[i] != State::kUnderWay, Code::kDataLoss, "the function {} calls itself",
                  function.name);
-    if (states_[i] == State::kDone) return written_[i];
+    if (states_[i] == State::kDone) return inlined_sizes_[i];
     states_[i] = State::kUnderWay;
-    written_[i] = written_out(function.graph, depth);
+    inlined_sizes_[i] = inlined_size(function.graph, depth);
     states_[i] = State::kDone;
-    return written_[i];
+    return inlined_sizes_[i];
   }
 
-  Written written_out(const Graph& graph, size_t depth) {
-    Written all;
+  InlinedSize inlined_size(const Graph& graph, size_t depth) {
+    InlinedSize all;
     each_call(graph, [&](const Node& node) {
       const ModelFunction* called = model_.find_function(node);
       const auto i = called ? static_cast<size_t>(called - model_.functions.data()) : 0;
-      Written one = {1, 0};
+      InlinedSize one = {1, 0};
       if (called) {
         require_shallow(depth + 1);
-        one = written_out(i, depth + 1);
+        one = inlined_size(i, depth + 1);
         ++one.calls;
         require_shallow(one.calls);
       }
@@ -153,13 +153,13 @@ class Calls {
   }
 
   static void require_shallow(size_t calls) {
-    require_code(calls <= kDeepest, Code::kDataLoss, "functions call each other more than {} deep",
-                 kDeepest);
+    require_code(calls <= kMaxDepth, Code::kDataLoss, "functions call each other more than {} deep",
+                 kMaxDepth);
   }
 
   const Model& model_;
   std::vector<State> states_;
-  std::vector<Written> written_;
+  std::vector<InlinedSize> inlined_sizes_;
   size_t max_nodes_;
 };
 

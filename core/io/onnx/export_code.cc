@@ -105,10 +105,10 @@ TensorTypes types_of_inputs(const tenon::Node& node) {
 
 // ---- graphs
 
-Texts CodeWriter::write(NodeWriter& w, const tenon::Graph& graph, Values values,
+Texts GraphExporter::write(NodeWriter& w, const tenon::Graph& graph, Values values,
                         std::span<const Value> outputs) {
   values.resize(graph.n_slots());
-  Place at{w, graph, values, std::vector<uint32_t>(graph.n_slots(), 0)};
+  GraphState at{w, graph, values, std::vector<uint32_t>(graph.n_slots(), 0)};
   for (const Value& y : outputs) ++at.reads[y.slot()];
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
     bool needed = false;
@@ -131,7 +131,7 @@ Texts CodeWriter::write(NodeWriter& w, const tenon::Graph& graph, Values values,
   return names;
 }
 
-std::string CodeWriter::name_of(Place& at, const Value& x, DType dtype) {
+std::string GraphExporter::name_of(GraphState& at, const Value& x, DType dtype) {
   if (!x) return "";
   if (x.node->kind == NodeKind::kConstant) return at.w.scalar(*x.node->constant, dtype);
   const std::string& name = at.values[x.slot()];
@@ -139,20 +139,20 @@ std::string CodeWriter::name_of(Place& at, const Value& x, DType dtype) {
   return x.type().dtype == dtype ? name : at.w.cast(name, dtype);
 }
 
-void CodeWriter::give(Place& at, const tenon::Node& node, const Texts& names) {
+void GraphExporter::give(GraphState& at, const tenon::Node& node, const Texts& names) {
   for (size_t i = 0; i < names.size(); ++i) at.values[node.first_slot + i] = names[i];
 }
 
-void CodeWriter::cannot(Place& at, const tenon::Node& node, std::string_view why) {
+void GraphExporter::cannot(GraphState& at, const tenon::Node& node, std::string_view why) {
   const std::string line = node.location.empty() ? "" : " (" + node.location + ")";
-  unsayable_.add(fmt::format("{}: {}{}: {}", where_, node.op->name, line, why));
+  inexpressible_.add(fmt::format("{}: {}{}: {}", where_, node.op->name, line, why));
   // Defines the outputs, so that the following calls are checked, too.
   give(at, node, Texts(node.types.size(), "unsayable"));
 }
 
 // ---- calls
 
-void CodeWriter::write_call(Place& at, const tenon::Node& node) {
+void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
   const TensorTypes types = types_of_inputs(node);
   for (const TensorTypes& some : {types, node.types}) {
     for (const TensorType& type : some) {
@@ -186,7 +186,7 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
     const auto size = call.in.empty() ? size_values_.end() : size_values_.find(call.in[0]);
     const bool is_same = size != size_values_.end() && node.op->name == "reshape";
     if (is_same) size_values_.emplace(call.out[0], size->second);
-  } catch (const UntoldSize& size) {
+  } catch (const UnavailableSize& size) {
     if (at.w.body().is_function) throw;  // The enclosing graph may know it.
     cannot(at, node, fmt::format("the size {} is no size of an argument", size.text));
   } catch (const Error& error) {
@@ -195,19 +195,19 @@ void CodeWriter::write_call(Place& at, const tenon::Node& node) {
   }
 }
 
-bool CodeWriter::say(OpCall& call) {
-  const OpForm* form = find_form(*call.node().op);
+bool GraphExporter::say(OpCall& call) {
+  const OpExport* form = find_export(*call.node().op);
   if (form && form->say && form->say(call)) return true;
-  if (form && form->say_as_function) {
+  if (form && form->export_as_function) {
     bool said = false;
     const WriteBody body = [&](NodeWriter& w, const Texts& inputs) {
       OpCall inside(call.node(), w, inputs, call.types, call.wanted());
-      said = form->say_as_function(inside);
+      said = form->export_as_function(inside);
       return inside.out;
     };
     try {
       call_function(call, body);
-    } catch (const UntoldSize&) {
+    } catch (const UnavailableSize&) {
       call.out = body(call.w, call.in);
     }
     if (said) return true;
@@ -216,7 +216,7 @@ bool CodeWriter::say(OpCall& call) {
 }
 
 // Writes a function with the operands of a call, and calls it. Does nothing if its body is empty.
-void CodeWriter::call_function(OpCall& call, const WriteBody& write_body) {
+void GraphExporter::call_function(OpCall& call, const WriteBody& write_body) {
   Body body(call.w.body().table, true);
   Texts parameters, inputs, given;
   for (size_t i = 0; i < call.in.size(); ++i) {
@@ -266,7 +266,7 @@ void CodeWriter::call_function(OpCall& call, const WriteBody& write_body) {
   }
 }
 
-bool CodeWriter::decompose(OpCall& call) {
+bool GraphExporter::decompose(OpCall& call) {
   const tenon::Node& node = call.node();
   SizeTable& sizes = call.w.body().sizes;
   const size_t n_guards = sizes.guards().size();
@@ -320,7 +320,7 @@ bool CodeWriter::decompose(OpCall& call) {
   };
   try {
     call_function(call, body);
-  } catch (const UntoldSize&) {
+  } catch (const UnavailableSize&) {
     // No input of the function determines a size that it needs, so its body is written inline.
     call.out = body(call.w, call.in);
   }

@@ -23,11 +23,11 @@ struct Functions {
 };
 
 // Writes the calls of a graph and of its inner graphs.
-class CodeWriter {
+class GraphExporter {
  public:
   // `where` names the graph in error messages.
-  CodeWriter(Scope& scope, Functions& functions, Unsayable& unsayable, std::string where)
-      : scope_(scope), functions_(functions), unsayable_(unsayable), where_(std::move(where)) {}
+  GraphExporter(Scope& scope, Functions& functions, Inexpressible& unsayable, std::string where)
+      : scope_(scope), functions_(functions), inexpressible_(unsayable), where_(std::move(where)) {}
 
   // Names of a graph's values, by slot.
   using Values = std::vector<std::string>;
@@ -37,16 +37,16 @@ class CodeWriter {
               std::span<const Value> outputs);
 
  private:
-  struct Place {
+  struct GraphState {
     NodeWriter& w;
     const tenon::Graph& graph;
     Values& values;
     std::vector<uint32_t> reads;  // Number of reads of each slot.
   };
-  static std::string name_of(Place& at, const Value& x, DType dtype);
-  static void give(Place& at, const tenon::Node& node, const Texts& names);
-  void write_call(Place& at, const tenon::Node& node);
-  void cannot(Place& at, const tenon::Node& node, std::string_view why);
+  static std::string name_of(GraphState& at, const Value& x, DType dtype);
+  static void give(GraphState& at, const tenon::Node& node, const Texts& names);
+  void write_call(GraphState& at, const tenon::Node& node);
+  void cannot(GraphState& at, const tenon::Node& node, std::string_view why);
 
   // These return false if they cannot express the call.
   bool say(OpCall& call);
@@ -55,17 +55,17 @@ class CodeWriter {
   void call_function(OpCall& call, const WriteBody& write_body);
 
   // export_control.cc
-  void write_control(Place& at, const tenon::Node& node);
-  void write_loop(Place& at, const tenon::Node& node);
-  void write_list(Place& at, const tenon::Node& node);
-  void write_effect(Place& at, const tenon::Node& node);
+  void write_control(GraphState& at, const tenon::Node& node);
+  void write_loop(GraphState& at, const tenon::Node& node);
+  void write_list(GraphState& at, const tenon::Node& node);
+  void write_effect(GraphState& at, const tenon::Node& node);
   Texts write_inside(NodeWriter& w, const Region& region, const Texts& operands);
   Texts write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
                      const Texts& operands, size_t i);
 
   Scope& scope_;
   Functions& functions_;
-  Unsayable& unsayable_;
+  Inexpressible& inexpressible_;
   std::string where_;
   std::set<std::string> full_lists_;         // Lists whose entries are all set.
   std::map<std::string, Size> lengths_;      // Lists of known length.

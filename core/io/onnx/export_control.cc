@@ -142,7 +142,7 @@ std::string grown(NodeWriter& w, const std::string& list, const TensorType& type
 
 }  // namespace
 
-void CodeWriter::write_control(Place& at, const tenon::Node& node) {
+void GraphExporter::write_control(GraphState& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   NodeWriter& w = at.w;
   if (op == "while_loop") return write_loop(at, node);
@@ -176,7 +176,7 @@ void CodeWriter::write_control(Place& at, const tenon::Node& node) {
 
 // Prints and checks are functions that return their first operand. Later nodes read the operand
 // from the function's output, which keeps the order of effects.
-void CodeWriter::write_effect(Place& at, const tenon::Node& node) {
+void GraphExporter::write_effect(GraphState& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   if (op == "commit") return give(at, node, {kTokenName});
   if (op == "reload") {
@@ -201,7 +201,7 @@ void CodeWriter::write_effect(Place& at, const tenon::Node& node) {
   give(at, node, {call.out[0], kTokenName});
 }
 
-Texts CodeWriter::write_inside(NodeWriter& w, const Region& region, const Texts& operands) {
+Texts GraphExporter::write_inside(NodeWriter& w, const Region& region, const Texts& operands) {
   const tenon::Graph& graph = region.graph();
   Values values(graph.n_slots());
   for (size_t i = 0; i < operands.size(); ++i) values[graph.inputs()[i]->first_slot] = operands[i];
@@ -209,7 +209,7 @@ Texts CodeWriter::write_inside(NodeWriter& w, const Region& region, const Texts&
 }
 
 // Exports the regions from i on. The last region is the default.
-Texts CodeWriter::write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
+Texts GraphExporter::write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
                                const Texts& operands, size_t i) {
   const Regions& regions = region_attrs(node.attrs.view()).regions;
   if (i + 1 == regions.size()) return write_inside(w, *regions[i], operands);
@@ -240,7 +240,7 @@ Texts CodeWriter::write_choice(NodeWriter& w, const tenon::Node& node, const std
   return found;
 }
 
-void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
+void GraphExporter::write_loop(GraphState& at, const tenon::Node& node) {
   const tenon::Graph& body = region_attrs(node.attrs.view()).regions[0]->graph();
   NodeWriter& w = at.w;
   const size_t n = body.outputs().size() - 1;
@@ -318,7 +318,7 @@ void CodeWriter::write_loop(Place& at, const tenon::Node& node) {
   give(at, node, results);
 }
 
-void CodeWriter::write_list(Place& at, const tenon::Node& node) {
+void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
   const std::string& op = node.op->name;
   NodeWriter& w = at.w;
   Texts in;

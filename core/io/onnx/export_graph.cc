@@ -27,7 +27,7 @@ std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) 
   }
   Tracer tracer(scope, *graph);
   tracer.be_silent();
-  const Sizes symbols = graph->sizes().take_over(primal.sizes(), examples);
+  const Sizes symbols = graph->sizes().import_symbols(primal.sizes(), examples);
   Tensors inputs;
   for (const tenon::Node* node : primal.inputs()) {
     inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), node->role,
@@ -49,7 +49,7 @@ std::string guards_text(const tenon::Graph& graph) {
 }  // namespace
 
 ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
-                           const StoredNames& stored, Unsayable& unsayable) {
+                           const StoredNames& stored, Inexpressible& unsayable) {
   const tenon::Graph& primal = trace.graph();
   const auto graph = copy_of(scope, primal);
   ExportedModel model{.name = name};
@@ -58,7 +58,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
   Body body(graph->shared_sizes(), false);
   NodeWriter w(body, model.graph.nodes);
   Functions functions;
-  CodeWriter code(scope, functions, unsayable, name);
+  GraphExporter code(scope, functions, unsayable, name);
 
   const auto declare = [&](const std::string& value, const TensorType& type) {
     if (type.lists) unsayable.add(fmt::format("{}: {} is a list of tensors", name, value));
@@ -70,7 +70,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
   };
 
   // Inputs: arguments first, so that they get their declared names.
-  CodeWriter::Values values(graph->n_slots());
+  GraphExporter::Values values(graph->n_slots());
   size_t argument = 0;
   for (const tenon::Node* node : graph->inputs()) {
     if (node->role != InputRole::kArgument) continue;
@@ -149,7 +149,7 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
 }
 
 std::string model_bytes(const ExportedModel& model, std::string_view weights_file,
-                        const PlaceOf& place) {
+                        const LocationOf& place) {
   GraphParts parts = model.graph;
   for (const ExportedModel::External& each : model.external) {
     const auto [offset, length] = place(each.name);

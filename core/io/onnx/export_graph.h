@@ -48,11 +48,11 @@ struct ExportedModel {
 
 // Adds everything that cannot be expressed to `unsayable`; the model is then incomplete.
 ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
-                           const StoredNames& stored, Unsayable& unsayable);
+                           const StoredNames& stored, Inexpressible& unsayable);
 
 // Returns the bytes of the file. `place` returns the location of a tensor in the weights file.
-using PlaceOf = std::function<std::pair<uint64_t, uint64_t>(const std::string& name)>;
+using LocationOf = std::function<std::pair<uint64_t, uint64_t>(const std::string& name)>;
 std::string model_bytes(const ExportedModel& model, std::string_view weights_file,
-                        const PlaceOf& place);
+                        const LocationOf& place);
 
 }  // namespace tenon::onnx

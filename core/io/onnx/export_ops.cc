@@ -73,7 +73,7 @@ namespace {
 
 // ---- ops that differ only in name
 
-bool say_same(OpCall& c) {
+bool export_renamed(OpCall& c) {
   Attributes attributes;
   if (!c.attributes(attributes)) return false;
   c.out = {c.w.node(c.node().op->onnx, c.in, attributes)};
@@ -89,7 +89,7 @@ constexpr std::string_view kSame =
     "scatter_elements concat instance_norm batch_norm flatten det global_avg_pool";
 
 // Ops that ONNX defines, or onnxruntime runs, only for floating-point numbers.
-bool say_same_of_floating(OpCall& c) { return is_floating(c.dtype()) && say_same(c); }
+bool export_renamed_floating(OpCall& c) { return is_floating(c.dtype()) && export_renamed(c); }
 
 bool say_where(OpCall& c) {
   c.out = {choose(c.w, c.types[1].dtype, c.in[0], c.in[1], c.in[2])};
@@ -102,7 +102,7 @@ bool say_neg(OpCall& c) {
   return true;
 }
 
-bool say_itself(OpCall& c) {
+bool export_identity(OpCall& c) {
   c.out = {c.in[0]};
   return true;
 }
@@ -285,7 +285,7 @@ bool say_reduction(OpCall& c) {
   return true;
 }
 
-bool say_reduction_in_wide(OpCall& c) { return say_in_wide(c, say_reduction); }
+bool say_reduction_in_wide(OpCall& c) { return export_widened(c, say_reduction); }
 
 bool say_cumsum(OpCall& c) {
   if (is_narrow(c.dtype())) return false;
@@ -295,37 +295,37 @@ bool say_cumsum(OpCall& c) {
   return true;
 }
 
-bool say_cumsum_in_wide(OpCall& c) { return say_in_wide(c, say_cumsum); }
+bool say_cumsum_in_wide(OpCall& c) { return export_widened(c, say_cumsum); }
 
-FormTable table() {
-  FormTable all;
+ExportTable table() {
+  ExportTable all;
   for (size_t at = 0; at < kSame.size();) {
     const size_t end = std::min(kSame.find(' ', at), kSame.size());
-    all[kSame.substr(at, end - at)] = {.say = say_same};
+    all[kSame.substr(at, end - at)] = {.say = export_renamed};
     at = end + 1;
   }
-  for (const char* op : {"identity", "stop_gradient", "copy"}) all[op] = {.say = say_itself};
+  for (const char* op : {"identity", "stop_gradient", "copy"}) all[op] = {.say = export_identity};
   for (const char* op : {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}) {
     all[op] = {.say = say_bitwise};
   }
   for (const char* op : {"sum", "prod", "max", "min", "mean", "l1_norm", "l2_norm", "sum_square",
                          "log_sum", "logsumexp"}) {
-    all[op] = {.say = say_reduction, .say_as_function = say_reduction_in_wide};
+    all[op] = {.say = say_reduction, .export_as_function = say_reduction_in_wide};
   }
   all["neg"] = {.say = say_neg};
   all["div"] = {say_div, say_div_of_integers};
-  all["fmod"] = {.say_as_function = say_fmod};
-  all["mod"] = {.say_as_function = say_mod};
-  all["floor_div"] = {.say_as_function = say_floor_div};
+  all["fmod"] = {.export_as_function = say_fmod};
+  all["mod"] = {.export_as_function = say_mod};
+  all["floor_div"] = {.export_as_function = say_floor_div};
   all["not_equal"] = {.say = say_not_equal};
-  all["trunc"] = {.say_as_function = say_trunc};
-  all["fma"] = {.say_as_function = say_fma};
+  all["trunc"] = {.export_as_function = say_trunc};
+  all["fma"] = {.export_as_function = say_fma};
   all["clip"] = {.say = say_clip};
-  all["shift_left"] = all["shift_right"] = {.say_as_function = say_shift};
-  all["cast"] = {.say = say_cast, .say_as_function = say_cast_to_integer};
+  all["shift_left"] = all["shift_right"] = {.export_as_function = say_shift};
+  all["cast"] = {.say = say_cast, .export_as_function = say_cast_to_integer};
   all["gelu"] = {.say = say_gelu};
-  all["cumsum"] = {.say = say_cumsum, .say_as_function = say_cumsum_in_wide};
-  for (const char* op : {"pow", "global_max_pool"}) all[op] = {.say = say_same_of_floating};
+  all["cumsum"] = {.say = say_cumsum, .export_as_function = say_cumsum_in_wide};
+  for (const char* op : {"pow", "global_max_pool"}) all[op] = {.say = export_renamed_floating};
   all["where"] = {.say = say_where};
   add_shape_forms(all);
   add_math_forms(all);
@@ -336,7 +336,7 @@ FormTable table() {
 
 }  // namespace
 
-bool say_in_wide(OpCall& c, OpForm::Say say) {
+bool export_widened(OpCall& c, OpExport::Say say) {
   const DType own = c.dtype();
   // With all 64 bits, the order must be that of unsigned numbers.
   const std::string_view op = c.node().op->name;
@@ -358,9 +358,9 @@ std::string choose(NodeWriter& w, DType dtype, const std::string& condition, con
   return w.node("Or", {w.node("And", {condition, x}), otherwise});
 }
 
-const OpForm* find_form(const OpDef& op) {
-  static const Immortal<FormTable> made = table();
-  const FormTable& forms = made;
+const OpExport* find_export(const OpDef& op) {
+  static const Immortal<ExportTable> made = table();
+  const ExportTable& forms = made;
   const auto at = forms.find(op.name);
   if (at == forms.end()) return nullptr;
   return &at->second;

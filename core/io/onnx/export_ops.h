@@ -59,11 +59,11 @@ class OpCall {
   std::vector<bool> wanted_;
 };
 
-struct OpForm {
+struct OpExport {
   using Say = bool (*)(OpCall& call);  // False: the call is not expressible.
   Say say = nullptr;
   // Needs many nodes, which become a function so that Tenon recognises the op when reading.
-  Say say_as_function = nullptr;
+  Say export_as_function = nullptr;
 };
 // Integers with fewer bits than ONNX's arithmetic (or onnxruntime's) supports. They are computed in
 // wider integers, where sums and products agree except for the truncated bits.
@@ -71,19 +71,19 @@ inline bool is_narrow(DType dtype) {
   return is_integer(dtype) && dtype != DType::kI32 && dtype != DType::kI64;
 }
 // Exports the call with its inputs cast to i64, and casts the result back.
-bool say_in_wide(OpCall& call, OpForm::Say say);
+bool export_widened(OpCall& call, OpExport::Say say);
 // Exports a select: x where the condition holds, else y. Supports bools, too.
 std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
                    const std::string& y);
 
 // Returns NULL if only the decomposition expresses the op.
-const OpForm* find_form(const OpDef& op);
+const OpExport* find_export(const OpDef& op);
 
 // export_ops_shape.cc, export_ops_math.cc, export_ops_nn.cc, export_ops_index.cc
-using FormTable = std::map<std::string_view, OpForm>;
-void add_shape_forms(FormTable& table);
-void add_math_forms(FormTable& table);
-void add_nn_forms(FormTable& table);
-void add_index_forms(FormTable& table);
+using ExportTable = std::map<std::string_view, OpExport>;
+void add_shape_forms(ExportTable& table);
+void add_math_forms(ExportTable& table);
+void add_nn_forms(ExportTable& table);
+void add_index_forms(ExportTable& table);
 
 }  // namespace tenon::onnx

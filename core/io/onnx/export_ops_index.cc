@@ -127,7 +127,7 @@ std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwi
 }
 
 bool say_cumprod(OpCall& c) {
-  if (is_narrow(c.dtype())) return say_in_wide(c, say_cumprod);
+  if (is_narrow(c.dtype())) return export_widened(c, say_cumprod);
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
   const std::string factors = met(c, axis, !c.flag("exclusive"), c.w.number(1, c.dtype()));
@@ -250,7 +250,7 @@ std::string low_half(OpCall& c, const std::string& x) {
 }
 
 // Adds `by` to the four-word counter.
-Texts moved_on(OpCall& c, const Texts& counter, const std::string& by) {
+Texts advanced_counter(OpCall& c, const Texts& counter, const std::string& by) {
   Texts result;
   std::string carry = by;
   for (const std::string& word : counter) {
@@ -289,7 +289,7 @@ bool say_rng_bits(OpCall& c) {
   const std::string n = c.w.size(blocks);
   const std::string places =
       c.w.node("Range", {c.w.integer(0), c.w.reshape(n, {}), c.w.integer(1)});
-  const Texts lanes = philox(c, moved_on(c, counter, places), key);
+  const Texts lanes = philox(c, advanced_counter(c, counter, places), key);
   Texts columns;
   for (const std::string& lane : lanes) {
     columns.push_back(c.w.node("Unsqueeze", {lane, c.w.integers({1})}));
@@ -307,7 +307,7 @@ bool say_rng_bits(OpCall& c) {
     bits = c.w.cast(bits, DType::kU32);
   }
   Texts after = key;
-  for (const std::string& word : moved_on(c, counter, n)) after.push_back(word);
+  for (const std::string& word : advanced_counter(c, counter, n)) after.push_back(word);
   const std::string next = c.w.node("Concat", after, {attribute("axis", int64_t{0})});
   c.out = {c.w.node("Reshape", {bits, c.w.sizes(type.shape)}), c.w.cast(next, DType::kU32)};
   return true;
@@ -315,17 +315,17 @@ bool say_rng_bits(OpCall& c) {
 
 }  // namespace
 
-void add_index_forms(FormTable& all) {
+void add_index_forms(ExportTable& all) {
   for (const char* op : {"gather_nd", "scatter_nd"}) all[op] = {.say = say_by_coordinates};
-  all["sort"] = all["argsort"] = {.say_as_function = say_sort};
-  all["top_k"] = {.say_as_function = say_top_k};
-  all["searchsorted"] = {.say_as_function = say_searchsorted};
-  all["cumprod"] = {.say_as_function = say_cumprod};
-  all["cummax"] = all["cummin"] = {.say_as_function = say_running_extreme};
-  all["diagonal"] = {.say_as_function = say_diagonal};
-  all["dynamic_slice"] = {.say_as_function = say_dynamic_slice};
-  all["dynamic_update_slice"] = {.say_as_function = say_dynamic_update_slice};
-  all["rng_bits"] = {.say_as_function = say_rng_bits};
+  all["sort"] = all["argsort"] = {.export_as_function = say_sort};
+  all["top_k"] = {.export_as_function = say_top_k};
+  all["searchsorted"] = {.export_as_function = say_searchsorted};
+  all["cumprod"] = {.export_as_function = say_cumprod};
+  all["cummax"] = all["cummin"] = {.export_as_function = say_running_extreme};
+  all["diagonal"] = {.export_as_function = say_diagonal};
+  all["dynamic_slice"] = {.export_as_function = say_dynamic_slice};
+  all["dynamic_update_slice"] = {.export_as_function = say_dynamic_update_slice};
+  all["rng_bits"] = {.export_as_function = say_rng_bits};
 }
 
 }  // namespace tenon::onnx

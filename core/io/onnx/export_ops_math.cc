@@ -115,7 +115,7 @@ bool say_cbrt(OpCall& c) {
 // ---- integer powers, which wrap around: a product of squares
 
 bool say_pow_of_integers(OpCall& c) {
-  if (is_narrow(c.dtype())) return say_in_wide(c, say_pow_of_integers);
+  if (is_narrow(c.dtype())) return export_widened(c, say_pow_of_integers);
   if (!is_integer(c.dtype())) return false;
   const auto n_bits = static_cast<int>(size_of(c.dtype()) * 8 - 1);
   const std::string zero = number(c, 0), one = number(c, 1), two = number(c, 2);
@@ -218,27 +218,27 @@ bool say_bitcast(OpCall& c) {
 }
 
 // Reports its operand in Tenon; other runtimes just return it.
-bool say_passed_on(OpCall& c) {
+bool export_pass_through(OpCall& c) {
   c.out = {c.in[0]};
   return true;
 }
 
 }  // namespace
 
-void add_math_forms(FormTable& all) {
-  all["pow"].say_as_function = say_pow_of_integers;
-  all["rsqrt"] = {.say_as_function = say_rsqrt};
-  all["exp2"] = {.say_as_function = say_exp2};
-  all["log2"] = {.say_as_function = say_log2};
-  all["log10"] = {.say_as_function = say_log10};
-  all["expm1"] = {.say_as_function = say_expm1};
-  all["log1p"] = {.say_as_function = say_log1p};
-  all["copysign"] = {.say_as_function = say_copysign};
-  all["signbit"] = {.say_as_function = say_signbit};
-  all["atan2"] = {.say_as_function = say_atan2};
-  all["bitcast"] = {.say_as_function = say_bitcast};
-  all["check_numerics"] = {.say_as_function = say_passed_on};
-  all["cbrt"] = {.say_as_function = say_cbrt};
+void add_math_forms(ExportTable& all) {
+  all["pow"].export_as_function = say_pow_of_integers;
+  all["rsqrt"] = {.export_as_function = say_rsqrt};
+  all["exp2"] = {.export_as_function = say_exp2};
+  all["log2"] = {.export_as_function = say_log2};
+  all["log10"] = {.export_as_function = say_log10};
+  all["expm1"] = {.export_as_function = say_expm1};
+  all["log1p"] = {.export_as_function = say_log1p};
+  all["copysign"] = {.export_as_function = say_copysign};
+  all["signbit"] = {.export_as_function = say_signbit};
+  all["atan2"] = {.export_as_function = say_atan2};
+  all["bitcast"] = {.export_as_function = say_bitcast};
+  all["check_numerics"] = {.export_as_function = export_pass_through};
+  all["cbrt"] = {.export_as_function = say_cbrt};
 }
 
 }  // namespace tenon::onnx

@@ -20,7 +20,7 @@ bool say_matmul(OpCall& c) {
   return true;
 }
 
-bool say_matmul_in_wide(OpCall& c) { return say_in_wide(c, say_matmul); }
+bool say_matmul_in_wide(OpCall& c) { return export_widened(c, say_matmul); }
 
 // Without zero points, or with scalar ones. Others are subtracted before.
 bool say_int8_matmul(OpCall& c) {
@@ -348,18 +348,18 @@ bool say_depth_to_space(OpCall& c) {
 
 }  // namespace
 
-void add_nn_forms(FormTable& all) {
-  all["matmul"] = {.say = say_matmul, .say_as_function = say_matmul_in_wide};
-  all["int8_matmul"] = {.say = say_int8_matmul, .say_as_function = say_int8_matmul_of_rows};
+void add_nn_forms(ExportTable& all) {
+  all["matmul"] = {.say = say_matmul, .export_as_function = say_matmul_in_wide};
+  all["int8_matmul"] = {.say = say_int8_matmul, .export_as_function = say_int8_matmul_of_rows};
   all["einsum"] = {.say = say_einsum};
   all["lrn"] = {.say = say_lrn};
   all["gemm"] = {.say = say_gemm};
-  all["conv"] = {.say = say_conv, .say_as_function = say_other_conv};
-  all["conv_backward_input"] = {.say_as_function = say_conv_backward_input};
-  all["conv_backward_filter"] = {.say_as_function = say_conv_backward_filter};
+  all["conv"] = {.say = say_conv, .export_as_function = say_other_conv};
+  all["conv_backward_input"] = {.export_as_function = say_conv_backward_input};
+  all["conv_backward_filter"] = {.export_as_function = say_conv_backward_filter};
   all["conv_transpose"] = {.say = say_conv_transpose};
   for (const char* op : {"max_pool", "avg_pool", "lp_pool"}) all[op] = {.say = say_pool};
-  all["window_sum"] = {.say_as_function = say_window_sum};
+  all["window_sum"] = {.export_as_function = say_window_sum};
   all["layer_norm"] = {.say = say_layer_norm};
   for (const char* op : {"lstm", "gru", "rnn"}) all[op] = {.say = say_recurrent};
   all["quantize_linear"] = {.say = say_quantize};

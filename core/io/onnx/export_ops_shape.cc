@@ -240,7 +240,7 @@ bool say_nonzero(OpCall& c) {
 
 }  // namespace
 
-void add_shape_forms(FormTable& all) {
+void add_shape_forms(ExportTable& all) {
   all["fill"] = {.say = say_fill};
   all["iota"] = {.say = say_iota};
   all["reshape"] = {.say = say_reshape};

@@ -6,11 +6,11 @@
 
 namespace tenon::onnx {
 
-void Unsayable::add(std::string what) {
+void Inexpressible::add(std::string what) {
   if (known_.insert(what).second) all_.push_back(std::move(what));
 }
 
-void Unsayable::fail(std::string_view path) const {
+void Inexpressible::fail(std::string_view path) const {
   std::string list;
   for (const std::string& what : all_) list += "\n  " + what;
   tenon::fail(Code::kUnimplemented, "{}: nothing is written, since ONNX cannot say:{}",
@@ -98,7 +98,7 @@ std::string NodeWriter::part(const SizeTable::Part& part) {
     const auto born = body_.known_sizes.find(table.symbol(name).word());
     if (born != body_.known_sizes.end()) return born->second;
     const auto source = body_.sources.find(part.symbol);
-    if (source == body_.sources.end()) throw UntoldSize{name};
+    if (source == body_.sources.end()) throw UnavailableSize{name};
     const auto [value, axis] = source->second;
     return node("Shape", {value}, {attribute("start", axis), attribute("end", axis + 1)});
   }
@@ -115,7 +115,7 @@ std::string NodeWriter::part(const SizeTable::Part& part) {
   }
 }
 
-bool NodeWriter::is_late(std::span<const Size> sizes) const {
+bool NodeWriter::has_data_dependent(std::span<const Size> sizes) const {
   return std::any_of(sizes.begin(), sizes.end(),
                      [&](Size size) { return !body_.sizes.born_in(size).empty(); });
 }
@@ -128,7 +128,7 @@ std::string NodeWriter::size(Size given) {
   if (at != body_.known_sizes.end()) return at->second;
   // Nodes are added before all others, independent of the first use. Data-dependent sizes are
   // computed here.
-  const bool here = is_late({&size, 1});
+  const bool here = has_data_dependent({&size, 1});
   NodeWriter first(body_, body_.first);
   NodeWriter& w = here ? *this : first;
   std::string sum;
@@ -158,7 +158,7 @@ std::string NodeWriter::sizes(std::span<const Size> sizes) {
   for (const Size each : sizes) parts.push_back(size(each));
   if (parts.size() == 1) return parts[0];
   NodeWriter first(body_, body_.first);
-  NodeWriter& w = is_late(sizes) ? *this : first;
+  NodeWriter& w = has_data_dependent(sizes) ? *this : first;
   return w.node("Concat", parts, {attribute("axis", int64_t{0})});
 }
 

@@ -17,7 +17,7 @@
 namespace tenon::onnx {
 
 // Collects everything in a program that ONNX cannot express, to report it in one error.
-class Unsayable {
+class Inexpressible {
  public:
   void add(std::string what);
   bool any() const { return !all_.empty(); }
@@ -31,7 +31,7 @@ class Unsayable {
 };
 
 // Thrown for a size that no available value determines.
-struct UntoldSize {
+struct UnavailableSize {
   std::string text;
 };
 
@@ -86,7 +86,7 @@ class NodeWriter {
     return integers(std::span<const int64_t>(values.begin(), values.size()));
   }
 
-  // ---- sizes; throw UntoldSize
+  // ---- sizes; throw UnavailableSize
   std::string size(Size size);  // i64[1]
   // Uses `value` for the size from here on: the value of a data-dependent symbol.
   void set_size(Size size, const std::string& value) { body_.known_sizes[size.word()] = value; }
@@ -103,7 +103,7 @@ class NodeWriter {
  private:
   std::string part(const SizeTable::Part& part);
   // Whether a size is data-dependent, so that nodes at the start of the graph cannot compute it.
-  bool is_late(std::span<const Size> sizes) const;
+  bool has_data_dependent(std::span<const Size> sizes) const;
 
   Body& body_;
   std::vector<WireWriter>& nodes_;

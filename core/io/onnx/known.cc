@@ -59,9 +59,9 @@ std::optional<Fraction> fraction_of(double value) {
 
 std::optional<Known> known_elements(const TensorData& data) {
   // Floating-point constants are scales and the like, which are small.
-  constexpr int64_t kMostFractions = 16;
+  constexpr int64_t kMaxFractions = 16;
   const DType dtype = data.type.dtype;
-  const int64_t most = is_floating(dtype) ? kMostFractions : kMostKnown;
+  const int64_t most = is_floating(dtype) ? kMaxFractions : kMaxKnown;
   if (!data.unreadable.empty() || count(data.type.shape) > most) return std::nullopt;
   Known known = like(dtype, data.type.shape);
   bool fits = true;

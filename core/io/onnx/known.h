@@ -51,7 +51,7 @@ struct ModelValue {
 
 // Maximum number of known elements. kMaxKnownOfRun limits all results of one run together, because
 // a node of 20 bytes may produce 1,024. Results of at most kAlwaysKnown elements are not counted.
-inline constexpr int64_t kMostKnown = 1024;
+inline constexpr int64_t kMaxKnown = 1024;
 inline constexpr size_t kMaxKnownOfRun = size_t{1} << 21, kAlwaysKnown = 16;
 
 // The elements of a tensor in a file; nothing if they are too many or not numbers.

@@ -143,7 +143,7 @@ inline Known like(DType dtype, const Dims& shape) { return {dtype, shape, {}, {}
 // Appends an element. Returns false if it cannot be stored: an integer out of the dtype's range, or
 // too many elements.
 inline bool push(Known& to, const Element& x) {
-  if (to.values.size() >= static_cast<size_t>(kMostKnown)) return false;
+  if (to.values.size() >= static_cast<size_t>(kMaxKnown)) return false;
   if (is_floating(to.dtype)) {
     to.values.push_back(x.value);
     to.divisors.push_back(x.divisor);
@@ -170,7 +170,7 @@ inline Dims strides_of(const Dims& shape) {
 }
 
 // The index in `from`, which is broadcast to `shape`, that element i of `shape` comes from.
-inline size_t broadcast_place(size_t i, const Dims& shape, const Dims& from) {
+inline size_t broadcast_index(size_t i, const Dims& shape, const Dims& from) {
   const Dims strides = strides_of(from);
   size_t place = 0;
   for (size_t axis = shape.rank(); axis-- > 0;) {
@@ -187,10 +187,10 @@ inline size_t broadcast_place(size_t i, const Dims& shape, const Dims& from) {
 
 inline std::optional<Known> broadcast(const Known& x, const Dims& shape) {
   const Dims both = require_broadcast(TensorType(x.dtype, x.shape), TensorType(x.dtype, shape), "");
-  if (count(both) > kMostKnown) return std::nullopt;
+  if (count(both) > kMaxKnown) return std::nullopt;
   Known result = like(x.dtype, both);
   for (size_t i = 0; i < count_of(both); ++i) {
-    if (!push(result, at(x, broadcast_place(i, both, x.shape)))) return std::nullopt;
+    if (!push(result, at(x, broadcast_index(i, both, x.shape)))) return std::nullopt;
   }
   return result;
 }

@@ -189,7 +189,7 @@ Result taken(const Known& x, const std::vector<std::vector<size_t>>& places) {
 }
 
 // The indices of a range, clamped as slices clamp it.
-std::vector<size_t> places_in(int64_t start, int64_t stop, int64_t step, int64_t size) {
+std::vector<size_t> range_indices(int64_t start, int64_t stop, int64_t step, int64_t size) {
   const auto bound = [&](int64_t value, int64_t low, int64_t high) {
     return std::clamp(value < 0 ? value + size : value, low, high);
   };
@@ -224,13 +224,13 @@ Result slice(const NodeCall& n) {
                    (steps.empty() || steps.size() == n_axes) && n_axes <= rank;
   if (!fit) return std::nullopt;
   std::vector<std::vector<size_t>> places;
-  for (const Size size : x->shape) places.push_back(places_in(0, size, 1, size));
+  for (const Size size : x->shape) places.push_back(range_indices(0, size, 1, size));
   for (size_t i = 0; i < n_axes; ++i) {
     const int64_t axis = axes.empty() ? static_cast<int64_t>(i) : axes[i];
     const auto from_first = static_cast<size_t>(require_axis(axis, rank, ""));
     const int64_t step = steps.empty() ? 1 : steps[i];
     if (step == 0) return std::nullopt;
-    places[from_first] = places_in(starts[i], ends[i], step, x->shape[from_first]);
+    places[from_first] = range_indices(starts[i], ends[i], step, x->shape[from_first]);
   }
   return taken(*x, places);
 }
@@ -327,9 +327,9 @@ Result constant_of_shape(const NodeCall& n) {
   Dims shape;
   int64_t elements = 1;
   for (const Size size : sizes->values) {
-    if (!size.known() || size.word() < 0 || size.word() > kMostKnown) return std::nullopt;
+    if (!size.known() || size.word() < 0 || size.word() > kMaxKnown) return std::nullopt;
     elements *= size.word();
-    if (elements > kMostKnown) return std::nullopt;
+    if (elements > kMaxKnown) return std::nullopt;
     shape.push_back(size);
   }
   return picked(*value, shape, std::vector<size_t>(static_cast<size_t>(elements), 0));

@@ -9,29 +9,29 @@ namespace tenon::onnx {
 namespace {
 
 // Maximum depth of inner graphs, which If and Loop hold as attributes.
-constexpr int kDeepest = 16;
+constexpr int kMaxDepth = 16;
 
 // The nesting of the current element, and the number of elements so far. The number is limited,
 // because a few bytes of a file can need a hundred times as much memory.
-class Place {
+class ParseContext {
  public:
-  Place at_deeper() const {
-    Place place = *this;
+  ParseContext at_deeper() const {
+    ParseContext place = *this;
     ++place.depth_;
     return place;
   }
-  Place in_function() const {
-    Place place = *this;
+  ParseContext in_function() const {
+    ParseContext place = *this;
     place.in_function_ = true;
     return place;
   }
-  explicit Place(size_t& parts) : parts_(&parts) {}
+  explicit ParseContext(size_t& parts) : parts_(&parts) {}
 
   int depth() const { return depth_; }
   bool is_in_function() const { return in_function_; }
   void count(const WireReader& fields) const {
-    constexpr size_t kMost = size_t{1} << 21;
-    if (++*parts_ > kMost) fields.fail_here("is one part too many of a model, which may have 2^21");
+    constexpr size_t kMaxParts = size_t{1} << 21;
+    if (++*parts_ > kMaxParts) fields.fail_here("is one part too many of a model, which may have 2^21");
   }
 
  private:
@@ -40,7 +40,7 @@ class Place {
   size_t* parts_;
 };
 
-Graph read_graph(WireReader fields, const Place& place);
+Graph read_graph(WireReader fields, const ParseContext& place);
 
 AttributeKind kind_of(int64_t number) {
   const bool known = number >= 0 && number < static_cast<int64_t>(AttributeKind::kOther);
@@ -48,7 +48,7 @@ AttributeKind kind_of(int64_t number) {
 }
 
 // Old files omit the kind of an attribute; the field with the value then determines it.
-Attribute read_attribute(WireReader fields, const Place& place) {
+Attribute read_attribute(WireReader fields, const ParseContext& place) {
   Attribute attribute;
   AttributeKind declared = AttributeKind::kUndefined, found = AttributeKind::kUndefined;
   while (fields.next()) {
@@ -73,7 +73,7 @@ Attribute read_attribute(WireReader fields, const Place& place) {
         found = AttributeKind::kTensor;
         break;
       case 6:
-        if (place.depth() == kDeepest) fields.fail_here("nests graphs too deep");
+        if (place.depth() == kMaxDepth) fields.fail_here("nests graphs too deep");
         attribute.graph = std::make_unique<Graph>(read_graph(fields.message(), place.at_deeper()));
         found = AttributeKind::kGraph;
         break;
@@ -115,7 +115,7 @@ std::string domain_in(const WireReader& fields) {
   return domain == "ai.onnx" ? "" : domain;
 }
 
-Node read_node(WireReader fields, const Place& place) {
+Node read_node(WireReader fields, const ParseContext& place) {
   Node node;
   while (fields.next()) {
     place.count(fields);
@@ -155,7 +155,7 @@ Dimension read_dimension(WireReader fields) {
   return dimension;
 }
 
-void read_tensor_type(WireReader fields, ValueInfo& value, const Place& place) {
+void read_tensor_type(WireReader fields, ValueInfo& value, const ParseContext& place) {
   while (fields.next()) {
     if (fields.number() == 1) value.element = fields.int64();
     if (fields.number() != 2) continue;
@@ -167,7 +167,7 @@ void read_tensor_type(WireReader fields, ValueInfo& value, const Place& place) {
   }
 }
 
-ValueInfo read_value(WireReader fields, const Place& place) {
+ValueInfo read_value(WireReader fields, const ParseContext& place) {
   ValueInfo value;
   while (fields.next()) {
     if (fields.number() == 1) value.name = fields.text();
@@ -192,7 +192,7 @@ void drop_initialized_inputs(Graph& graph) {
                 [&](const ValueInfo& input) { return initialized.contains(input.name); });
 }
 
-Graph read_graph(WireReader fields, const Place& place) {
+Graph read_graph(WireReader fields, const ParseContext& place) {
   Graph graph;
   while (fields.next()) {
     place.count(fields);
@@ -244,8 +244,8 @@ std::string full_name(const std::string& domain, const std::string& name,
   return domain + '\n' + name + '\n' + overload;
 }
 
-ModelFunction read_function(WireReader fields, const Place& around) {
-  const Place place = around.in_function();
+ModelFunction read_function(WireReader fields, const ParseContext& around) {
+  const ParseContext place = around.in_function();
   ModelFunction function;
   while (fields.next()) {
     place.count(fields);
@@ -316,15 +316,15 @@ int64_t version_of(std::span<const OperatorSet> sets, std::string_view domain) {
 
 const ModelFunction* Model::find_function(const Node& node) const {
   if (functions.empty()) return nullptr;
-  const auto at = function_places.find(full_name(node.domain, node.op, node.overload));
-  return at == function_places.end() ? nullptr : &functions[at->second];
+  const auto at = function_indices.find(full_name(node.domain, node.op, node.overload));
+  return at == function_indices.end() ? nullptr : &functions[at->second];
 }
 
 Model parse_model(std::string_view bytes) {
   Model model;
   bool has_graph = false;
   size_t parts = 0;
-  const Place place(parts);
+  const ParseContext place(parts);
   for (WireReader fields(bytes); fields.next();) {
     switch (fields.number()) {
       case 7:
@@ -339,7 +339,7 @@ Model parse_model(std::string_view bytes) {
       case 25: {
         ModelFunction function = read_function(fields.message(), place);
         const bool is_new =
-            model.function_places
+            model.function_indices
                 .emplace(full_name(function.domain, function.name, function.overload),
                          model.functions.size())
                 .second;

@@ -105,7 +105,7 @@ struct Model {
   }
   // The function that a node calls; NULL if it calls none.
   const ModelFunction* find_function(const Node& node) const;
-  std::unordered_map<std::string, size_t> function_places;  // By domain, name and overload.
+  std::unordered_map<std::string, size_t> function_indices;  // By domain, name and overload.
 };
 
 // Parses a model. The result refers to the bytes, which must outlive it. Throws DATA_LOSS with the

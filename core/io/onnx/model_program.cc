@@ -471,7 +471,7 @@ Ref<SavedProgram> program_of(std::vector<ProgramFunction> functions, const Varia
   for (const ProgramFunction& function : functions) {
     Json signatures = Json::array();
     for (const ProgramSignature& each : function.signatures) {
-      signatures.push_back(parse_strict_json(each.description, 8 + kDeepestStatic, function.name));
+      signatures.push_back(parse_strict_json(each.description, 8 + kMaxStaticDepth, function.name));
     }
     described["functions"].push_back({{"name", function.name},
                                       {"defaults", json_of_statics(function.function->defaults())},

@@ -18,7 +18,7 @@ std::vector<double> read(const Tensor& x) {
 }  // namespace
 
 NodeCall::NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
-                   const GivenAttributes* given, const Around& around)
+                   const GivenAttributes* given, const Environment& around)
     : node_(node),
       version_(version),
       inputs_(inputs),

@@ -21,7 +21,7 @@ namespace tenon::onnx {
 using ModelValues = std::vector<ModelValue>;
 
 // The environment of a node: the values that the graphs in its attributes can read.
-struct Around {
+struct Environment {
   // Runs a graph of the node's attributes.
   std::function<Tensors(const Graph& graph, std::span<const ModelValue> inputs)> run;
   // Finds a value by name; NULL if there is none.
@@ -37,7 +37,7 @@ class NodeCall {
  public:
   // `given`: attributes of the enclosing function; NULL for none.
   NodeCall(const Node& node, int64_t version, std::span<const ModelValue> inputs,
-           const GivenAttributes* given, const Around& around);
+           const GivenAttributes* given, const Environment& around);
 
   const Node& node() const { return node_; }
   int64_t version() const { return version_; }  // Of the imported operator set.
@@ -118,7 +118,7 @@ class NodeCall {
   int64_t version_;
   std::span<const ModelValue> inputs_;
   const GivenAttributes* given_;
-  const Around& around_;
+  const Environment& around_;
   mutable Tensors tensors_;          // Of the inputs, created on first use.
   mutable std::vector<bool> asked_;  // Whether each attribute was read.
 };

@@ -175,7 +175,7 @@ class Run {
     for (const std::string& name : node.inputs) {
       inputs.push_back(name.empty() ? ModelValue() : find(name));
     }
-    const Around around = {[this](const Graph& graph, std::span<const ModelValue> given) {
+    const Environment around = {[this](const Graph& graph, std::span<const ModelValue> given) {
                              Tensors outputs;
                              for (const ModelValue& y : Run(all_, graph, this)(given)) {
                                outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));

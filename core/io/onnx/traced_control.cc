@@ -86,7 +86,7 @@ class LoopBody {
   size_t n_carried() const { return graph_.inputs.size() - 2; }
 
   // Whether the condition is loop-invariant, or constant true.
-  bool goes_on_always() const {
+  bool is_always_true() const {
     const std::string& value = source(graph_.outputs[0].name);
     return value == graph_.inputs[1].name || number(value) == Size(1);
   }
@@ -184,7 +184,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
   const bool gathers = body.outputs.size() > 1 + n_carried;
   const bool begins_true = !n.has(1) || (n.known(1) && n.known(1)->values[0] == 1);
   const LoopBody seen(n, body);
-  const bool runs_all = begins_true && seen.goes_on_always();
+  const bool runs_all = begins_true && seen.is_always_true();
   const std::optional<Size> trips =
       gathers && begins_true ? trips_of(n, seen, runs_all) : std::nullopt;
   require_code(!gathers || trips, Code::kFailedPrecondition,
@@ -246,8 +246,8 @@ Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inpu
   const size_t n_scanned = inputs.scanned.size(), n_carried = inputs.carried.size();
   require(body.outputs.size() >= n_carried, "a body gives {} outputs, and must give {} at least",
           body.outputs.size(), n_carried);
-  const Ints axes = one_for_each(n, "scan_input_axes", n_scanned);
-  const Ints directions = one_for_each(n, "scan_input_directions", n_scanned);
+  const Ints axes = per_value_list(n, "scan_input_axes", n_scanned);
+  const Ints directions = per_value_list(n, "scan_input_directions", n_scanned);
   Tensors scanned;
   for (size_t k = 0; k < n_scanned; ++k) {
     const Tensor& x = inputs.scanned[k];
@@ -257,8 +257,8 @@ Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inpu
   const Block step = [&](TensorSpan operands) { return n.run(body, operands); };
   Tensors results = tenon::scan(current_scope(), step, inputs.carried, scanned);
   const size_t n_collected = body.outputs.size() - n_carried;
-  const Ints to = one_for_each(n, "scan_output_axes", n_collected);
-  const Ints back = one_for_each(n, "scan_output_directions", n_collected);
+  const Ints to = per_value_list(n, "scan_output_axes", n_collected);
+  const Ints back = per_value_list(n, "scan_output_directions", n_collected);
   for (size_t k = 0; k < n_collected; ++k) {
     Tensor& y = results[n_carried + k];
     if (back[k] == 1) y = flip(y, {0});

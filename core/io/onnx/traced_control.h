@@ -13,7 +13,7 @@ struct ScanInputs {
 };
 
 // A list attribute with one number for each of `size` values; zeros if it is not given.
-Ints one_for_each(const NodeCall& n, std::string_view name, size_t size);
+Ints per_value_list(const NodeCall& n, std::string_view name, size_t size);
 
 // An If whose condition is a value of the trace. Exporters keep branches that fit only other input
 // sizes. A branch that cannot be traced fails when it is taken.

@@ -33,13 +33,13 @@ size_t find_pass(std::string_view name) {
 }
 
 bool is_left_out(Scope& scope, std::string_view name) {
-  return scope.context().leaves_out_pass(find_pass(name));
+  return scope.context().is_pass_disabled(find_pass(name));
 }
 
 std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& constants) {
   std::shared_ptr<Graph> result;
   for (size_t i = 0; i < std::size(kPasses); ++i) {
-    if (!kPasses[i].run || scope.context().leaves_out_pass(i)) continue;
+    if (!kPasses[i].run || scope.context().is_pass_disabled(i)) continue;
     auto next = kPasses[i].run(scope, result ? *result : graph, constants);
     if (next) result = std::move(next);
   }
