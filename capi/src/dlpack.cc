@@ -45,7 +45,7 @@ tenon_error* tenon_tensor_to_dlpack(tenon_scope* scope, tenon_tensor* tensor, vo
                         "DLPack has no name for the memory of {}", x->storage->device->name());
     require_no_stream(stream);
     tenon::wait_for(self, *x);
-    tenon::host_looks();
+    tenon::note_host_read();
 
     auto loan = std::make_unique<Loan>();
     loan->tensor = x;

@@ -13,7 +13,7 @@
 using namespace tenon::capi;
 using tenon::Function;
 using tenon::InputSpec;
-using tenon::KeptStatics;
+using tenon::OwnedStatics;
 using tenon::Ref;
 using tenon::StaticArguments;
 using tenon::Statics;
@@ -81,9 +81,9 @@ struct Code {
   size_t max_outputs;
 };
 
-std::shared_ptr<const KeptStatics> kept_defaults(const tenon_function_options& options) {
+std::shared_ptr<const OwnedStatics> kept_defaults(const tenon_function_options& options) {
   // Rejects values here that a call would reject.
-  auto kept = std::make_shared<const KeptStatics>(options.defaults, options.n_defaults);
+  auto kept = std::make_shared<const OwnedStatics>(options.defaults, options.n_defaults);
   for (const tenon_static& value : kept->all()) {
     if (value.name.size == 0) fail_argument("options.defaults", "has one without a name");
   }

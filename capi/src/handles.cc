@@ -34,7 +34,7 @@ TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation m
   if (tensor.storage && &tensor.storage->device->context() != &scope.context()) {
     fail_argument(name, "belongs to another context than the scope");
   }
-  require_reach(scope, tensor);
+  require_same_trace(scope, tensor);
   return tensor;
 }
 
@@ -46,7 +46,7 @@ void check_filled(const TensorImpl& y, const char* who, size_t i) {
   if (!scope) return;
   require(!y.storage || &y.storage->device->context() == &scope->context(),
           "{} gives as output {} a tensor of another context", who, i);
-  require_reach(*scope, y);
+  require_same_trace(*scope, y);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles,
   if (n > 0) require_pointer(handles, name);
   for (size_t i = 0; i < n; ++i) {
     sources.push_back(get_source(handles[i], {name, i}));
-    if (const auto* x = std::get_if<Tensor>(&sources.back())) require_reach(scope, **x);
+    if (const auto* x = std::get_if<Tensor>(&sources.back())) require_same_trace(scope, **x);
   }
   return sources;
 }

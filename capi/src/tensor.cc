@@ -190,7 +190,7 @@ const void* tenon_tensor_data(const tenon_tensor* tensor) {
   const tenon::Device* device = device_of(tensor);
   if (!device || !device->host_visible() || !device->synchronous()) return nullptr;
   const TensorImpl* self = peek(tensor);
-  tenon::host_looks();
+  tenon::note_host_read();
   return self->dense ? self->data() : nullptr;
 }
 

@@ -104,11 +104,11 @@ Size SizeTable::born() {
     name = "d" + std::to_string(n++);
   } while (any_of(symbols_, is_taken));
   const Size size = symbol(name);
-  mark_born(size);
+  mark_data_dependent(size);
   return size;
 }
 
-void SizeTable::mark_born(Size size) {
+void SizeTable::mark_data_dependent(Size size) {
   const std::optional<size_t> symbol = symbol_of(size);
   if (!symbol) return;
   atoms_[symbols_[*symbol]].is_data_dependent = true;
@@ -122,7 +122,7 @@ void SizeTable::bound(Size born, Size most) {
   if (symbol && says_something) atoms_[symbols_[*symbol]].most = most;
 }
 
-std::vector<size_t> SizeTable::born_in(Size size) const {
+std::vector<size_t> SizeTable::data_dependent_symbols_of(Size size) const {
   std::vector<size_t> all;
   if (!has_births_ || size.known()) return all;
   for (const Term& term : formulas_[size.id()]) {
@@ -130,7 +130,7 @@ std::vector<size_t> SizeTable::born_in(Size size) const {
       const Atom& x = atoms_[id];
       if (x.kind != Atom::Kind::kSymbol) {
         for (const Size operand : {x.a, x.b}) {
-          for (const size_t symbol : born_in(operand)) all.push_back(symbol);
+          for (const size_t symbol : data_dependent_symbols_of(operand)) all.push_back(symbol);
         }
       } else if (x.is_data_dependent) {
         all.push_back(x.index);
@@ -408,8 +408,8 @@ SizeTable::Cause::~Cause() {
 void SizeTable::record(const SizeTest& test) {
   const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
                                      resolved_polynomial(Size::from_word(test.a)), -1);
-  std::vector<size_t> born = born_in(Size::from_word(test.a));
-  for (const size_t symbol : born_in(Size::from_word(test.b))) born.push_back(symbol);
+  std::vector<size_t> born = data_dependent_symbols_of(Size::from_word(test.a));
+  for (const size_t symbol : data_dependent_symbols_of(Size::from_word(test.b))) born.push_back(symbol);
   if (born.empty()) {
     guards_.push_back(test);
     causes_.push_back(cause_now());

@@ -51,16 +51,16 @@ class SizeTable {
   // of the other table are replaced by new ones of this table.
   Sizes import_symbols(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
   bool is_data_dependent(size_t symbol) const { return atoms_[symbols_[symbol]].is_data_dependent; }
-  bool has_births() const { return has_births_; }
+  bool has_data_dependent_symbols() const { return has_births_; }
   // Records an upper bound of a data-dependent size.
   void bound(Size born, Size most);
   // Replaces data-dependent sizes by their upper bounds, or by 0 if there is no bound. Used to
   // estimate what a graph needs without running it.
   Sizes with_upper_bounds(Sizes sizes) const;
   // Marks a size that is a single symbol as data-dependent, when a graph that computes it is read.
-  void mark_born(Size size);
+  void mark_data_dependent(Size size);
   // The data-dependent symbols that occur in a size.
-  std::vector<size_t> born_in(Size size) const;
+  std::vector<size_t> data_dependent_symbols_of(Size size) const;
 
   Size make(detail::SizeOp op, Size a, Size b);
 
@@ -104,7 +104,7 @@ class SizeTable {
   };
   // Fails if the decisions about a data-dependent symbol do not hold, now that it and all earlier
   // ones have values.
-  void check_born(size_t symbol, std::span<const Size> values) const;
+  void check_data_dependent(size_t symbol, std::span<const Size> values) const;
 
   size_t n_formulas() const { return formulas_.size(); }
   // Formats a formula: 2*n + 1.
@@ -195,7 +195,7 @@ class SizeTable {
 
 // Whether a size contains data-dependent symbols.
 inline bool is_data_dependent(Size size) {
-  return !size.known() && !SizeTable::current().born_in(size).empty();
+  return !size.known() && !SizeTable::current().data_dependent_symbols_of(size).empty();
 }
 
 // The value of a size in the traced call, if there is one that determines it.

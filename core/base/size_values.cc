@@ -120,11 +120,11 @@ Sizes SizeTable::with_upper_bounds(Sizes sizes) const {
   return sizes;
 }
 
-void SizeTable::check_born(size_t symbol, std::span<const Size> values) const {
+void SizeTable::check_data_dependent(size_t symbol, std::span<const Size> values) const {
   for (const LateGuard& guard : late_guards_) {
     if (guard.symbol != symbol) continue;
     const auto is_known = [&](Size size) {
-      return all_of(born_in(size), [&](size_t i) { return !identical(values[i], -1); });
+      return all_of(data_dependent_symbols_of(size), [&](size_t i) { return !identical(values[i], -1); });
     };
     if (!is_known(Size::from_word(guard.test.a)) || !is_known(Size::from_word(guard.test.b))) {
       continue;

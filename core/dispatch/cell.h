@@ -66,7 +66,7 @@ class TracedCells {
   // identity.
   virtual Tensor inside(const Tensor& x) = 0;
   // Fails if `x` belongs to a trace that does not enclose the current code.
-  virtual void require_reach(const TensorImpl& x) const = 0;
+  virtual void require_same_trace(const TensorImpl& x) const = 0;
 
  protected:
   ~TracedCells() = default;

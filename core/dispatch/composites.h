@@ -30,7 +30,7 @@ inline Composites composites(Scope& scope) { return Composites(scope); }
 
 // Caches the launches of composite ops and of their derivatives. Each scope has its own. Under
 // tapes, traces and recorders, nothing is cached and the body runs op by op.
-class CompositePrograms {
+class CompositePlans {
  public:
   // The cache key, except for the inputs.
   struct Key {
@@ -41,7 +41,7 @@ class CompositePrograms {
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
 
-  virtual ~CompositePrograms() = default;
+  virtual ~CompositePlans() = default;
   // Inputs and outputs may be null. Donated inputs may be overwritten.
   virtual Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) = 0;
   // Whether the body launches only elementwise kernels and reductions. On the second call this is a
@@ -49,6 +49,6 @@ class CompositePrograms {
   virtual bool is_light(Scope& scope, const Key& key, TensorSpan inputs) = 0;
 };
 
-std::unique_ptr<CompositePrograms> new_composite_programs(Context& context);
+std::unique_ptr<CompositePlans> new_composite_plans(Context& context);
 
 }  // namespace tenon

@@ -29,7 +29,7 @@ inline Tensor allocate(Device& device, const TensorType& type) {
 
 // Notifies the recorder that host code gets access to memory without a call. The launches recorded
 // at this point cannot be replayed.
-void host_looks();
+void note_host_read();
 
 // Returns `x` in row-major layout without gaps; `x` itself if it has that layout.
 Tensor dense(Scope& scope, const Tensor& x);
@@ -46,7 +46,7 @@ Tensor with_dtype(Scope& scope, const TensorImpl& scalar, DType dtype);
 // read.
 void require_value(const TensorImpl& x);
 // Throws FAILED_PRECONDITION if `x` belongs to a trace that does not enclose the scope's code.
-void require_reach(const Scope& scope, const TensorImpl& x);
+void require_same_trace(const Scope& scope, const TensorImpl& x);
 // Formats a tensor of a trace for error messages: y : f32[?,4]. Defined by the tracer.
 std::string traced_text(const TensorImpl& x);
 

@@ -18,7 +18,7 @@ std::string describe(Scope& scope, const Call& call) {
       return text + "a view, nothing runs";
     case Execution::How::kKernel:
       return text + "a kernel of the device";
-    case Execution::How::kParts:
+    case Execution::How::kDecomposed:
       return text + "in parts, since it " + execution.reason;
     default:
       return text + "not there, since it " + execution.reason + "; the context's policy decides";
@@ -32,7 +32,7 @@ Execution execution_of(Scope& scope, const Call& call, const TensorTypes& types)
   if (call.op.is_view) return {&device, Execution::How::kView, ""};
   const Launcher launcher(scope, device, call, types);
   if (launcher.kernel().exists()) return {&device, Execution::How::kKernel, ""};
-  const auto how = call.op.decompose ? Execution::How::kParts : Execution::How::kFallback;
+  const auto how = call.op.decompose ? Execution::How::kDecomposed : Execution::How::kFallback;
   return {&device, how, launcher.kernel().reason};
 }
 

@@ -13,7 +13,7 @@ TensorTypes infer_types(const OpDef& op, AnyAttrs attrs, TypeSpan types);
 
 // How an eager call would run. `reason` says why no kernel of the device accepts the call.
 struct Execution {
-  enum class How : uint8_t { kView, kKernel, kParts, kFallback };
+  enum class How : uint8_t { kView, kKernel, kDecomposed, kFallback };
 
   Device* device;
   How how;

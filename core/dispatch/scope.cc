@@ -229,8 +229,8 @@ void Scope::wait(PendingWork::Done done) {
   one_less(nullptr);
 }
 
-CompositePrograms& Scope::composite_programs() {
-  if (!composite_programs_) composite_programs_ = new_composite_programs(context_);
+CompositePlans& Scope::composite_programs() {
+  if (!composite_programs_) composite_programs_ = new_composite_plans(context_);
   return *composite_programs_;
 }
 

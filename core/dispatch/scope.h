@@ -21,7 +21,7 @@
 
 namespace tenon {
 
-class CompositePrograms;
+class CompositePlans;
 class LaunchRecorder;
 class ProfileTrack;
 class TracedCells;
@@ -240,7 +240,7 @@ class Scope final : public Object, public Pooled<Scope> {
 
   RepeatedCalls& repeated() { return *repeated_; }
   // Cached launches of composite ops that ran in this scope.
-  CompositePrograms& composite_programs();
+  CompositePlans& composite_programs();
 
  private:
   static constexpr size_t kCached = 512;
@@ -283,7 +283,7 @@ class Scope final : public Object, public Pooled<Scope> {
   SmallVector<std::unique_ptr<PendingWork>, 1> pending_;
   std::unique_ptr<std::array<CachedKernel, kCached>> kernels_;
   std::unique_ptr<RepeatedCalls> repeated_;
-  std::unique_ptr<CompositePrograms> composite_programs_;  // Created on first use.
+  std::unique_ptr<CompositePlans> composite_programs_;  // Created on first use.
 };
 
 // The scope of the call in progress on this thread. There always is one while the core computes.

@@ -65,14 +65,14 @@ void require_value(const TensorImpl& x) {
   require(!x.storage || !x.storage->list, "{} is no tensor but a list of them", x.type);
 }
 
-void require_reach(const Scope& scope, const TensorImpl& x) {
+void require_same_trace(const Scope& scope, const TensorImpl& x) {
   if (!x.storage || !x.storage->traced) [[likely]]
     return;
   if (!scope.traced_cells()) require_value(x);
-  scope.traced_cells()->require_reach(x);
+  scope.traced_cells()->require_same_trace(x);
 }
 
-void host_looks() {
+void note_host_read() {
   const Scope* scope = find_current_scope();
   if (scope && scope->recorder()) scope->recorder()->interrupted();
 }

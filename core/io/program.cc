@@ -92,7 +92,7 @@ class Folder {
       onnx::ReadModel read = read_signature(name, what, each, defaults);
       for (const ProgramSignature& other : function.signatures) {
         const bool are_one = other.statics->key() == read.signature.statics->key() &&
-                             are_alike(other.inputs, read.signature.inputs);
+                             have_equal_inputs(other.inputs, read.signature.inputs);
         require_code(!are_one, Code::kDataLoss, "{} has the signature {} twice", what,
                      signature_text(other.inputs, other.statics.get()));
       }
@@ -107,7 +107,7 @@ class Folder {
 
   onnx::ReadModel read_signature(const std::string& name, const std::string& what,
                                  const Json& entry,
-                                 const std::shared_ptr<const KeptStatics>& defaults) {
+                                 const std::shared_ptr<const OwnedStatics>& defaults) {
     require_keys(entry, what,
                  {{"file", JsonForm::kText},
                   {"statics", JsonForm::kObject},

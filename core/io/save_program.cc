@@ -39,17 +39,17 @@ void check_name(const std::string& name) {
 
 // ---- signatures
 
-const KeptStatics& or_none(const std::shared_ptr<const KeptStatics>& statics) {
-  static const Immortal<KeptStatics> none{std::in_place};
+const OwnedStatics& or_none(const std::shared_ptr<const OwnedStatics>& statics) {
+  static const Immortal<OwnedStatics> none{std::in_place};
   return statics ? *statics : none.get();
 }
-const KeptStatics& statics_of(const Trace& trace) { return or_none(trace.statics().all); }
-const KeptStatics& defaults_of(const Trace& trace) { return or_none(trace.statics().defaults); }
+const OwnedStatics& statics_of(const Trace& trace) { return or_none(trace.statics().all); }
+const OwnedStatics& defaults_of(const Trace& trace) { return or_none(trace.statics().defaults); }
 
 // Fails if two traces cannot be distinguished as signatures of one function.
 void check_pair(const std::string& name, const Trace& a, const Trace& b) {
   const std::vector<InputSpec> specs = specs_of(a);
-  const bool are_one = statics_of(a).key() == statics_of(b).key() && are_alike(specs, specs_of(b));
+  const bool are_one = statics_of(a).key() == statics_of(b).key() && have_equal_inputs(specs, specs_of(b));
   require(!are_one, "two signatures of {} are alike: {}", name,
           signature_text(specs, &statics_of(a)));
   require(defaults_of(a).key() == defaults_of(b).key(),
@@ -88,7 +88,7 @@ std::vector<std::string> file_names(std::span<const FunctionToSave> functions) {
 }
 
 void check_statics(const FunctionToSave& f, onnx::Inexpressible& unsayable) {
-  for (const KeptStatics* statics : {&statics_of(*f.trace), &defaults_of(*f.trace)}) {
+  for (const OwnedStatics* statics : {&statics_of(*f.trace), &defaults_of(*f.trace)}) {
     try {
       json_of_statics(statics->all());
     } catch (const Error& error) {

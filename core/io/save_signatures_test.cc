@@ -191,7 +191,7 @@ class SaveStatics : public SaveSignatures {
   Ref<Function> times() {
     const tenon_static two = number_named("by", 2);
     FunctionOptions options;
-    options.defaults = std::make_shared<const KeptStatics>(&two, 1);
+    options.defaults = std::make_shared<const OwnedStatics>(&two, 1);
     return function(
         [](TensorSpan in, const Statics& statics) {
           return Tensors{in[0] * number(double(statics.all->at(0).int_value))};

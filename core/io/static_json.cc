@@ -155,10 +155,10 @@ class Reader {
 
 Json json_of_statics(std::span<const tenon_static> all) { return written_map(all, kMaxStaticDepth); }
 
-std::shared_ptr<const KeptStatics> statics_of_json(const Json& json, std::string_view what) {
+std::shared_ptr<const OwnedStatics> statics_of_json(const Json& json, std::string_view what) {
   const Reader reader(what);
   const std::vector<tenon_static> all = reader.map(json);
-  return std::make_shared<const KeptStatics>(all.data(), all.size());
+  return std::make_shared<const OwnedStatics>(all.data(), all.size());
 }
 
 }  // namespace tenon

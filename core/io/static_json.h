@@ -20,6 +20,6 @@ constexpr int kMaxStaticDepth = 32;
 Json json_of_statics(std::span<const tenon_static> all);
 
 // Throws DATA_LOSS with a message that begins with `what`.
-std::shared_ptr<const KeptStatics> statics_of_json(const Json& json, std::string_view what);
+std::shared_ptr<const OwnedStatics> statics_of_json(const Json& json, std::string_view what);
 
 }  // namespace tenon

@@ -29,13 +29,13 @@ class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<con
     return make(dtype, shape, values);
   }
 
-  std::unique_ptr<const Program> record(const Program::Code& code, TensorSpan inputs) {
-    return Program::record(scope(), device(), inputs, code).program;
+  std::unique_ptr<const LaunchPlan> record(const LaunchPlan::Code& code, TensorSpan inputs) {
+    return LaunchPlan::record(scope(), device(), inputs, code).program;
   }
 
   // Records a launch plan with the first inputs and runs it with all of them. The results must
   // match those of the code in every bit. Returns the number of launches.
-  size_t expect_same(const Program::Code& code, const std::vector<Tensors>& inputs) {
+  size_t expect_same(const LaunchPlan::Code& code, const std::vector<Tensors>& inputs) {
     const auto program = record(code, inputs[0]);
     for (const Tensors& in : inputs) {
       const Tensors want = code(in), got = program->run(scope(), in);
@@ -46,7 +46,7 @@ class LaunchPlanTest : public CoreTest, public ::testing::WithParamInterface<con
     }
     return program->n_launches();
   }
-  size_t expect_same(const Program::Code& code, const std::vector<Dims>& shapes) {
+  size_t expect_same(const LaunchPlan::Code& code, const std::vector<Dims>& shapes) {
     std::vector<Tensors> inputs(2);
     for (size_t call = 0; call < inputs.size(); ++call) {
       for (const Dims& shape : shapes) {

@@ -20,7 +20,7 @@ Tensor masked(const Tensor& x, const Tensor& mask) {
 }
 Tensor positive(const Tensor& x) { return masked(x, greater(x, number(0))); }
 
-class BornSizes : public testing::ControlTest {
+class DataDependentSizes : public testing::ControlTest {
  protected:
   Tensor call(const Ref<Function>& f, const Tensor& x) { return f->call(scope(), {&x, 1}, {})[0]; }
   // A function of one vector of unknown length.
@@ -33,7 +33,7 @@ class BornSizes : public testing::ControlTest {
                                         f64({1, 2, 3, 4, -5, 6})};
 };
 
-TEST_F(BornSizes, ComeFromTheValuesOfEachCall) {
+TEST_F(DataDependentSizes, ComeFromTheValuesOfEachCall) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) * 2.0; });
   for (int n = 0; n < 3; ++n) {
     for (const Tensor& x : vectors_) {
@@ -43,7 +43,7 @@ TEST_F(BornSizes, ComeFromTheValuesOfEachCall) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(BornSizes, CanBeUsedAsTensors) {
+TEST_F(DataDependentSizes, CanBeUsedAsTensors) {
   const auto mean_of_positive = [](const Tensor& x) {
     const Tensor y = positive(x);
     const Tensor n = cast(shape_tensor(y->shape()), DType::kF64);
@@ -59,7 +59,7 @@ TEST_F(BornSizes, CanBeUsedAsTensors) {
   }
 }
 
-TEST_F(BornSizes, CanBeMadeFromAnyTensor) {
+TEST_F(DataDependentSizes, CanBeMadeFromAnyTensor) {
   const auto f = function([&](const Tensor& x) {
     const Size n = size_in(scope(), cast(sum(x), DType::kI64), "the length");
     return zeros(TensorType(DType::kF32, Dims{n, 2}));
@@ -71,7 +71,7 @@ TEST_F(BornSizes, CanBeMadeFromAnyTensor) {
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
-TEST_F(BornSizes, HaveGradients) {
+TEST_F(DataDependentSizes, HaveGradients) {
   const auto loss = [](const Tensor& x) {
     const Tensor y = positive(x);
     return sum(y * y * y) + sum(broadcast_to(sum(x), y->shape()));
@@ -99,7 +99,7 @@ TEST_F(BornSizes, HaveGradients) {
   }
 }
 
-TEST_F(BornSizes, WorkInsideBranchesAndLoops) {
+TEST_F(DataDependentSizes, WorkInsideBranchesAndLoops) {
   const auto code = [this](const Tensor& x) {
     const Tensor zero = scalar64(0);
     const Tensor in_branch = cond(
@@ -119,7 +119,7 @@ TEST_F(BornSizes, WorkInsideBranchesAndLoops) {
   }
 }
 
-TEST_F(BornSizes, CannotLeaveABranch) {
+TEST_F(DataDependentSizes, CannotLeaveABranch) {
   const auto f = of_vector([this](const Tensor& x) {
     return cond(
         scope(), greater(sum(x), number(0)), [&](TensorSpan) { return Tensors{positive(x)}; },
@@ -129,14 +129,14 @@ TEST_F(BornSizes, CannotLeaveABranch) {
                "only the values inside of it say how large that is");
 }
 
-TEST_F(BornSizes, FixedToANumberFailForOthers) {
+TEST_F(DataDependentSizes, FixedToANumberFailForOthers) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) + f64({10, 20}); });
   EXPECT_EQ(values_of(call(f, f64({3, -1, 2}))), (Doubles{13, 22}));
   EXPECT_ERROR(call(f, f64({3, 1, 2})), Code::kInvalidArgument,
                "d0 came out as 3, but the code was traced for 2 == d0");
 }
 
-TEST_F(BornSizes, AreParsedBackFromText) {
+TEST_F(DataDependentSizes, AreParsedBackFromText) {
   const auto f = of_vector([](const Tensor& x) { return positive(x); });
   call(f, vectors_[0]);
   const std::string text = to_text(f->traces()[0]->graph());

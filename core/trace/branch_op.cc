@@ -52,7 +52,7 @@ class BranchDerivative {
       branch.derivative = std::make_unique<Derivative>(scope, region->graph(), sizes_, by_, from);
       branch.derivative->require_served(sizes_);
       for (const Value& x : branch.derivative->saved()) {
-        const std::optional<size_t> i = branch.derivative->input_that_is(x);
+        const std::optional<size_t> i = branch.derivative->input_index_of(x);
         branch.operands.push_back(i ? operands_[*i] : Tensor());
         if (!i) saved_types_.push_back(evaluated(*branch.derivative->graph(), x.type(), sizes_));
       }
@@ -89,7 +89,7 @@ class BranchDerivative {
     Tensors found = choose(scope, blocks), outputs;
     for (size_t i = 0; i < found.size(); ++i) {
       if (i < from_.size()) {
-        outputs.push_back(told_apart(scope, found[i]));
+        outputs.push_back(with_new_identity(scope, found[i]));
       } else {
         lists_.push_back(std::move(found[i]));
       }
@@ -105,7 +105,7 @@ class BranchDerivative {
     std::vector<Block> blocks;
     size_t first_list = 0;
     for (const Branch& branch : branches_) {
-      branch.derivative->require_way_back();
+      branch.derivative->require_backward();
       blocks.push_back([&, first_list](TensorSpan) {
         Tensors saved;
         size_t next = first_list;
@@ -150,7 +150,7 @@ class BranchDerivative {
   Tensors lists_;
 };
 
-void check_alike(const std::vector<TracedBlock>& blocks) {
+void check_same_types(const std::vector<TracedBlock>& blocks) {
   const auto first = blocks[0].graph->outputs();
   for (const TracedBlock& block : blocks) {
     const auto own = block.graph->outputs();
@@ -183,7 +183,7 @@ Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> g
       return all;
     }));
   }
-  check_alike(blocks);
+  check_same_types(blocks);
   return apply_blocks(scope, control::branch(), blocks, {which}, {});
 }
 

@@ -14,7 +14,7 @@ bool is_made(const Value& x) {
 }
 
 // The calls that these values depend on, in order.
-std::vector<const Node*> calls_behind(const Graph& graph, uint32_t end,
+std::vector<const Node*> calls_needed_for(const Graph& graph, uint32_t end,
                                       std::span<const Value> values) {
   std::vector<bool> is_needed(graph.n_slots(), false);
   for (const Value& x : values) is_needed[x.slot()] = true;
@@ -77,12 +77,12 @@ Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& 
 
 }  // namespace
 
-std::vector<Value> choose_kept(const Graph& graph, uint32_t end, std::span<const Value> needed,
+std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<const Value> needed,
                                const BytesOf& bytes_of, uint64_t budget) {
   uint64_t all = 0;
   for (const Value& x : needed) all += is_made(x) ? bytes_of(x) : 0;
   if (all <= budget) return {needed.begin(), needed.end()};
-  const std::vector<const Node*> calls = calls_behind(graph, end, needed);
+  const std::vector<const Node*> calls = calls_needed_for(graph, end, needed);
   uint64_t total = 0;
   for (const Node* node : calls) {
     for (uint32_t k = 0; k < node->types.size(); ++k) {
@@ -90,8 +90,8 @@ std::vector<Value> choose_kept(const Graph& graph, uint32_t end, std::span<const
     }
   }
   Cuts best = {.longest = total};
-  constexpr uint64_t kMostStretches = 64;
-  for (uint64_t n = 2; n <= std::min<uint64_t>(kMostStretches, calls.size()); ++n) {
+  constexpr uint64_t kMaxSpans = 64;
+  for (uint64_t n = 2; n <= std::min<uint64_t>(kMaxSpans, calls.size()); ++n) {
     Cuts cuts = cut(graph, calls, bytes_of, total / n);
     const bool is_less = cuts.kept_bytes + cuts.longest < best.kept_bytes + best.longest;
     if (cuts.kept_bytes <= budget && is_less) best = std::move(cuts);

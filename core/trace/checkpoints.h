@@ -14,7 +14,7 @@
 namespace tenon {
 
 // Bytes that a call may save for its backward pass, in addition to its inputs.
-inline constexpr uint64_t kKeepAll = std::numeric_limits<uint64_t>::max();
+inline constexpr uint64_t kSaveAll = std::numeric_limits<uint64_t>::max();
 
 using BytesOf = std::function<uint64_t(const Value&)>;
 
@@ -26,7 +26,7 @@ using BytesOf = std::function<uint64_t(const Value&)>;
 // non-elementwise results first.
 //
 // Takes O(s n) time for n calls and s span counts, of which at most 64 are tried.
-std::vector<Value> choose_kept(const Graph& graph, uint32_t end, std::span<const Value> needed,
+std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<const Value> needed,
                                const BytesOf& bytes_of, uint64_t budget);
 
 }  // namespace tenon

@@ -21,7 +21,7 @@ void add(Words& words, const TensorType& type) {
   for (const Size size : type.shape) words.push_back(size.word());
 }
 
-Words words_of(Scope& scope, const CompositePrograms::Key& key, TensorSpan inputs) {
+Words words_of(Scope& scope, const CompositePlans::Key& key, TensorSpan inputs) {
   Words words = {static_cast<int64_t>(key.part), reinterpret_cast<intptr_t>(&scope.device())};
   for (const TensorType& type : key.types) add(words, type);
   for (const Tensor& x : inputs) {
@@ -36,20 +36,20 @@ Words words_of(Scope& scope, const CompositePrograms::Key& key, TensorSpan input
   return words;
 }
 
-uint64_t hash_of(const CompositePrograms::Key& key, const Words& words) {
+uint64_t hash_of(const CompositePlans::Key& key, const Words& words) {
   uint64_t hash = detail::mix(key.op.id, key.attrs.hash());
   for (const int64_t word : words) hash = detail::mix(hash, static_cast<uint64_t>(word));
   return hash;
 }
 
 // Clears the scope's source line: later callers of the recorded plan have lines of their own.
-class NoLine {
+class WithoutLocation {
  public:
-  explicit NoLine(Scope& scope) : scope_(scope), line_(scope.location()) {
+  explicit WithoutLocation(Scope& scope) : scope_(scope), line_(scope.location()) {
     scope_.set_location({});
   }
-  ~NoLine() { scope_.set_location(std::move(line_)); }
-  NoLine(const NoLine&) = delete;
+  ~WithoutLocation() { scope_.set_location(std::move(line_)); }
+  WithoutLocation(const WithoutLocation&) = delete;
 
  private:
   Scope& scope_;
@@ -76,9 +76,9 @@ Tensors spread(Tensors tensors, const SmallVector<bool, 8>& is_there) {
   return all;
 }
 
-class Programs final : public CompositePrograms {
+class Plans final : public CompositePlans {
  public:
-  explicit Programs(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
+  explicit Plans(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
 
   Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) override {
     // Only the whole call consumes donated inputs, not its parts.
@@ -91,11 +91,11 @@ class Programs final : public CompositePrograms {
       for (const Tensor& x : inputs) own.push_back(is_offered(x) ? another(scope, x) : x);
       return code(own);
     };
-    if (scope.innermost() || scope.recorder() || is_off(key.op)) return in_parts();
+    if (scope.innermost() || scope.recorder() || is_disabled(key.op)) return in_parts();
     const Words words = words_of(scope, key, inputs);
     const uint64_t hash = hash_of(key, words);
     const Entry* const entry = find(hash, key, words);
-    if (!entry) return came_before(hash) ? record(scope, key, words, inputs, code) : in_parts();
+    if (!entry) return was_seen_before(hash) ? record(scope, key, words, inputs, code) : in_parts();
     if (!entry->program) return in_parts();
     Tensors given;
     SmallVector<uint8_t, 16> spare;
@@ -111,19 +111,19 @@ class Programs final : public CompositePrograms {
   }
 
   bool is_light(Scope& scope, const Key& key, TensorSpan inputs) override {
-    if (is_off(key.op)) return false;
+    if (is_disabled(key.op)) return false;
     const Words words = words_of(scope, key, inputs);
     const uint64_t hash = hash_of(key, words);
     if (const Entry* entry = find(hash, key, words)) {
       return entry->program && entry->program->is_light();
     }
-    return came_before(hash);
+    return was_seen_before(hash);
   }
 
  private:
-  // Each hash has kPlaces slots from its own index on, so that calls in a loop whose hashes collide
+  // Each hash has kSlotsPerHash slots from its own index on, so that calls in a loop whose hashes collide
   // do not keep evicting each other.
-  static constexpr size_t kEntries = 256, kSeen = 1024, kPlaces = 8;
+  static constexpr size_t kMaxEntries = 256, kMaxSeenHashes = 1024, kSlotsPerHash = 8;
 
   struct Entry {
     uint64_t hash = 0;
@@ -131,7 +131,7 @@ class Programs final : public CompositePrograms {
     OwnedAttrs attrs;
     Words words;
     SmallVector<bool, 8> gives;              // Which outputs are present.
-    std::unique_ptr<const Program> program;  // NULL: cannot be recorded.
+    std::unique_ptr<const LaunchPlan> program;  // NULL: cannot be recorded.
 
     bool is(uint64_t other_hash, const Key& key, const Words& other_words) const {
       return hash == other_hash && op == &key.op && words == other_words &&
@@ -140,13 +140,13 @@ class Programs final : public CompositePrograms {
   };
 
   // Off for debugging, and for ops that run user code, which must not be skipped.
-  bool is_off(const OpDef& op) const {
+  bool is_disabled(const OpDef& op) const {
     return context_.runs_functions_eagerly() || context_.is_pass_disabled(fuse_) || op.payload;
   }
 
   const Entry* find(uint64_t hash, const Key& key, const Words& words) const {
-    for (size_t place = hash; place < hash + kPlaces; ++place) {
-      const Entry& entry = entries_[place % kEntries];
+    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+      const Entry& entry = entries_[place % kMaxEntries];
       if (entry.is(hash, key, words)) return &entry;
     }
     return nullptr;
@@ -155,16 +155,16 @@ class Programs final : public CompositePrograms {
   // A free slot for a hash, or one of its slots in rotation.
   template <class All, class IsFree>
   auto& place_of(uint64_t hash, All& all, const IsFree& is_free) {
-    for (size_t place = hash; place < hash + kPlaces; ++place) {
+    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
       if (is_free(all[place % all.size()])) return all[place % all.size()];
     }
-    return all[(hash + turn_++ % kPlaces) % all.size()];
+    return all[(hash + next_victim_++ % kSlotsPerHash) % all.size()];
   }
 
   // Whether the hash was seen before. Most calls occur once or very often.
-  bool came_before(uint64_t hash) {
-    for (size_t place = hash; place < hash + kPlaces; ++place) {
-      if (seen_[place % kSeen] == hash) return true;
+  bool was_seen_before(uint64_t hash) {
+    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+      if (seen_[place % kMaxSeenHashes] == hash) return true;
     }
     place_of(hash, seen_, [](uint64_t seen) { return seen == 0; }) = hash;
     return false;
@@ -176,11 +176,11 @@ class Programs final : public CompositePrograms {
     Tensors given;
     for (const Tensor& x : present.tensors) given.push_back(without_donation(scope, x));
     Entry made = {hash_of(key, words), &key.op, OwnedAttrs(key.attrs), words, {}, nullptr};
-    Program::Recorded recorded;
+    LaunchPlan::Recorded recorded;
     {
-      const NoLine no_line(scope);
+      const WithoutLocation no_line(scope);
       recorded =
-          Program::record(scope, common_device(scope, borrowed(given)), given, [&](TensorSpan own) {
+          LaunchPlan::record(scope, common_device(scope, borrowed(given)), given, [&](TensorSpan own) {
             Present outputs(code(spread(Tensors(own), present.is_there)));
             made.gives = std::move(outputs.is_there);
             return std::move(outputs.tensors);
@@ -203,15 +203,15 @@ class Programs final : public CompositePrograms {
 
   const size_t fuse_;
   Context& context_;
-  std::array<Entry, kEntries> entries_;
-  std::array<uint64_t, kSeen> seen_{};
-  size_t turn_ = 0;
+  std::array<Entry, kMaxEntries> entries_;
+  std::array<uint64_t, kMaxSeenHashes> seen_{};
+  size_t next_victim_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<CompositePrograms> new_composite_programs(Context& context) {
-  return std::make_unique<Programs>(context);
+std::unique_ptr<CompositePlans> new_composite_plans(Context& context) {
+  return std::make_unique<Plans>(context);
 }
 
 }  // namespace tenon

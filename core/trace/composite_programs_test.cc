@@ -14,7 +14,7 @@ constexpr int kCalls = 4;
 
 Tensor mish(const Tensor& x) { return call_op(OpId::k_mish, {}, {&x, 1})[0]; }
 
-class CompositePrograms : public testing::CoreTest {
+class CompositePlans : public testing::CoreTest {
  protected:
   // The number of launches that `code` makes.
   template <class Code>
@@ -28,7 +28,7 @@ class CompositePrograms : public testing::CoreTest {
   }
 };
 
-TEST_F(CompositePrograms, FuseElementwisePartsIntoOneLaunch) {
+TEST_F(CompositePlans, FuseElementwisePartsIntoOneLaunch) {
   const Tensor x = f32({1, -2, 3});
   const auto call = [&] { return mish(x); };
   EXPECT_GT(launches(call), 2u);
@@ -37,7 +37,7 @@ TEST_F(CompositePrograms, FuseElementwisePartsIntoOneLaunch) {
   EXPECT_EQ(launches(call), 1u);
 }
 
-TEST_F(CompositePrograms, FuseTheBackwardPassAndSaveOnlyInputs) {
+TEST_F(CompositePlans, FuseTheBackwardPassAndSaveOnlyInputs) {
   const Tensor x = f32({1, -2, 3});
   const auto step = [&] {
     const Ref<Tape> recording = tape();
@@ -52,7 +52,7 @@ TEST_F(CompositePrograms, FuseTheBackwardPassAndSaveOnlyInputs) {
   EXPECT_EQ(launches(step), 3u);
 }
 
-TEST_F(CompositePrograms, DoNotEvictEachOther) {
+TEST_F(CompositePlans, DoNotEvictEachOther) {
   std::vector<Tensor> inputs;
   for (int64_t n = 1; n <= 32; ++n) {
     const std::vector<double> ones(static_cast<size_t>(n), 1);
@@ -65,7 +65,7 @@ TEST_F(CompositePrograms, DoNotEvictEachOther) {
   EXPECT_EQ(launches(step), inputs.size());
 }
 
-TEST_F(CompositePrograms, ReuseMemoryOfDonatedInputs) {
+TEST_F(CompositePlans, ReuseMemoryOfDonatedInputs) {
   const auto relu6 = [](const Tensor& x) { return call_op(OpId::k_relu6, {}, {&x, 1})[0]; };
   for (int n = 0; n < kCalls; ++n) {
     const Tensor x = f32({1, -2, 30});
@@ -82,7 +82,7 @@ TEST_F(CompositePrograms, ReuseMemoryOfDonatedInputs) {
   }
 }
 
-TEST_F(CompositePrograms, KeepDonatedInputsWithOtherOwnersIntact) {
+TEST_F(CompositePlans, KeepDonatedInputsWithOtherOwnersIntact) {
   const auto relu6 = [](const Tensor& x) { return call_op(OpId::k_relu6, {}, {&x, 1})[0]; };
   for (int n = 0; n < kCalls; ++n) {
     const Tensor x = f32({1, -2, 30}), kept = x;
@@ -94,7 +94,7 @@ TEST_F(CompositePrograms, KeepDonatedInputsWithOtherOwnersIntact) {
 }
 
 // If a tape records a call as a whole, the backward pass runs its parts again.
-TEST_F(CompositePrograms, AreDifferentiatedByDonatedInputs) {
+TEST_F(CompositePlans, AreDifferentiatedByDonatedInputs) {
   for (int n = 0; n < kCalls; ++n) {
     const Ref<Tape> recording = tape({.persistent = true});
     const Tensor x = f32({1, -2, 3});
@@ -108,7 +108,7 @@ TEST_F(CompositePrograms, AreDifferentiatedByDonatedInputs) {
   }
 }
 
-TEST_F(CompositePrograms, ReportTheLineOfTheCurrentCall) {
+TEST_F(CompositePlans, ReportTheLineOfTheCurrentCall) {
   const Tensor table = f32({2, 1}, {1, 2});
   const auto look_up = [&](int64_t i) {
     OwnedAttrs attrs(*op_def(OpId::k_embedding).attrs);

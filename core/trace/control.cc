@@ -30,7 +30,7 @@ Tensors as_tensors(TensorSpan values) {
 }
 
 // Converts outputs of the body to the types of the carried values.
-Tensors carried_on(const char* name, TensorSpan carried, TensorSpan given) {
+Tensors converted_to_carried(const char* name, TensorSpan carried, TensorSpan given) {
   Tensors all;
   for (size_t i = 0; i < carried.size(); ++i) {
     const TensorType& type = carried[i]->type;
@@ -62,7 +62,7 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
       if (j == lists.size()) lists.push_back(list_create(x->type, capacity));
       lists[j] = list_set(lists[j], carried[0], x);
     }
-    carried = carried_on(loop.name, carried, all.subspan(1, n));
+    carried = converted_to_carried(loop.name, carried, all.subspan(1, n));
   }
   if (loop.gathers && !has_run) {
     // Trace the body to find the types that it would have returned.
@@ -85,7 +85,7 @@ Size list_capacity(const Loop& loop) {
   return loop.policy == LoopPolicy::kBounded ? loop.max_trips : Size(0);
 }
 
-Tensor told_apart(Scope& scope, const Tensor& x) {
+Tensor with_new_identity(Scope& scope, const Tensor& x) {
   if (scope.traced_cells()) return x;
   if (!x->type.lists) return identity(x);
   // A differentiable list gets its new identity from a call that outer tapes record.
@@ -138,7 +138,7 @@ Tensors loop(Scope& scope, const Loop& given) {
     const size_t n = carried.size();
     const TensorSpan from(all.data() + 1, n);
     Tensors result = {as_tensor(all[0])};
-    for (Tensor& x : carried_on(given.name, carried, from)) result.push_back(std::move(x));
+    for (Tensor& x : converted_to_carried(given.name, carried, from)) result.push_back(std::move(x));
     for (size_t j = 1 + n; j < all.size(); ++j) result.push_back(as_tensor(all[j]));
     return result;
   };
@@ -166,7 +166,7 @@ Tensors while_loop(Scope& scope, const Block& condition, const Block& body, Tens
                             require(given.size() == in.size(),
                                     "while_loop carries {} values, but its body gives {}",
                                     in.size(), given.size());
-                            given = carried_on("while_loop", in, given);
+                            given = converted_to_carried("while_loop", in, given);
                             Tensors all = {holds(given)};
                             for (Tensor& x : given) all.push_back(std::move(x));
                             return all;

@@ -77,7 +77,7 @@ std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
 
 // Returns a tensor with the same value and an identity of its own for tapes. Eager code may return
 // one of its arguments.
-Tensor told_apart(Scope& scope, const Tensor& x);
+Tensor with_new_identity(Scope& scope, const Tensor& x);
 
 // Whether two types are equal. In a trace, comparing unknown sizes may add guards.
 bool alike(const TensorType& a, const TensorType& b);

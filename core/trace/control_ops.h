@@ -35,7 +35,7 @@ Tensors trace_recompute(Scope& scope, const Block& code, uint64_t memory_budget)
 // A tensor whose length is `n`, an i64 of rank 0. While tracing, the length is a new symbol.
 Tensor extent(Scope& scope, const Tensor& n);
 // The data-dependent symbol that a call of extent introduces; nullopt for other nodes.
-std::optional<size_t> size_born_at(const Graph& graph, const Node& node);
+std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node);
 
 // The new value of a variable that held `variable` and is assigned `x`.
 Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);

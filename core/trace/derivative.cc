@@ -39,14 +39,14 @@ bool may_be_repeated(const Node& node) {
 }  // namespace
 
 Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
-                       const std::vector<bool>& by, const std::vector<bool>& from, const Keep& keep)
+                       const std::vector<bool>& by, const std::vector<bool>& from, const ResidualLimits& keep)
     : by_(by), from_(from) {
   std::vector<std::optional<int64_t>> examples;
   for (size_t i = 0; i < sizes.size(); ++i) {
     examples.push_back(primal.sizes().is_data_dependent(i) ? std::nullopt : example_of(sizes[i]));
   }
   Tracer tracer(scope, *graph_);
-  tracer.be_silent();
+  tracer.disable_warnings();
   const Sizes symbols = graph_->sizes().import_symbols(primal.sizes(), examples);
   Tensors inputs;
   for (const Node* node : primal.inputs()) {
@@ -65,7 +65,7 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   std::vector<Value> primal_inputs;
   for (Node* node : primal.inputs()) primal_inputs.push_back(node->output());
   const Tensors outputs =
-      Slice(primal, primal_inputs, primal.outputs()).apply(scope, symbols, inputs);
+      Subgraph(primal, primal_inputs, primal.outputs()).apply(scope, symbols, inputs);
   Tensors targets, cotangents;
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs_.push_back(tracer.value_of(*outputs[i]));
@@ -106,19 +106,19 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   input_at_.assign(graph_->n_slots(), inputs_.size());
   for (size_t i = inputs_.size(); i-- > 0;) input_at_[inputs_[i].slot()] = i;
   find_saved(first_backward_slot, examples, keep);
-  find_pushed();
+  find_effect_results();
   if (any_of(inputs_, [](const Value& x) { return x.type() == token_type(); })) {
-    pushing_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, pushed_));
-    again_.emplace(*graph_, joined(joined(inputs_, pushed_), captured_), saved_);
+    forward_saving_effects_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_effects_));
+    recompute_.emplace(*graph_, joined(joined(inputs_, saved_effects_), captured_), saved_);
   }
   forward_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_));
-  make_way_back(first_backward_slot);
+  make_backward(first_backward_slot);
 }
 
 // The residuals: values of the forward pass (slots below `end`) that the backward pass reads.
 // Inputs are always residuals. A value without operands, or one that is not kept, is recomputed
 // instead.
-std::vector<Value> Derivative::taken_by_way_back(
+std::vector<Value> Derivative::residuals_of_backward(
     uint32_t end, const std::function<bool(const Value&)>& is_kept) const {
   std::vector<bool> seen(graph_->n_slots(), false), is_captured = seen;
   std::vector<bool> is_entered = seen;  // By first slot; visits a node with many outputs once.
@@ -146,12 +146,12 @@ std::vector<Value> Derivative::taken_by_way_back(
 }
 
 void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples,
-                            const Keep& keep) {
-  saved_ = taken_by_way_back(end, [](const Value&) { return true; });
+                            const ResidualLimits& keep) {
+  saved_ = residuals_of_backward(end, [](const Value&) { return true; });
   std::vector<bool> is_kept(graph_->n_slots(), false);
   if (keep.forward) {
     for (const Value& x : keep.forward->saved_) is_kept[x.slot()] = true;
-  } else if (keep.memory_budget != kKeepAll) {
+  } else if (keep.memory_budget != kSaveAll) {
     constexpr int64_t kUsual = 64;  // Assumed for sizes without an example.
     Sizes sizes;
     for (const std::optional<int64_t>& example : examples)
@@ -160,21 +160,21 @@ void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>
       const TensorType type = evaluated(*graph_, x.type(), sizes);
       return static_cast<uint64_t>(count(type.shape)) * size_of(type.dtype);
     };
-    for (const Value& x : choose_kept(*graph_, end, saved_, bytes_of, keep.memory_budget)) {
+    for (const Value& x : choose_residuals(*graph_, end, saved_, bytes_of, keep.memory_budget)) {
       is_kept[x.slot()] = true;
     }
   } else {
     return;
   }
-  saved_ = taken_by_way_back(
+  saved_ = residuals_of_backward(
       end, [&](const Value& x) { return is_kept[x.slot()] || !may_be_repeated(*x.node); });
 }
 
 // Builds the backward pass. Rematerialised values are recomputed immediately before their first
 // use, which keeps peak memory low.
-void Derivative::make_way_back(uint32_t end) {
+void Derivative::make_backward(uint32_t end) {
   const std::vector<Value> given = joined(joined(saved_, cotangents_), captured_);
-  const Slice slice(*graph_, given, graph_->outputs());
+  const Subgraph slice(*graph_, given, graph_->outputs());
   const std::span<const Node* const> nodes = slice.nodes();
   const auto is_repeated = [&](const Node* node) {
     return node->first_slot < end && !node->inputs.empty();
@@ -183,15 +183,15 @@ void Derivative::make_way_back(uint32_t end) {
     backward_.emplace(*graph_, given, graph_->outputs());
     return;
   }
-  way_back_ = std::make_shared<Graph>(graph_->shared_sizes());
+  backward_graph_ = std::make_shared<Graph>(graph_->shared_sizes());
   std::vector<Value> now(graph_->n_slots());
   for (const Value& x : given) {
-    now[x.slot()] = way_back_->add_input(x.type(), InputRole::kArgument, x.name(), *x.node->device);
+    now[x.slot()] = backward_graph_->add_input(x.type(), InputRole::kArgument, x.name(), *x.node->device);
   }
   const auto copy = [&](const Node& node) {
     Values inputs;
     for (const Value& x : node.inputs) inputs.push_back(x ? now[x.slot()] : Value());
-    Node& made = way_back_->add_copy(node, std::move(inputs));
+    Node& made = backward_graph_->add_copy(node, std::move(inputs));
     for (uint32_t i = 0; i < made.types.size(); ++i) now[node.first_slot + i] = made.output(i);
   };
   std::vector<bool> is_missing(graph_->n_slots(), false);  // By first slot.
@@ -217,18 +217,18 @@ void Derivative::make_way_back(uint32_t end) {
   }
   std::vector<Value> outputs;
   for (const Value& y : graph_->outputs()) outputs.push_back(now[y.slot()]);
-  way_back_->set_outputs(outputs);
-  backward_.emplace(*way_back_, outputs_of(way_back_->inputs()), outputs);
+  backward_graph_->set_outputs(outputs);
+  backward_.emplace(*backward_graph_, outputs_of(backward_graph_->inputs()), outputs);
 }
 
-std::optional<size_t> Derivative::input_that_is(const Value& saved) const {
+std::optional<size_t> Derivative::input_index_of(const Value& saved) const {
   const size_t i = input_at_[saved.slot()];
   return i < inputs_.size() ? std::optional(i) : std::nullopt;
 }
 
 // Finds outputs of calls with a token that residuals depend on. They are saved, because effects
 // must not be repeated.
-void Derivative::find_pushed() {
+void Derivative::find_effect_results() {
   std::vector<bool> seen(graph_->n_slots(), false), is_entered = seen, is_effect = seen;
   std::vector<Value> open = saved_;
   while (!open.empty()) {
@@ -245,12 +245,12 @@ void Derivative::find_pushed() {
         open.insert(open.end(), x.node->inputs.begin(), x.node->inputs.end());
       }
     }
-    if (is_effect[node]) pushed_.push_back(x);
+    if (is_effect[node]) saved_effects_.push_back(x);
   }
   for (const Value& x : inputs_) inputs_of_saved_.push_back(seen[x.slot()]);
 }
 
-bool Derivative::takes_from(const Derivative& forward) const {
+bool Derivative::can_use_residuals_of(const Derivative& forward) const {
   return all_of(saved_, [&](const Value& x) {
     return find_slot(forward.saved_, x.slot()) != forward.saved_.end();
   });
@@ -296,23 +296,23 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
   return spread(std::move(found));
 }
 
-Tensors Derivative::forward_pushing(Scope& scope, std::span<const Size> sizes,
+Tensors Derivative::forward_saving_effects(Scope& scope, std::span<const Size> sizes,
                                     TensorSpan inputs) const {
   Tensors given(inputs);
   for (const Tensor& x : captures_) given.push_back(x);
-  return pushing_->apply(scope, sizes, given);
+  return forward_saving_effects_->apply(scope, sizes, given);
 }
 
-Tensors Derivative::saved_again(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
+Tensors Derivative::recompute_residuals(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
                                 TensorSpan pushed) const {
-  if (!again_) {
+  if (!recompute_) {
     const Tensors given = forward(scope, sizes, inputs);
     return Tensors(TensorSpan(given).subspan(outputs_.size()));
   }
   Tensors given(inputs);
   for (const Tensor& x : pushed) given.push_back(x);
   for (const Tensor& x : captures_) given.push_back(x);
-  return again_->apply(scope, sizes, given);
+  return recompute_->apply(scope, sizes, given);
 }
 
 Tensors Derivative::spread(Tensors gradients) const {

@@ -20,8 +20,8 @@ namespace tenon {
 class Derivative {
  public:
   // Limits what is saved for the backward pass.
-  struct Keep {
-    uint64_t memory_budget = kKeepAll;  // In bytes, in addition to the inputs.
+  struct ResidualLimits {
+    uint64_t memory_budget = kSaveAll;  // In bytes, in addition to the inputs.
     // A derivative by the same inputs from more outputs, whose forward pass runs. Only what it
     // saves can be used.
     const Derivative* forward = nullptr;
@@ -30,34 +30,34 @@ class Derivative {
   // values of the symbols: numbers, or formulas of the current trace.
   Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
              const std::vector<bool>& by, const std::vector<bool>& from,
-             const Keep& keep = {kKeepAll, nullptr});
+             const ResidualLimits& keep = {kSaveAll, nullptr});
 
   bool is_of(const std::vector<bool>& by, const std::vector<bool>& from) const {
     return by_ == by && from_ == from;
   }
   // Whether the forward pass of `forward` saves every residual that this backward pass reads.
-  bool takes_from(const Derivative& forward) const;
+  bool can_use_residuals_of(const Derivative& forward) const;
   // Whether the guards taken by the backward pass hold for these sizes.
   bool serves(std::span<const Size> sizes) const;
   // Enforces these guards, by guards of the current trace if necessary.
   void require_served(std::span<const Size> sizes) const;
   // The residuals of the backward pass, and which input of the primal graph one of them is.
   std::span<const Value> saved() const { return saved_; }
-  std::optional<size_t> input_that_is(const Value& saved) const;
+  std::optional<size_t> input_index_of(const Value& saved) const;
   // The primal inputs that residuals depend on if some residual depends on a call with effects.
   const std::vector<bool>& inputs_of_saved() const { return inputs_of_saved_; }
-  std::span<const Value> pushed() const { return pushed_; }
+  std::span<const Value> pushed() const { return saved_effects_; }
 
   // Returns the outputs of the primal graph, followed by the residuals.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
-  // For rematerialisation: forward_pushing() returns the outputs, followed only by results of calls
-  // with effects. saved_again() recomputes the residuals from these and the inputs without
+  // For rematerialisation: forward_saving_effects() returns the outputs, followed only by results of calls
+  // with effects. recompute_residuals() recomputes the residuals from these and the inputs without
   // repeating an effect.
-  Tensors forward_pushing(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
-  Tensors saved_again(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
+  Tensors forward_saving_effects(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
+  Tensors recompute_residuals(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
                       TensorSpan pushed) const;
   // Throws the error that tracing the backward pass failed with, if it did.
-  void require_way_back() const {
+  void require_backward() const {
     if (error_) throw Error(*error_);
   }
   // Returns the gradients by the marked inputs, null where an input has none. `cotangents` are for
@@ -74,17 +74,17 @@ class Derivative {
   Tensors spread(Tensors gradients) const;
 
  private:
-  std::vector<Value> taken_by_way_back(uint32_t end,
+  std::vector<Value> residuals_of_backward(uint32_t end,
                                        const std::function<bool(const Value&)>& is_kept) const;
-  void find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples, const Keep& keep);
-  void find_pushed();
-  void make_way_back(uint32_t end);
+  void find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples, const ResidualLimits& keep);
+  void find_effect_results();
+  void make_backward(uint32_t end);
 
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
-  std::shared_ptr<Graph> way_back_;  // The backward graph with rematerialisation, if it has any.
+  std::shared_ptr<Graph> backward_graph_;  // The backward graph with rematerialisation, if it has any.
   std::vector<bool> by_, from_;
   // saved_ is sorted by slot.
-  std::vector<Value> inputs_, outputs_, saved_, pushed_, cotangents_, captured_;
+  std::vector<Value> inputs_, outputs_, saved_, saved_effects_, cotangents_, captured_;
   std::vector<bool> inputs_of_saved_;
   std::vector<size_t> input_at_;  // By slot: index of the input, or the number of inputs.
   std::vector<Value> gradients_;  // By marked input; without a node if there is no gradient.
@@ -92,7 +92,7 @@ class Derivative {
   std::optional<size_t>
       order_;  // Index among the captures of the token, if the backward pass has effects.
   std::optional<Error> error_;  // Why there is no backward pass.
-  std::optional<Executable> forward_, backward_, pushing_, again_;
+  std::optional<Executable> forward_, backward_, forward_saving_effects_, recompute_;
 };
 
 }  // namespace tenon

@@ -101,7 +101,7 @@ TensorTypes infer_print(const PrintAttrs& attrs, TypeSpan in) {
 }
 
 void print_now(Scope& scope, const PrintAttrs& attrs, Inputs values) {
-  host_looks();
+  note_host_read();
   const PrintOptions options = {{.precision = static_cast<int>(attrs.precision),
                                  .threshold = attrs.threshold,
                                  .edge_items = attrs.edge_items,
@@ -132,7 +132,7 @@ TensorTypes infer_assert(const AssertAttrs& attrs, TypeSpan in) {
 }
 
 void check_now(Scope& scope, const AssertAttrs& attrs, const Tensor& condition, Inputs values) {
-  host_looks();
+  note_host_read();
   if (read_bool(call1(OpId::k_all, Along{}, {condition}))) return;
   const std::string format = checked_format(attrs.message, values.size());
   const std::string text = formatted(scope, format, values, {});

@@ -33,7 +33,7 @@ Executable::Executable(const Graph& graph, std::span<const Value> given,
     : graph_(graph),
       given_(given.begin(), given.end()),
       wanted_(wanted.begin(), wanted.end()),
-      written_(graph, given, wanted) {}
+      original_(graph, given, wanted) {}
 
 const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (scope.innermost()) return nullptr;
@@ -42,8 +42,8 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (is_optimised_.load(std::memory_order_relaxed)) return &optimised_;
   optimised_.constants.clear();  // A failed attempt may have left some.
   const SizeTable::Use use(graph_.sizes());
-  const bool is_whole = given_.size() == graph_.inputs().size() && is_left_out(scope, "drop");
-  const Slice all(graph_, given_, wanted_, is_whole);
+  const bool is_whole = given_.size() == graph_.inputs().size() && is_disabled(scope, "drop");
+  const Subgraph all(graph_, given_, wanted_, is_whole);
   const std::shared_ptr<Graph> part = part_of(graph_, all.nodes(), given_, wanted_);
   optimised_.graph = tenon::optimised(scope, *part, optimised_.constants);
   if (!optimised_.graph) optimised_.graph = part;
@@ -56,7 +56,7 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
 Tensors Executable::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                           std::span<const uint8_t> spare) const {
   const Optimised* code = optimised(scope);
-  if (!code) return written_.apply(scope, sizes, given);
+  if (!code) return original_.apply(scope, sizes, given);
   if (code->constants.empty()) return code->slice->apply(scope, sizes, given, spare);
   Tensors all(given);
   for (const Tensor& x : code->constants) all.push_back(x);

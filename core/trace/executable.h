@@ -25,14 +25,14 @@ class Executable {
   struct Optimised {
     std::shared_ptr<Graph> graph;
     Tensors constants;  // Values of the trailing inputs.
-    std::optional<Slice> slice;
+    std::optional<Subgraph> slice;
   };
   // NULL if the calls are recorded or traced rather than run.
   const Optimised* optimised(Scope& scope) const;
 
   const Graph& graph_;
   std::vector<Value> given_, wanted_;
-  Slice written_;             // The unoptimised subgraph.
+  Subgraph original_;             // The unoptimised subgraph.
   mutable std::mutex mutex_;  // Guards optimised_.
   mutable std::atomic<bool> is_optimised_ = false;
   mutable Optimised optimised_;

@@ -38,7 +38,7 @@ const OpDef& control::extent() {
   return op;
 }
 
-std::optional<size_t> size_born_at(const Graph& graph, const Node& node) {
+std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node) {
   if (node.op != &control::extent()) return std::nullopt;
   return graph.sizes().symbol_of(static_cast<const Attrs*>(node.attrs.view().data)->size);
 }

@@ -58,7 +58,7 @@ const std::vector<tenon_static>& Function::defaults() const {
 // ---- calls
 
 Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
-  if (!signatures_.empty()) return chosen(inputs, statics).call(scope, inputs, statics, wanted);
+  if (!signatures_.empty()) return function_for(inputs, statics).call(scope, inputs, statics, wanted);
   check(inputs);
   if (scope.traced_cells() || context_->runs_functions_eagerly() || runs_eagerly()) {
     return run_body(scope, inputs, statics, wanted);
@@ -70,7 +70,7 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
     if (!options_.may_run_eagerly || error.is_transient()) throw;
     // Errors of the call itself occur here too, with numbers in their messages.
     Tensors outputs = run_body(scope, inputs, statics, wanted);
-    run_eagerly_from_now_on(scope, error);
+    fall_back_to_eager(scope, error);
     return outputs;
   }
   check_outputs(bound.trace->n_outputs(), wanted);
@@ -87,7 +87,7 @@ Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& stati
   ProfileSpan span(scope, SpanKind::kFunction, name_, inputs);
   Tensors given;
   for (const Tensor& x : inputs) given.push_back(another(scope, x));
-  const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kKeepAll;
+  const bool keeps_all = !scope.traced_cells() || options_.memory_budget == kSaveAll;
   const auto code = [&](TensorSpan) { return body_(scope, given, statics); };
   Tensors outputs = keeps_all ? code({}) : trace_recompute(scope, code, options_.memory_budget);
   check_outputs(outputs.size(), wanted);
@@ -98,16 +98,16 @@ Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& stati
 bool Function::runs_eagerly() const {
   if (!options_.may_run_eagerly) return false;
   std::lock_guard guard(mutex_);
-  return !untraceable_.empty();
+  return !tracing_error_.empty();
 }
 
-void Function::run_eagerly_from_now_on(Scope& scope, const Error& why) {
+void Function::fall_back_to_eager(Scope& scope, const Error& why) {
   std::lock_guard guard(mutex_);
-  if (!untraceable_.empty()) return;
-  untraceable_ = why.what();
+  if (!tracing_error_.empty()) return;
+  tracing_error_ = why.what();
   scope.context().log(
       TENON_LOG_WARNING,
-      format("function {} runs call by call, as it cannot be traced: {}", {name_, untraceable_}));
+      format("function {} runs call by call, as it cannot be traced: {}", {name_, tracing_error_}));
 }
 
 void Function::check(TensorSpan inputs) const {
@@ -137,8 +137,8 @@ void Function::check(TensorSpan inputs) const {
   }
 }
 
-Function::Like Function::like_of(Scope& scope, TensorSpan inputs) {
-  Like like;
+Function::SignatureKey Function::signature_key_of(Scope& scope, TensorSpan inputs) {
+  SignatureKey like;
   like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
   for (const Tensor& x : inputs) {
     like.push_back(static_cast<uint64_t>(x->type.dtype) | uint64_t{x->type.weak} << 8 |
@@ -148,7 +148,7 @@ Function::Like Function::like_of(Scope& scope, TensorSpan inputs) {
   return like;
 }
 
-Function::Entry* Function::find(const Like& like, TensorSpan inputs, const Statics& statics,
+Function::Entry* Function::find(const SignatureKey& like, TensorSpan inputs, const Statics& statics,
                                 Sizes& sizes) {
   for (Entry& entry : entries_) {
     if (!(entry.like == like) || entry.statics != statics.key) continue;
@@ -161,13 +161,13 @@ Function::Entry* Function::find(const Like& like, TensorSpan inputs, const Stati
 }
 
 Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& statics) {
-  if (!signatures_.empty()) return chosen(inputs, statics).bind(scope, inputs, statics);
+  if (!signatures_.empty()) return function_for(inputs, statics).bind(scope, inputs, statics);
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
                "function {} has no trace of its own inside of another's code", name_);
   check(inputs);
   std::lock_guard guard(mutex_);
   ++calls_;
-  const Like like = like_of(scope, inputs);
+  const SignatureKey like = signature_key_of(scope, inputs);
   Bound bound;
   if (Entry* entry = find(like, inputs, statics, bound.sizes)) {
     entry->used = calls_;
@@ -189,7 +189,7 @@ Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& s
 
 // ---- tracing
 
-std::vector<InputSpec> Function::specs_for(const Like& like, TensorSpan inputs,
+std::vector<InputSpec> Function::specs_for(const SignatureKey& like, TensorSpan inputs,
                                            const Statics& statics) const {
   if (options_.has_signature) return options_.signature;
   std::vector<InputSpec> specs;
@@ -212,7 +212,7 @@ std::vector<InputSpec> Function::specs_for(const Like& like, TensorSpan inputs,
 
 // Traces with unknown sizes. If that fails and the user did not require them, falls back to exact
 // sizes.
-Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
+Ref<Trace> Function::make_for(Scope& scope, const SignatureKey& like, TensorSpan inputs,
                               const Statics& statics) {
   const std::vector<InputSpec> specs = specs_for(like, inputs, statics);
   std::vector<InputSpec> exact;
@@ -235,9 +235,9 @@ Ref<Trace> Function::make_for(Scope& scope, const Like& like, TensorSpan inputs,
 
 namespace {
 
-Trace::Arguments kept(const Statics& statics, std::shared_ptr<const KeptStatics> defaults) {
+Trace::Arguments kept(const Statics& statics, std::shared_ptr<const OwnedStatics> defaults) {
   if (!statics.all || statics.all->empty()) return {{}, std::move(defaults)};
-  return {std::make_shared<const KeptStatics>(statics.all->data(), statics.all->size()),
+  return {std::make_shared<const OwnedStatics>(statics.all->data(), statics.all->size()),
           std::move(defaults)};
 }
 
@@ -248,11 +248,11 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
   const CallbackDepth nesting(name_);
   ProfileSpan span(scope, SpanKind::kTracing, name_, examples);
   const bool is_relaxed = !options_.has_signature && !examples.empty();
-  Written written = write(scope, name_, specs, examples, body_, statics, is_relaxed);
+  TracedBody written = write(scope, name_, specs, examples, body_, statics, is_relaxed);
   if (!written.made.empty()) {
     // A body that creates variables on its first run is traced again once they exist.
-    initialise(scope, written, examples);
-    Written again = write(scope, name_, specs, examples, body_, statics, is_relaxed);
+    initialise_variables(scope, written, examples);
+    TracedBody again = write(scope, name_, specs, examples, body_, statics, is_relaxed);
     require_code(again.made.empty(), Code::kFailedPrecondition,
                  "function {} makes {} at every call: make it before the function, or at its first "
                  "call alone",
@@ -278,7 +278,7 @@ void Function::give_names(Trace& trace, const std::vector<InputSpec>& specs) con
 
 Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
                            const Statics& statics) {
-  if (!signatures_.empty()) return chosen(given_of(inputs), statics).trace(scope, inputs, statics);
+  if (!signatures_.empty()) return function_for(input_types_of(inputs), statics).trace(scope, inputs, statics);
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
                "function {} has no trace of its own inside of another's code", name_);
   std::lock_guard guard(mutex_);
@@ -349,7 +349,7 @@ Ref<Function> Function::gradient() {
 
 // ---- diagnostics
 
-std::string Function::difference(const Like& like, TensorSpan inputs,
+std::string Function::difference(const SignatureKey& like, TensorSpan inputs,
                                  const Statics& statics) const {
   if (entries_.empty()) return "it is the first";
   for (size_t i = entries_.size(); i-- > 0;) {
@@ -405,7 +405,7 @@ std::string Function::explain() const {
   if (!parts.empty()) return parts;
   std::lock_guard guard(mutex_);
   std::string text = format("function {}: {} traces, {} calls\n", {name_, entries_.size(), calls_});
-  if (!untraceable_.empty()) text += format("runs call by call, since {}\n", {untraceable_});
+  if (!tracing_error_.empty()) text += format("runs call by call, since {}\n", {tracing_error_});
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     text += format("{}. {}", {i + 1, signature_text(entry.trace->graph())});

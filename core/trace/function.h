@@ -38,18 +38,18 @@ struct FunctionOptions {
   // Names of inputs and outputs for saved files, or none. Names from a call or a signature take
   // precedence.
   std::vector<std::string> input_names, output_names;
-  std::shared_ptr<const KeptStatics> defaults;  // Static arguments that calls may leave out.
+  std::shared_ptr<const OwnedStatics> defaults;  // Static arguments that calls may leave out.
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
   // Bytes that a call under a tape may save for its backward pass, in addition to its inputs. The
   // rest is recomputed. 0: saves nothing.
-  uint64_t memory_budget = kKeepAll;
+  uint64_t memory_budget = kSaveAll;
   size_t max_traces = 64;  // More than these evict the least recently used trace.
   // Calls that cannot be traced with unknown sizes are traced with exact sizes. If that fails too,
   // they run op by op.
   bool may_run_eagerly = false;
 };
 
-struct GivenInput;
+struct InputType;
 
 class Function final : public Object, public Pooled<Function> {
  public:
@@ -60,11 +60,11 @@ class Function final : public Object, public Pooled<Function> {
   // with the fewest unknown sizes, then to the first. The functions share these defaults.
   struct Signature {
     Ref<Function> function;
-    std::shared_ptr<const KeptStatics>
+    std::shared_ptr<const OwnedStatics>
         statics;  // All static arguments that a call passes or omits.
   };
   Function(Context& context, std::string name, std::vector<Signature> signatures,
-           std::shared_ptr<const KeptStatics> defaults);
+           std::shared_ptr<const OwnedStatics> defaults);
   void release() const {
     if (drop()) delete this;
   }
@@ -106,9 +106,9 @@ class Function final : public Object, public Pooled<Function> {
 
  private:
   // The cache key of a trace without sizes: dtypes, ranks and devices.
-  using Like = SmallVector<uint64_t, 24>;
+  using SignatureKey = SmallVector<uint64_t, 24>;
   struct Entry {
-    Like like;
+    SignatureKey like;
     std::string statics, statics_text;
     std::vector<InputSpec> inputs;  // Inputs of the call that caused the trace.
     Ref<Trace> trace;
@@ -117,17 +117,17 @@ class Function final : public Object, public Pooled<Function> {
   };
 
   // The function whose signature a call fits; see signatures.h.
-  Function& chosen(std::span<const GivenInput> inputs, const Statics& statics) const;
-  Function& chosen(TensorSpan inputs, const Statics& statics) const;
+  Function& function_for(std::span<const InputType> inputs, const Statics& statics) const;
+  Function& function_for(TensorSpan inputs, const Statics& statics) const;
 
-  static Like like_of(Scope& scope, TensorSpan inputs);
+  static SignatureKey signature_key_of(Scope& scope, TensorSpan inputs);
   void check(TensorSpan inputs) const;
   void check_outputs(size_t n, Wanted wanted) const;
-  Entry* find(const Like& like, TensorSpan inputs, const Statics& statics, Sizes& sizes);
-  std::vector<InputSpec> specs_for(const Like& like, TensorSpan inputs,
+  Entry* find(const SignatureKey& like, TensorSpan inputs, const Statics& statics, Sizes& sizes);
+  std::vector<InputSpec> specs_for(const SignatureKey& like, TensorSpan inputs,
                                    const Statics& statics) const;
-  std::string difference(const Like& like, TensorSpan inputs, const Statics& statics) const;
-  Ref<Trace> make_for(Scope& scope, const Like& like, TensorSpan inputs, const Statics& statics);
+  std::string difference(const SignatureKey& like, TensorSpan inputs, const Statics& statics) const;
+  Ref<Trace> make_for(Scope& scope, const SignatureKey& like, TensorSpan inputs, const Statics& statics);
   Ref<Trace> make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                   const Statics& statics);
   void give_names(Trace& trace, const std::vector<InputSpec>& specs) const;
@@ -135,7 +135,7 @@ class Function final : public Object, public Pooled<Function> {
   void warn(Scope& scope, const std::string& why);
   Tensors run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted);
   bool runs_eagerly() const;
-  void run_eagerly_from_now_on(Scope& scope, const Error& why);
+  void fall_back_to_eager(Scope& scope, const Error& why);
 
   Ref<Context> context_;
   uint64_t id_;
@@ -148,7 +148,7 @@ class Function final : public Object, public Pooled<Function> {
   uint64_t calls_ = 0;
   std::vector<uint64_t> misses_;  // Values of calls_ when traces were made.
   bool warned_ = false;
-  std::string untraceable_;  // Why the function runs eagerly; empty if it does not.
+  std::string tracing_error_;  // Why the function runs eagerly; empty if it does not.
 };
 
 }  // namespace tenon

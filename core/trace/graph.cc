@@ -70,16 +70,16 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
   node.attrs = OwnedAttrs(attrs);
   node.inputs = std::move(inputs);
   node.types = std::move(types);
-  if (!births_.empty()) {
+  if (!size_origins_.empty()) {
     each_size(attrs, [&](const Size& size) {
-      for (const size_t symbol : sizes_->born_in(size)) add_birth(node, symbol);
+      for (const size_t symbol : sizes_->data_dependent_symbols_of(size)) add_size_origin(node, symbol);
     });
   }
   return add(std::move(node));
 }
 
-void Graph::add_birth(Node& node, size_t symbol) const {
-  const auto [first, last] = births_.equal_range(symbol);
+void Graph::add_size_origin(Node& node, size_t symbol) const {
+  const auto [first, last] = size_origins_.equal_range(symbol);
   for (auto at = first; at != last; ++at) {
     count_steps();
     const Value& value = at->second;

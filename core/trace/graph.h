@@ -92,7 +92,7 @@ class Graph {
   Value add_constant(const TensorImpl& scalar);
   Node& add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorTypes types, Device& device);
   // Makes `value` the origin of data-dependent symbol `symbol`.
-  void set_birth(size_t symbol, Value value) { births_.emplace(symbol, value); }
+  void set_size_origin(size_t symbol, Value value) { size_origins_.emplace(symbol, value); }
   // Copies a call or a constant of another graph with the same table, with these inputs.
   Node& add_copy(const Node& node, Values inputs);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
@@ -103,14 +103,14 @@ class Graph {
 
  private:
   Node& add(Node node, std::string name = "");
-  void add_birth(Node& node, size_t symbol) const;
+  void add_size_origin(Node& node, size_t symbol) const;
   std::string fresh_name();
 
   std::shared_ptr<SizeTable> sizes_;
   std::list<Node> nodes_;
   std::vector<Node*> inputs_;
   std::vector<Value> outputs_;
-  std::unordered_multimap<size_t, Value> births_;  // By symbol.
+  std::unordered_multimap<size_t, Value> size_origins_;  // By symbol.
   std::unordered_set<std::string> names_;
   size_t next_name_ = 0;
   uint32_t n_slots_ = 0;

@@ -87,7 +87,7 @@ Tensors call_host(Scope& scope, const HostAttrs& attrs, TensorSpan inputs) {
 Tensors run(Scope& scope, const Call& call) {
   const HostAttrs& attrs = attrs_of(call);
   call.op.infer(call.op, call.attrs.data, call.types);
-  host_looks();
+  note_host_read();
   Tensors inputs, results;
   for (TensorImpl* x : call.inputs.subspan(1)) {
     require_value(*x);
@@ -150,7 +150,7 @@ TensorTypes infer_gradient(const GradientAttrs& attrs, TypeSpan in) {
 
 Tensors run_gradient(Scope&, const Call& call) {
   const auto& attrs = *static_cast<const GradientAttrs*>(call.attrs.data);
-  host_looks();
+  note_host_read();
   const HostRecord& record = record_of(*call.inputs[0]);
   const auto level = static_cast<size_t>(attrs.level);
   require_code(level >= 1 && level <= record.tapes.size(), Code::kInternal,
@@ -188,7 +188,7 @@ Tensors run_gradient(Scope&, const Call& call) {
 
 // The derivative of a call that returned `record` after its outputs. Gradients are by `inputs`
 // except the first.
-std::shared_ptr<const CustomVjp> way_back(const Tensor& record, Inputs inputs, int64_t level) {
+std::shared_ptr<const CustomVjp> backward_of(const Tensor& record, Inputs inputs, int64_t level) {
   Tensors sources = {record};
   std::vector<size_t> places;  // Indices of the sources among the inputs.
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -236,7 +236,7 @@ Linearized linearize(Scope& scope, const Call& call, const std::vector<bool>&) {
   Tensors outputs = apply(scope, call.op, any_attrs(attrs), call.inputs);
   const Tensor record = outputs[place];
   return {without_record(std::move(outputs), place, keeps),
-          way_back(record, call.inputs, attrs.levels)};
+          backward_of(record, call.inputs, attrs.levels)};
 }
 
 Linearized linearize_gradient(Scope& scope, const Call& call, const std::vector<bool>&) {
@@ -246,7 +246,7 @@ Linearized linearize_gradient(Scope& scope, const Call& call, const std::vector<
   Tensors outputs = apply(scope, call.op, any_attrs(attrs), call.inputs);
   const Tensor record = outputs[place];
   return {without_record(std::move(outputs), place, keeps),
-          way_back(record, call.inputs, attrs.level + attrs.records)};
+          backward_of(record, call.inputs, attrs.level + attrs.records)};
 }
 
 }  // namespace

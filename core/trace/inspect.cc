@@ -19,16 +19,16 @@ struct HostObject {
 };
 
 // A storage without memory. Its size counts until all values that share it are released.
-class StandIn final : public NonMemoryStorage<StandIn> {
+class UncountedStorage final : public NonMemoryStorage<UncountedStorage> {
  public:
-  StandIn(Device& of, uint64_t bytes, HostObject* counted) : counted_(counted) {
+  UncountedStorage(Device& of, uint64_t bytes, HostObject* counted) : counted_(counted) {
     device = &of;
     size = bytes;
     if (!counted_) return;
     counted_->now += bytes;
     counted_->most = std::max(counted_->most, counted_->now);
   }
-  ~StandIn() {
+  ~UncountedStorage() {
     if (counted_) counted_->now -= size;
   }
 
@@ -46,7 +46,7 @@ Tensor value_of(const TensorType& type, Device& device, HostObject* counted) {
   x->type = type;
   if (type.weak) return x;
   x->strides = dense_strides(type.shape);
-  x->storage = Ref<Storage>::adopt(new StandIn(device, bytes_of(type), counted));
+  x->storage = Ref<Storage>::adopt(new UncountedStorage(device, bytes_of(type), counted));
   return x;
 }
 
@@ -56,7 +56,7 @@ const char* word_of(Execution::How how) {
       return "view";
     case Execution::How::kKernel:
       return "kernel";
-    case Execution::How::kParts:
+    case Execution::How::kDecomposed:
       return "parts";
     default:
       return "elsewhere";

@@ -47,7 +47,7 @@ class Slots {
   }
 
   // The first entries as one tensor without a copy; null unless all of them are in their slots.
-  Tensor together(const TensorList& content, const TensorType& type) const {
+  Tensor stacked_view(const TensorList& content, const TensorType& type) const {
     for (uint64_t i = 0; i < size_of_axis(type); ++i) {
       const Tensor x = content.get(i);
       if (!x || x->storage.get() != all_->storage.get() || x->offset != start_of(i))
@@ -241,12 +241,12 @@ TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
 // Concat kernels are specialised for the number of inputs. Joining few at a time bounds their
 // number.
 Tensor joined(Tensors parts) {
-  constexpr size_t kMost = 8;
+  constexpr size_t kMaxInputs = 8;
   while (parts.size() > 1) {
     Tensors fewer;
-    for (size_t i = 0; i < parts.size(); i += kMost) {
+    for (size_t i = 0; i < parts.size(); i += kMaxInputs) {
       const TensorSpan rest = TensorSpan(parts).subspan(i);
-      fewer.push_back(concat(rest.first(std::min(kMost, rest.size())), 0));
+      fewer.push_back(concat(rest.first(std::min(kMaxInputs, rest.size())), 0));
     }
     parts = std::move(fewer);
   }
@@ -262,7 +262,7 @@ Tensors run_stack(Scope& scope, const Call& call) {
   const TensorList& content = content_of(list);
   const int64_t length = attrs_of<StackAttrs>(call).length;
   if (const auto& slots = storage_of(list).slots; slots && length > 0) {
-    if (Tensor all = slots->together(content, type)) return {std::move(all)};
+    if (Tensor all = slots->stacked_view(content, type)) return {std::move(all)};
   }
   const auto n = std::min(static_cast<uint64_t>(length), content.length());
   bool is_whole = n == static_cast<uint64_t>(length);

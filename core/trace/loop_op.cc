@@ -84,7 +84,7 @@ class LoopDerivative {
       return;
     }
     for (const Value& x : body_->saved()) {
-      const std::optional<size_t> i = body_->input_that_is(x);
+      const std::optional<size_t> i = body_->input_index_of(x);
       const bool is_constant = i && *i >= n_;
       kept_.push_back(is_constant ? Tensor::share(call.inputs[1 + *i]) : Tensor());
       is_gathered_.push_back(!is_constant);
@@ -107,7 +107,7 @@ class LoopDerivative {
       const bool recomputes = policy_ == LoopPolicy::kRecompute;
       Tensors given = !recomputes               ? body_->forward(scope, sizes_, operands)
                       : body_->pushed().empty() ? primal_->apply(scope, sizes_, operands)
-                                                : body_->forward_pushing(scope, sizes_, operands);
+                                                : body_->forward_saving_effects(scope, sizes_, operands);
       Tensors all = {given[0], in[0] + integer(1)};
       for (size_t i = 1; i <= n_; ++i) all.push_back(std::move(given[i]));
       // Under the policy `recompute`, results of effects follow the initial values of the trip.
@@ -122,7 +122,7 @@ class LoopDerivative {
     trips_ = found[0];
     for (size_t i = 1; i < found.size(); ++i) {
       if (i <= n_) {
-        outputs.push_back(told_apart(scope, found[i]));
+        outputs.push_back(with_new_identity(scope, found[i]));
       } else {
         lists_.push_back(std::move(found[i]));
       }
@@ -132,7 +132,7 @@ class LoopDerivative {
 
   // Gradients by the operands of the body: carried values, then constants.
   Tensors backward(Scope& scope, const VjpArgs& args) const {
-    body_->require_way_back();
+    body_->require_backward();
     Loop backward = {.go = greater(trips_, integer(0)), .policy = policy_, .max_trips = max_trips_};
     backward.carried = {trips_};
     for (size_t i = 0; i < active_.size(); ++i) {
@@ -184,7 +184,7 @@ class LoopDerivative {
     if (policy_ != LoopPolicy::kRecompute) return all;
     Tensors pushed;
     while (next < lists_.size()) pushed.push_back(list_get(lists_[next++], trip));
-    return body_->saved_again(scope, sizes_, all, pushed);
+    return body_->recompute_residuals(scope, sizes_, all, pushed);
   }
 
   Sizes sizes_;

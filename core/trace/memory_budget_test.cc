@@ -46,7 +46,7 @@ Tensor layers(const Tensor& x) {
 
 TEST_F(MemoryBudgets, DoNotChangeGradients) {
   const Tensor x = start();
-  const Code1 plain = function(kKeepAll, layers);
+  const Code1 plain = function(kSaveAll, layers);
   const Doubles first = values_of(slope(plain, x));
   const Doubles second = values_of(slope([&](const Tensor& v) { return slope(plain, v); }, x));
   for (const uint64_t budget : {uint64_t{0}, 2 * kBytes, 5 * kBytes, 20 * kBytes}) {
@@ -69,7 +69,7 @@ TEST_F(MemoryBudgets, LimitMemoryBetweenForwardAndBackwardPass) {
     t->gradient(sum(y), x);
     return result;
   };
-  EXPECT_GE(held(kKeepAll), 30 * kBytes);
+  EXPECT_GE(held(kSaveAll), 30 * kBytes);
   for (const uint64_t n : {0, 3, 10}) EXPECT_LE(held(n * kBytes), n * kBytes);
 }
 
@@ -85,7 +85,7 @@ TEST_F(MemoryBudgets, LowerThePeak) {
     slope(f, x);
     return device().allocator().statistics().peak_bytes - before;
   };
-  const uint64_t all = peak(kKeepAll), some = peak(8 * kBytes);
+  const uint64_t all = peak(kSaveAll), some = peak(8 * kBytes);
   RecordProperty("peak_bytes_with_all_kept", std::to_string(all));
   RecordProperty("peak_bytes_with_a_budget", std::to_string(some));
   EXPECT_LT(some, all * 2 / 3);
@@ -94,7 +94,7 @@ TEST_F(MemoryBudgets, LowerThePeak) {
 TEST_F(MemoryBudgets, ApplyToTapesInsideAnOuterFunction) {
   const Tensor x = start();
   const Code1 little = function(0, layers);
-  const Doubles expected = values_of(slope(function(kKeepAll, layers), x));
+  const Doubles expected = values_of(slope(function(kSaveAll, layers), x));
   const auto body = [&](Scope&, TensorSpan in, const Statics&) {
     return Tensors{slope(little, in[0])};
   };
@@ -106,8 +106,8 @@ TEST_F(MemoryBudgets, ApplyToTapesInsideAnOuterFunction) {
   ASSERT_NE(apart, std::string::npos) << text;
   EXPECT_NE(text.find("tanh", text.find("}", apart)), std::string::npos) << text;
   // With an outer tape.
-  const Code1 whole = function(kKeepAll, [&](const Tensor& v) { return little(v) * v; });
-  const Code1 same = function(kKeepAll, [&](const Tensor& v) { return layers(v) * v; });
+  const Code1 whole = function(kSaveAll, [&](const Tensor& v) { return little(v) * v; });
+  const Code1 same = function(kSaveAll, [&](const Tensor& v) { return layers(v) * v; });
   EXPECT_EQ(values_of(slope(whole, x)), values_of(slope(same, x)));
 }
 
@@ -131,7 +131,7 @@ TEST_F(MemoryBudgets, RecomputationDrawsTheSameNumbers) {
     const Tensors found = t->gradient(targets, {}, sources);
     return std::pair(values_of(found[0]), values_of(found[1]));
   };
-  EXPECT_EQ(run(0), run(kKeepAll));
+  EXPECT_EQ(run(0), run(kSaveAll));
 }
 
 TEST_F(MemoryBudgets, DoNotRepeatEffects) {
@@ -150,7 +150,7 @@ TEST_F(MemoryBudgets, DoNotRepeatEffects) {
     EXPECT_EQ(n_printed, calls);
   }
   const Code1 little = function(0, code);
-  const Code1 around = function(kKeepAll, [&](const Tensor& v) { return little(v) * v; });
+  const Code1 around = function(kSaveAll, [&](const Tensor& v) { return little(v) * v; });
   const Code1 same = [&](const Tensor& v) { return code(v) * v; };
   const Doubles product = values_of(slope(same, x));
   n_printed = 0;

@@ -28,7 +28,7 @@ std::vector<testing::OpParam> composites_with_cases() {
   return all;
 }
 
-class CompositesAgain : public testing::CoreTest,
+class RepeatedComposites : public testing::CoreTest,
                         public ::testing::WithParamInterface<testing::OpParam> {
  protected:
   static void expect_same(const Tensors& got, const Tensors& want, const std::string& what) {
@@ -67,7 +67,7 @@ class CompositesAgain : public testing::CoreTest,
   }
 };
 
-TEST_P(CompositesAgain, AreBitwiseEqual) {
+TEST_P(RepeatedComposites, AreBitwiseEqual) {
   const OpDef& op = *GetParam().op;
   for (const AnyCase& c : op.cases(op)) {
     if (!c.error.empty()) continue;
@@ -92,7 +92,7 @@ TEST_P(CompositesAgain, AreBitwiseEqual) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ref, CompositesAgain, ::testing::ValuesIn(composites_with_cases()),
+INSTANTIATE_TEST_SUITE_P(Ref, RepeatedComposites, ::testing::ValuesIn(composites_with_cases()),
                          [](const auto& info) { return info.param.op->name; });
 
 }  // namespace

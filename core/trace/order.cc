@@ -43,7 +43,7 @@ void require_token(const TensorType& type) {
 const OpDef& plain(const OpDef& op) { return *static_cast<const OpDef*>(op.payload.get()); }
 
 using Types = SmallVector<const TensorType*, 6>;
-Types behind_token(TypeSpan in) {
+Types types_after_token(TypeSpan in) {
   Types types;
   for (size_t i = 1; i < in.size(); ++i) types.push_back(&in[i]);
   return types;
@@ -51,14 +51,14 @@ Types behind_token(TypeSpan in) {
 
 TensorTypes infer_ordered(const OpDef& op, const void* attrs, TypeSpan in) {
   require_token(in[0]);
-  const Types types = behind_token(in);
+  const Types types = types_after_token(in);
   TensorTypes out = plain(op).infer(plain(op), attrs, {types.data(), types.size()});
   out.push_back(token_type());
   return out;
 }
 
 Tensors run_ordered(Scope& scope, const Call& call) {
-  const Types types = behind_token(call.types);
+  const Types types = types_after_token(call.types);
   const OpDef& op = plain(call.op);
   Tensors outputs =
       eager(scope, {op, call.attrs, call.inputs.subspan(1), {types.data(), types.size()}});
@@ -66,9 +66,9 @@ Tensors run_ordered(Scope& scope, const Call& call) {
   return outputs;
 }
 
-class BehindToken final : public VjpArgs {
+class ArgsAfterToken final : public VjpArgs {
  public:
-  explicit BehindToken(const VjpArgs& all) : all_(all) {}
+  explicit ArgsAfterToken(const VjpArgs& all) : all_(all) {}
 
   const Tensor& input(size_t i) const override { return all_.input(i + 1); }
   const Tensor& output(size_t i) const override { return all_.output(i); }
@@ -86,7 +86,7 @@ class BehindToken final : public VjpArgs {
 
 Tensors vjp_ordered(const OpDef& op, const void* attrs, const VjpArgs& args) {
   Tensors result = {Tensor()};
-  for (Tensor& dx : plain(op).vjp(plain(op), attrs, BehindToken(args))) {
+  for (Tensor& dx : plain(op).vjp(plain(op), attrs, ArgsAfterToken(args))) {
     result.push_back(std::move(dx));
   }
   return result;
@@ -171,7 +171,7 @@ Effect effect_of(const OpDef& op) {
   if (&op == &control::print() || &op == &control::commit() || &op == &control::reload()) {
     return Effect::kShows;
   }
-  return &op == &control::host_call() ? Effect::kChanges : Effect::kStops;
+  return &op == &control::host_call() ? Effect::kMayChangeCells : Effect::kMayStop;
 }
 
 Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs) {

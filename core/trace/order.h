@@ -38,8 +38,8 @@ class Order final : public Cell, public Pooled<Order> {
 // How a call interacts with the states.
 enum class Effect : uint8_t {
   kShows,   // Not at all.
-  kStops,   // Cells must hold earlier assignments before it.
-  kChanges  // As kStops, and cells may have changed after it.
+  kMayStop,   // Cells must hold earlier assignments before it.
+  kMayChangeCells  // As kMayStop, and cells may have changed after it.
 };
 // Of an op that takes a token.
 Effect effect_of(const OpDef& op);

@@ -1,7 +1,7 @@
 // Memory planning for launch plans.
 //
 // Takes O(n log n) time for n launches, views and buffers. Plans of at most kMaxLargestFirst
-// buffers take O(n^2) time, which saves memory. A plan with chains has at most Chains::kMost
+// buffers take O(n^2) time, which saves memory. A plan with chains has at most Chains::kMaxLaunches
 // launches, which bounds the comparisons for each launch.
 
 #include <algorithm>
@@ -22,8 +22,8 @@ uint64_t aligned(uint64_t bytes) {
 
 }  // namespace
 
-bool Program::can_write_on(const Launch& launch, uint32_t to, uint32_t from) const {
-  const Shown &target = shown_[to], &source = shown_[from];
+bool LaunchPlan::can_overwrite(const Launch& launch, uint32_t to, uint32_t from) const {
+  const ViewSource &target = shown_[to], &source = shown_[from];
   const tenon_view &to_view = views_[to], &from_view = views_[from];
   if (source.buffer == kNone || source.offset != 0 || target.offset != 0 ||
       from_view.strides_class != TENON_STRIDES_DENSE || from_view.dtype != to_view.dtype ||
@@ -33,12 +33,12 @@ bool Program::can_write_on(const Launch& launch, uint32_t to, uint32_t from) con
   }
   // The launch must not use the buffer in any other view.
   const auto first = shown_.begin() + launch.first_view;
-  return std::none_of(first, first + launch.n_inputs + launch.n_outputs, [&](const Shown& other) {
+  return std::none_of(first, first + launch.n_inputs + launch.n_outputs, [&](const ViewSource& other) {
     return &other != &source && other.buffer == source.buffer;
   });
 }
 
-class Program::Aliases {
+class LaunchPlan::Aliases {
  public:
   explicit Aliases(size_t n_buffers) : instead_(n_buffers) {
     std::iota(instead_.begin(), instead_.end(), 0);
@@ -61,28 +61,28 @@ class Program::Aliases {
   mutable std::vector<uint32_t> instead_;
 };
 
-bool Program::is_used_beside(uint32_t buffer, uint32_t launch, const Aliases& aliases) const {
+bool LaunchPlan::is_used_in_parallel(uint32_t buffer, uint32_t launch, const Aliases& aliases) const {
   if (!chains_) return false;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
-    if (!chains_->beside(launch)[i]) continue;
+    if (!chains_->parallel_to(launch)[i]) continue;
     const auto first = shown_.begin() + launches_[i].first_view;
     if (std::any_of(first, shown_.begin() + launches_[i].end_views(),
-                    [&](const Shown& shown) { return aliases.of(shown.buffer) == buffer; })) {
+                    [&](const ViewSource& shown) { return aliases.of(shown.buffer) == buffer; })) {
       return true;
     }
   }
   return false;
 }
 
-bool Program::may_report_beside(uint32_t launch) const {
+bool LaunchPlan::may_report_in_parallel(uint32_t launch) const {
   for (uint32_t i = 0; chains_ && i < launches_.size(); ++i) {
-    if (chains_->beside(launch)[i] && may_report(*launches_[i].op)) return true;
+    if (chains_->parallel_to(launch)[i] && may_report(*launches_[i].op)) return true;
   }
   return false;
 }
 
 // Lets kernels write an output into the memory of an input that is dead afterwards.
-void Program::share_in_place() {
+void LaunchPlan::reuse_in_place() {
   Aliases aliases(buffers_.size());
   const auto resolve = [&](uint32_t first_view, uint32_t end_view) {
     for (uint32_t k = first_view; k < end_view; ++k) {
@@ -101,9 +101,9 @@ void Program::share_in_place() {
       if (!launch.kernel->may_alias(o) || !is_made || buffers_[output].first != i) continue;
       for (uint32_t from = launch.first_view; from < to - o; ++from) {
         const uint32_t input = shown_[from].buffer;
-        if (!can_write_on(launch, to, from) || buffers_[input].place != Buffer::Place::kBlock ||
+        if (!can_overwrite(launch, to, from) || buffers_[input].place != Buffer::Place::kBlock ||
             buffers_[input].last != i || buffers_[input].bytes != buffers_[output].bytes ||
-            is_used_beside(input, i, aliases)) {
+            is_used_in_parallel(input, i, aliases)) {
           continue;
         }
         buffers_[output].first = buffers_[input].first;
@@ -116,12 +116,12 @@ void Program::share_in_place() {
   }
   resolve(0, static_cast<uint32_t>(shown_.size()));
   for (Filled& each : filled_) each.buffer = aliases.of(each.buffer);
-  find_lives();
+  find_lifetimes();
 }
 
 // The same for inputs of the plan, which a call may allow to be overwritten. Overwriting cannot be
 // undone, so no later launch may fail.
-void Program::find_reuses() {
+void LaunchPlan::find_reuses() {
   const Aliases none(buffers_.size());  // Each buffer represents itself by now.
   uint32_t safe = 0;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
@@ -134,7 +134,7 @@ void Program::find_reuses() {
     if (buffer.place == Buffer::Place::kInput) taken[buffer.index] = true;
   }
   for (uint32_t i = safe; i < launches_.size(); ++i) {
-    if (may_report_beside(i)) continue;
+    if (may_report_in_parallel(i)) continue;
     const Launch& launch = launches_[i];
     for (uint32_t o = 0; o < launch.n_outputs; ++o) {
       const uint32_t to = launch.first_output() + o;
@@ -144,10 +144,10 @@ void Program::find_reuses() {
         continue;
       }
       for (uint32_t from = launch.first_view; from < to - o; ++from) {
-        if (!can_write_on(launch, to, from)) continue;
+        if (!can_overwrite(launch, to, from)) continue;
         const Buffer& input = buffers_[shown_[from].buffer];
         if (input.place != Buffer::Place::kInput || input.last != i || taken[input.index] ||
-            is_used_beside(shown_[from].buffer, i, none)) {
+            is_used_in_parallel(shown_[from].buffer, i, none)) {
           continue;
         }
         taken[input.index] = true;
@@ -160,7 +160,7 @@ void Program::find_reuses() {
             [](const Reuse& a, const Reuse& b) { return a.output < b.output; });
 }
 
-void Program::find_lives() {
+void LaunchPlan::find_lifetimes() {
   for (Buffer& buffer : buffers_) buffer.first = kNone;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     for (uint32_t k = launches_[i].first_view; k < launches_[i].end_views(); ++k) {
@@ -174,19 +174,19 @@ void Program::find_lives() {
 }
 
 // Whether two values may share memory: all uses of one precede all uses of the other.
-class Program::Neighbours {
+class LaunchPlan::LifetimeOverlap {
  public:
-  explicit Neighbours(const Program& program) : program_(program) {
+  explicit LifetimeOverlap(const LaunchPlan& program) : program_(program) {
     if (!program.chains_) return;
     users_.resize(program.buffers_.size());
-    beside_.resize(program.buffers_.size());
+    parallel_.resize(program.buffers_.size());
     for (uint32_t i = 0; i < program.launches_.size(); ++i) {
       const Launch& launch = program.launches_[i];
       for (uint32_t k = launch.first_view; k < launch.end_views(); ++k) {
         const uint32_t buffer = program.shown_[k].buffer;
         if (buffer == kNone) continue;
         users_[buffer].set(i);
-        beside_[buffer] |= program.chains_->beside(i);
+        parallel_[buffer] |= program.chains_->parallel_to(i);
       }
     }
   }
@@ -194,20 +194,20 @@ class Program::Neighbours {
   bool can_share(uint32_t a, uint32_t b) const {
     const Buffer &x = program_.buffers_[a], &y = program_.buffers_[b];
     return (x.last < y.first || y.last < x.first) &&
-           (users_.empty() || (users_[a] & beside_[b]).none());
+           (users_.empty() || (users_[a] & parallel_[b]).none());
   }
 
  private:
-  const Program& program_;
-  std::vector<Chains::Launches> users_, beside_;  // By buffer.
+  const LaunchPlan& program_;
+  std::vector<Chains::Launches> users_, parallel_;  // By buffer.
 };
 
 // Largest buffer first; each at the lowest offset that is free during its lifetime.
-void Program::place_largest_first(std::span<const uint32_t> buffers) {
+void LaunchPlan::allocate_largest_first(std::span<const uint32_t> buffers) {
   std::vector<uint32_t> order(buffers.begin(), buffers.end());
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });
-  const Neighbours neighbours(*this);
+  const LifetimeOverlap neighbours(*this);
   std::vector<uint32_t> placed;  // Sorted by offset.
   for (const uint32_t i : order) {
     Buffer& buffer = buffers_[i];
@@ -232,7 +232,7 @@ void Program::place_largest_first(std::span<const uint32_t> buffers) {
 namespace {
 
 // Free ranges of a block that grows at its end.
-class Gaps {
+class FreeRanges {
  public:
   // Allocates from the smallest range that is large enough.
   uint64_t take(uint64_t bytes) {
@@ -295,13 +295,13 @@ class Gaps {
 }  // namespace
 
 // In order of first use, each in memory freed by values that are dead by then.
-void Program::place_in_turn(std::span<const uint32_t> buffers) {
+void LaunchPlan::allocate_in_launch_order(std::span<const uint32_t> buffers) {
   std::vector<uint32_t> by_first(buffers.begin(), buffers.end()), by_last = by_first;
   std::stable_sort(by_first.begin(), by_first.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].first < buffers_[b].first; });
   std::stable_sort(by_last.begin(), by_last.end(),
                    [&](uint32_t a, uint32_t b) { return buffers_[a].last < buffers_[b].last; });
-  Gaps gaps;
+  FreeRanges gaps;
   auto dead = by_last.begin();
   for (const uint32_t i : by_first) {
     for (; buffers_[*dead].last < buffers_[i].first; ++dead) {
@@ -312,10 +312,10 @@ void Program::place_in_turn(std::span<const uint32_t> buffers) {
   block_bytes_ = gaps.end();
 }
 
-void Program::plan() {
+void LaunchPlan::plan() {
   chains_ = Chains::find(*this);
-  find_lives();
-  share_in_place();
+  find_lifetimes();
+  reuse_in_place();
   find_reuses();
   std::vector<uint32_t> buffers;
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
@@ -324,18 +324,18 @@ void Program::plan() {
   }
   constexpr size_t kMaxLargestFirst = 512;
   if (chains_ || buffers.size() <= kMaxLargestFirst) {
-    place_largest_first(buffers);
+    allocate_largest_first(buffers);
   } else {
-    place_in_turn(buffers);
+    allocate_in_launch_order(buffers);
   }
   for (const Output& each : outputs_) {
     if (each.buffer == kNone || buffers_[each.buffer].place != Buffer::Place::kInput) continue;
-    show_as(buffers_[each.buffer], each.type.dtype);
+    require_alignment(buffers_[each.buffer], each.type.dtype);
   }
   for (uint32_t i = 0; i < shown_.size(); ++i) {
     if (shown_[i].buffer != kNone) {
       const Buffer& buffer = buffers_[shown_[i].buffer];
-      if (buffer.place == Buffer::Place::kInput) show_as(buffer, dtype_from_c(views_[i].dtype));
+      if (buffer.place == Buffer::Place::kInput) require_alignment(buffer, dtype_from_c(views_[i].dtype));
       if (buffer.place == Buffer::Place::kScalar) {
         // Each frame holds its own bits.
         shown_[i].scalar = static_cast<uint32_t>(scalars_.size());
@@ -349,7 +349,7 @@ void Program::plan() {
   find_slot_views();
 }
 
-uint32_t Program::slot_of(const Buffer& buffer) const {
+uint32_t LaunchPlan::slot_of(const Buffer& buffer) const {
   switch (buffer.place) {
     case Buffer::Place::kInput:
       return buffer.index;
@@ -364,7 +364,7 @@ uint32_t Program::slot_of(const Buffer& buffer) const {
   return kNone;
 }
 
-void Program::find_slot_views() {
+void LaunchPlan::find_slot_views() {
   std::vector<std::vector<uint32_t>> views(n_slots());
   for (uint32_t i = 0; i < shown_.size(); ++i) {
     const uint32_t buffer = shown_[i].buffer;
@@ -378,7 +378,7 @@ void Program::find_slot_views() {
 }
 
 // A view may read an input as larger elements than the input's own.
-void Program::show_as(const Buffer& buffer, DType dtype) {
+void LaunchPlan::require_alignment(const Buffer& buffer, DType dtype) {
   uint64_t& alignment = inputs_[buffer.index].alignment;
   alignment = std::max<uint64_t>(alignment, size_of(dtype));
 }

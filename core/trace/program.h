@@ -41,17 +41,17 @@ class TripLimit {
   uint64_t left_;
 };
 
-class Program {
+class LaunchPlan {
  public:
   // Runs `code` eagerly and records its launches. `program` is null if they cannot be replayed: the
   // host read a value during the call, or another device took part.
   struct Recorded {
     Tensors outputs;
-    std::unique_ptr<const Program> program;
+    std::unique_ptr<const LaunchPlan> program;
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
   static Recorded record(Scope& scope, Device& device, TensorSpan inputs, const Code& code);
-  ~Program();
+  ~LaunchPlan();
 
   // Whether the inputs have the types, strides, devices and alignment of the recorded ones.
   bool serves(TensorSpan inputs) const;
@@ -62,15 +62,15 @@ class Program {
 
   // repeat() runs the plan as a do-while loop while output `go`, a bool of rank 0, is true. Outputs
   // are fed back to inputs; carried values are double-buffered.
-  struct Feedback {
+  struct Carry {
     uint32_t output, input;  // kNone: fed to no input.
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
   // Whether repeat() can run: `go` and the fed-back outputs have memory of their own in each call,
   // and the types and strides of the latter match the inputs.
-  bool can_repeat(uint32_t go, std::span<const Feedback> feedback) const;
+  bool can_repeat(uint32_t go, std::span<const Carry> feedback) const;
   // Returns the fed-back outputs of the last trip.
-  Tensors repeat(Scope& scope, TensorSpan inputs, uint32_t go, std::span<const Feedback> feedback,
+  Tensors repeat(Scope& scope, TensorSpan inputs, uint32_t go, std::span<const Carry> feedback,
                  TripLimit& limit) const;
 
   // Whether all launches are elementwise or reductions.
@@ -107,7 +107,7 @@ class Program {
     uint32_t first_view;
     uint32_t n_inputs, n_outputs;
     uint64_t workspace_bytes;
-    int64_t took_ns;  // Duration while recording.
+    int64_t duration_ns;  // Duration while recording.
 
     // Its views, in this order: inputs, outputs, workspace.
     uint32_t first_output() const { return first_view + n_inputs; }
@@ -115,7 +115,7 @@ class Program {
     uint32_t end_views() const { return end_outputs() + (workspace_bytes ? 1 : 0); }
   };
   // What a view refers to: bytes of a buffer, or an inline scalar.
-  struct Shown {
+  struct ViewSource {
     uint32_t buffer = kNone;
     uint64_t offset = 0;
     uint32_t scalar = kNone;        // Index in scalars_.
@@ -183,27 +183,27 @@ class Program {
   // Independent chains that run in parallel (program_chains.h).
   class Chains;
 
-  explicit Program(Device& device);
+  explicit LaunchPlan(Device& device);
   // Fuses launches over the same iteration space if the device supports loop kernels.
-  class Fuser;
+  class LoopFuser;
   void fuse(uint32_t flags, std::span<const OwnedAttrs> attrs);
-  void find_lives();
-  void show_as(const Buffer& buffer, DType dtype);
+  void find_lifetimes();
+  void require_alignment(const Buffer& buffer, DType dtype);
   void plan();
   void find_slot_views();
   // Whether the launch may write the output of view `to` into the memory that view `from` reads,
   // for buffers in the block and for inputs alike.
-  bool can_write_on(const Launch& launch, uint32_t to, uint32_t from) const;
+  bool can_overwrite(const Launch& launch, uint32_t to, uint32_t from) const;
   // Union-find of buffers that were merged by in-place reuse.
   class Aliases;
   // Whether another launch that uses the buffer may run in parallel with this one.
-  bool is_used_beside(uint32_t buffer, uint32_t launch, const Aliases& aliases) const;
-  bool may_report_beside(uint32_t launch) const;
-  class Neighbours;
-  void share_in_place();
+  bool is_used_in_parallel(uint32_t buffer, uint32_t launch, const Aliases& aliases) const;
+  bool may_report_in_parallel(uint32_t launch) const;
+  class LifetimeOverlap;
+  void reuse_in_place();
   // Two ways to lay out the block. The first needs less memory; the second takes O(n log n) time.
-  void place_largest_first(std::span<const uint32_t> buffers);
-  void place_in_turn(std::span<const uint32_t> buffers);
+  void allocate_largest_first(std::span<const uint32_t> buffers);
+  void allocate_in_launch_order(std::span<const uint32_t> buffers);
   void find_reuses();
   using Storages = SmallVector<Ref<Storage>, 3>;
 
@@ -226,7 +226,7 @@ class Program {
   // From launch `commits` on, the call cannot be cancelled.
   void launch(Scope& scope, Frame& frame, size_t commits) const;
   void launch_now(Scope& scope, Frame& frame, size_t commits) const;
-  void launch_in_turn(Scope& scope, Frame& frame, size_t commits) const;
+  void launch_serially(Scope& scope, Frame& frame, size_t commits) const;
   // Throws `error` or, if it is NULL, the value error that the launch wrote to the scope's error
   // record.
   void fail(Scope& scope, const Launch& launch, tenon_error* error) const;
@@ -238,14 +238,14 @@ class Program {
   bool replay(Scope& scope, Frame& frame) const;
   const Recording* find_recording(Scope& scope, Frame& frame) const;
   std::unique_ptr<const Recording> make_recording(Scope& scope, Frame& frame) const;
-  bool goes_on(Scope& scope, const Output& go, const Storages& made) const;
+  bool continues(Scope& scope, const Output& go, const Storages& made) const;
   Tensor output(const Output& output, TensorSpan inputs, const Storages& made) const;
 
   Device& device_;
   std::vector<Input> inputs_;
   std::vector<Buffer> buffers_;
   std::vector<Launch> launches_;
-  std::vector<Shown> shown_;                       // By view.
+  std::vector<ViewSource> shown_;                       // By view.
   std::vector<tenon_view> views_;                  // By view, without memory.
   std::vector<std::unique_ptr<int64_t[]>> words_;  // Their sizes and strides.
   std::vector<ElementBits> scalars_;
@@ -261,7 +261,7 @@ class Program {
 
   std::unique_ptr<const Chains> chains_;
 
-  mutable std::atomic<Frame*> spare_{nullptr};  // Reusable frame of an earlier call.
+  mutable std::atomic<Frame*> free_frame_{nullptr};  // Reusable frame of an earlier call.
   mutable std::mutex recording_mutex_;
   mutable std::unique_ptr<const Recording> recording_;
   mutable uint32_t n_enqueued_ =

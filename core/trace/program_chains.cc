@@ -22,25 +22,25 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Running chains in parallel that save less time costs more than it gains.
-constexpr int64_t kWorthwhileNs = 10'000;
+constexpr int64_t kMinParallelNs = 10'000;
 // Durations that make no difference: at most kShortNs, or 1 / kShortPart of the plan if that is
 // more.
 constexpr int64_t kShortNs = 2'000, kShortPart = 256;
 
 }  // namespace
 
-class Program::Chains::Finder {
+class LaunchPlan::Chains::Finder {
  public:
-  Finder(const Program& program, int64_t small, Chains& made)
+  Finder(const LaunchPlan& program, int64_t small, Chains& made)
       : program_(program), small_(small), made_(made) {
     const size_t n = program.launches_.size();
-    made_.beside_.resize(n);
+    made_.parallel_.resize(n);
     Members all(n);
     std::iota(all.begin(), all.end(), 0);
     short_ns_ = std::max(kShortNs, cost(all) / kShortPart);
     find_needs();
-    put_off();
-    take_apart(all);
+    defer_short_launches();
+    partition(all);
   }
 
  private:
@@ -48,15 +48,15 @@ class Program::Chains::Finder {
 
   static Launches set_of(const Members& members);
   void find_needs();
-  void put_off();
-  uint32_t take_apart(const Members& members);
+  void defer_short_launches();
+  uint32_t partition(const Members& members);
   void add(const Members& between, Chain& chain);
   std::vector<Members> part(const Members& members) const;
   int64_t elements(const Launch& launch) const;
   int64_t cost(uint32_t i) const;
   int64_t cost(const Members& members) const;
 
-  const Program& program_;
+  const LaunchPlan& program_;
   const int64_t small_;
   Chains& made_;
   int64_t short_ns_ = 0;
@@ -64,14 +64,14 @@ class Program::Chains::Finder {
   bool found_ = false;           // Whether there are chains worth running as tasks.
 };
 
-auto Program::Chains::Finder::set_of(const Members& members) -> Launches {
+auto LaunchPlan::Chains::Finder::set_of(const Members& members) -> Launches {
   Launches set;
   for (const uint32_t i : members) set.set(i);
   return set;
 }
 
 // Dependencies: writers of what a launch reads, and users of what it overwrites.
-void Program::Chains::Finder::find_needs() {
+void LaunchPlan::Chains::Finder::find_needs() {
   std::vector<uint32_t> writer(program_.buffers_.size(), kNone);
   std::vector<Launches> users(program_.buffers_.size());
   for (uint32_t i = 0; i < program_.launches_.size(); ++i) {
@@ -99,7 +99,7 @@ void Program::Chains::Finder::find_needs() {
 // A short launch without dependencies, such as a fill, would keep earlier launches from being
 // joints. It is made to wait for whatever all of its readers wait for. If only such launches
 // precede it, it runs before all others.
-void Program::Chains::Finder::put_off() {
+void LaunchPlan::Chains::Finder::defer_short_launches() {
   const auto n = static_cast<uint32_t>(needs_.size());
   const std::vector<Launches> found = needs_;
   Launches first;
@@ -126,7 +126,7 @@ void Program::Chains::Finder::put_off() {
 }
 
 // Partitions launches by their dependencies. Chains too short to run as tasks are merged into one.
-auto Program::Chains::Finder::part(const Members& members) const -> std::vector<Members> {
+auto LaunchPlan::Chains::Finder::part(const Members& members) const -> std::vector<Members> {
   std::vector<Members> parts;
   for (const uint32_t i : members) {
     Members own = {i};
@@ -151,7 +151,7 @@ auto Program::Chains::Finder::part(const Members& members) const -> std::vector<
 }
 
 // Size of the first input or the first output, whichever is larger.
-int64_t Program::Chains::Finder::elements(const Launch& launch) const {
+int64_t LaunchPlan::Chains::Finder::elements(const Launch& launch) const {
   const auto count = [](const tenon_view& x) {
     return std::accumulate(x.sizes, x.sizes + x.rank, int64_t{1}, std::multiplies<>());
   };
@@ -159,31 +159,31 @@ int64_t Program::Chains::Finder::elements(const Launch& launch) const {
                   count(program_.views_[launch.first_output()]));
 }
 
-int64_t Program::Chains::Finder::cost(uint32_t i) const {
+int64_t LaunchPlan::Chains::Finder::cost(uint32_t i) const {
   const Launch& launch = program_.launches_[i];
   const bool is_small = launch.kernel->loop_line() && elements(launch) <= small_;
-  return is_small ? 0 : launch.took_ns;
+  return is_small ? 0 : launch.duration_ns;
 }
 
-int64_t Program::Chains::Finder::cost(const Members& members) const {
+int64_t LaunchPlan::Chains::Finder::cost(const Members& members) const {
   int64_t sum = 0;
   for (const uint32_t i : members) sum += cost(i);
   return sum;
 }
 
 // Adds a step for the launches between two joints.
-void Program::Chains::Finder::add(const Members& between, Chain& chain) {
+void LaunchPlan::Chains::Finder::add(const Members& between, Chain& chain) {
   const std::vector<Members> parts = part(between);
   int64_t all = 0, longest = 0;
   for (const Members& each : parts) {
     all += cost(each);
     longest = std::max(longest, cost(each));
   }
-  Step step = {.last = between.back(), .hands_over = all - longest >= kWorthwhileNs};
+  Step step = {.last = between.back(), .runs_as_tasks = all - longest >= kMinParallelNs};
   const size_t n_chains = made_.chains_.size();
-  const bool had_found = std::exchange(found_, step.hands_over);
+  const bool had_found = std::exchange(found_, step.runs_as_tasks);
   if (parts.size() > 1) {
-    for (const Members& each : parts) step.chains.push_back(take_apart(each));
+    for (const Members& each : parts) step.chains.push_back(partition(each));
   }
   if (!found_) {
     made_.chains_.resize(n_chains);
@@ -193,13 +193,13 @@ void Program::Chains::Finder::add(const Members& between, Chain& chain) {
   }
   const Launches together = set_of(between);
   for (const Members& each : parts) {
-    for (const uint32_t i : each) made_.beside_[i] |= together & ~set_of(each);
+    for (const uint32_t i : each) made_.parallel_[i] |= together & ~set_of(each);
   }
   chain.push_back(std::move(step));
 }
 
 // Makes a chain of these launches and returns its index.
-uint32_t Program::Chains::Finder::take_apart(const Members& members) {
+uint32_t LaunchPlan::Chains::Finder::partition(const Members& members) {
   Chain chain;
   const Launches all = set_of(members);
   Members between;
@@ -221,15 +221,15 @@ uint32_t Program::Chains::Finder::take_apart(const Members& members) {
   return static_cast<uint32_t>(made_.chains_.size() - 1);
 }
 
-std::unique_ptr<const Program::Chains> Program::Chains::find(const Program& program,
+std::unique_ptr<const LaunchPlan::Chains> LaunchPlan::Chains::find(const LaunchPlan& program,
                                                              int64_t small) {
   const Device& device = program.device_;
   const bool can_run = device.synchronous() && device.host_visible() &&
                        device.calls().run_tasks != run_sequentially &&
                        device.properties().compute_units > 1;
-  int64_t took_ns = 0;
-  for (const Launch& launch : program.launches_) took_ns += launch.took_ns;
-  if (!can_run || took_ns < kWorthwhileNs || program.launches_.size() > kMost) return nullptr;
+  int64_t duration_ns = 0;
+  for (const Launch& launch : program.launches_) duration_ns += launch.duration_ns;
+  if (!can_run || duration_ns < kMinParallelNs || program.launches_.size() > kMaxLaunches) return nullptr;
   auto made = std::make_unique<Chains>();
   Finder(program, small, *made);
   return made->chains_.size() > 1 ? std::move(made) : nullptr;
@@ -237,9 +237,9 @@ std::unique_ptr<const Program::Chains> Program::Chains::find(const Program& prog
 
 // ---- running
 
-class Program::Chains::Call {
+class LaunchPlan::Chains::Call {
  public:
-  Call(const Chains& chains, const Program& program, Scope& scope, Frame& frame, size_t commits)
+  Call(const Chains& chains, const LaunchPlan& program, Scope& scope, Frame& frame, size_t commits)
       : chains_(chains),
         program_(program),
         scope_(scope),
@@ -267,7 +267,7 @@ class Program::Chains::Call {
   void find_wrong(uint32_t i, const tenon_error_record& record);
 
   const Chains& chains_;
-  const Program& program_;
+  const LaunchPlan& program_;
   Scope& scope_;
   Frame& frame_;
   const size_t commits_;
@@ -282,7 +282,7 @@ class Program::Chains::Call {
   tenon_error_record record_ = {};
 };
 
-void Program::Chains::Call::run(const Chain& chain, uint32_t last) {
+void LaunchPlan::Chains::Call::run(const Chain& chain, uint32_t last) {
   tenon_error_record record = {};
   for (const Step& step : chain) {
     if (step.launch == kNone) {
@@ -296,7 +296,7 @@ void Program::Chains::Call::run(const Chain& chain, uint32_t last) {
   }
 }
 
-void Program::Chains::Call::run_chains(const Step& step, uint32_t last) {
+void LaunchPlan::Chains::Call::run_chains(const Step& step, uint32_t last) {
   struct Chosen {
     Call& call;
     const Step& step;
@@ -310,11 +310,11 @@ void Program::Chains::Call::run_chains(const Step& step, uint32_t last) {
           },
       .payload = &chosen,
       .n = step.chains.size()};
-  const auto run_tasks = step.hands_over ? program_.device_.calls().run_tasks : run_sequentially;
+  const auto run_tasks = step.runs_as_tasks ? program_.device_.calls().run_tasks : run_sequentially;
   run_tasks(stream_, &tasks);
 }
 
-void Program::Chains::Call::launch(uint32_t i, tenon_error_record& record) {
+void LaunchPlan::Chains::Call::launch(uint32_t i, tenon_error_record& record) {
   const Launch& each = program_.launches_[i];
   tenon_launch& arguments = frame_.launches[i];
   arguments.record = &record;
@@ -329,7 +329,7 @@ void Program::Chains::Call::launch(uint32_t i, tenon_error_record& record) {
   }
 }
 
-void Program::Chains::Call::fail(uint32_t i, tenon_error* error) {
+void LaunchPlan::Chains::Call::fail(uint32_t i, tenon_error* error) {
   const std::lock_guard lock(mutex_);
   if (i < failed_) {
     std::swap(error, error_);
@@ -338,7 +338,7 @@ void Program::Chains::Call::fail(uint32_t i, tenon_error* error) {
   if (error) release_error(error);
 }
 
-void Program::Chains::Call::find_wrong(uint32_t i, const tenon_error_record& record) {
+void LaunchPlan::Chains::Call::find_wrong(uint32_t i, const tenon_error_record& record) {
   const std::lock_guard lock(mutex_);
   if (i >= wrong_) return;
   wrong_ = i;
@@ -349,7 +349,7 @@ void Program::Chains::Call::find_wrong(uint32_t i, const tenon_error_record& rec
   }
 }
 
-bool Program::Chains::run(const Program& program, Scope& scope, Frame& frame,
+bool LaunchPlan::Chains::run(const LaunchPlan& program, Scope& scope, Frame& frame,
                           size_t commits) const {
   if (scope.is_profiled()) return false;
   const uint32_t number = n_calls_++ % kPeriod;
@@ -362,7 +362,7 @@ bool Program::Chains::run(const Program& program, Scope& scope, Frame& frame,
   if (together) {
     Call(*this, program, scope, frame, commits).run();
   } else {
-    program.launch_in_turn(scope, frame, commits);
+    program.launch_serially(scope, frame, commits);
   }
   if (is_trial) {
     const int64_t took = std::chrono::nanoseconds(Clock::now() - began).count();

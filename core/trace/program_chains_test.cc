@@ -35,7 +35,7 @@ Tensor tower(const Tensor& x, const Tensor& w, int n = 3) {
   return y;
 }
 
-class ProgramChains : public ::testing::Test {
+class PlanChains : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!testing::has_plugin("cpu")) GTEST_SKIP() << "this build has no cpu";
@@ -59,12 +59,12 @@ class ProgramChains : public ::testing::Test {
   void TearDown() override { enter_.reset(); }
 
   Scope& scope() { return *scope_; }
-  std::unique_ptr<const Program> record(const Program::Code& code, Tensors inputs) {
+  std::unique_ptr<const LaunchPlan> record(const LaunchPlan::Code& code, Tensors inputs) {
     code(inputs);  // The first call takes longer.
-    return Program::record(scope(), scope().device(), inputs, code).program;
+    return LaunchPlan::record(scope(), scope().device(), inputs, code).program;
   }
   // Number of tasks that the trial calls run. Expects the outputs of `code` from each call.
-  uint64_t expect_same(const Program::Code& code, Tensors inputs) {
+  uint64_t expect_same(const LaunchPlan::Code& code, Tensors inputs) {
     const auto program = record(code, inputs);
     const Tensors want = code(inputs);
     const uint64_t before = counted().tasks;
@@ -82,7 +82,7 @@ class ProgramChains : public ::testing::Test {
   std::unique_ptr<Scope::Enter> enter_;
 };
 
-TEST_F(ProgramChains, AreTheTowersOfANetwork) {
+TEST_F(PlanChains, AreTheTowersOfANetwork) {
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
         const Tensor x = exp(in[0]);
@@ -92,7 +92,7 @@ TEST_F(ProgramChains, AreTheTowersOfANetwork) {
   EXPECT_EQ(tasks, 2u * kTrials / 2);
 }
 
-TEST_F(ProgramChains, MayContainInnerChains) {
+TEST_F(PlanChains, MayContainInnerChains) {
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
         const Tensor left = tower(in[0], in[1]), right = tower(in[0], in[2]);
@@ -103,7 +103,7 @@ TEST_F(ProgramChains, MayContainInnerChains) {
   EXPECT_EQ(tasks, 4u * kTrials / 2);
 }
 
-TEST_F(ProgramChains, AreThoseOfATrainingStep) {
+TEST_F(PlanChains, AreThoseOfATrainingStep) {
   const uint64_t tasks = expect_same(
       [&](TensorSpan in) {
         const auto tape = Ref<Tape>::adopt(new Tape(scope_, {.persistent = true}));
@@ -117,7 +117,7 @@ TEST_F(ProgramChains, AreThoseOfATrainingStep) {
   EXPECT_GT(tasks, 0u);
 }
 
-TEST_F(ProgramChains, AreNotUsedForShortLaunches) {
+TEST_F(PlanChains, AreNotUsedForShortLaunches) {
   const auto small = [](double x) { return make(DType::kF32, {2}, {x, x}); };
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
@@ -127,7 +127,7 @@ TEST_F(ProgramChains, AreNotUsedForShortLaunches) {
   EXPECT_EQ(tasks, 0u);
 }
 
-TEST_F(ProgramChains, AreNotUsedOnOneThread) {
+TEST_F(PlanChains, AreNotUsedOnOneThread) {
   enter(1);
   const uint64_t tasks = expect_same(
       [](TensorSpan in) {
@@ -138,8 +138,8 @@ TEST_F(ProgramChains, AreNotUsedOnOneThread) {
 }
 
 // The last launch of each tower may overwrite the input, which the other tower may still read.
-TEST_F(ProgramChains, DoNotOverwriteInputsOfParallelChains) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(PlanChains, DoNotOverwriteInputsOfParallelChains) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{sum(tower(in[0], in[1], 6)) + in[0], sum(tower(in[0], in[2])) + in[0]};
   };
   const Tensors constants = {matrix(0.2), matrix(0.3)};
@@ -154,8 +154,8 @@ TEST_F(ProgramChains, DoNotOverwriteInputsOfParallelChains) {
   }
 }
 
-TEST_F(ProgramChains, ReportTheFirstFailureInPlanOrder) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(PlanChains, ReportTheFirstFailureInPlanOrder) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor late = gather(tower(in[0], in[1], 6), in[2], 0);
     const Tensor soon = gather(in[0], in[3], 0);
     return Tensors{tower(late, in[1]), tower(soon, in[1])};
@@ -181,8 +181,8 @@ TEST_F(ProgramChains, ReportTheFirstFailureInPlanOrder) {
 }
 
 // Whether a launch is short is measured by the clock, so a short one may occasionally seem long.
-TEST_F(ProgramChains, AreFoundDespiteShortFirstLaunches) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(PlanChains, AreFoundDespiteShortFirstLaunches) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor a = fill(number(2), Dims{1, 1}, DType::kF32),
                  b = fill(number(3), Dims{1, 1}, DType::kF32);
     return Tensors{tower(in[0], in[1]) * a, (tower(in[0], in[2]) + a) * b};
@@ -194,8 +194,8 @@ TEST_F(ProgramChains, AreFoundDespiteShortFirstLaunches) {
   EXPECT_EQ(tasks, 2u * kTrials / 2);
 }
 
-TEST_F(ProgramChains, CanBeCancelled) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(PlanChains, CanBeCancelled) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{tower(in[0], in[1]), tower(in[0], in[2])};
   };
   const Tensors inputs = {matrix(0.1), matrix(0.2), matrix(0.3)};
@@ -212,15 +212,15 @@ TEST_F(ProgramChains, CanBeCancelled) {
 }
 
 // Cancelled calls leave donated inputs unchanged.
-TEST_F(ProgramChains, OverwriteNoInputsIfCancelled) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(PlanChains, OverwriteNoInputsIfCancelled) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor left = tower(in[0], in[1]);
     const Tensor inner = tower(left, in[1]) + tower(left, in[2]);
     return Tensors{inner, sum(tower(in[3], in[2], 8)) + in[3]};
   };
   const Tensors inputs = {matrix(0.1), matrix(0.2), matrix(0.3)};
   const Doubles before = values_of(matrix(0.4));
-  std::unique_ptr<const Program> program;
+  std::unique_ptr<const LaunchPlan> program;
   for (uint64_t call = 0; call < 80; ++call) {
     enter_again();
     if (call % kTrials == 0) {

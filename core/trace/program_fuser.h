@@ -4,8 +4,8 @@
 // anchor kernel such as a matmul.
 //
 // program_fuse.cc groups launches, program_loops.cc builds the loops. Both take O(n) time for n
-// launches: groups have at most kMostInstructions members, a launch without shared operands is
-// compared with at most kMaxNear groups, and grouping runs at most kMaxRounds times.
+// launches: groups have at most kMaxInstructions members, a launch without shared operands is
+// compared with at most kMaxSmallGroups groups, and grouping runs at most kMaxRounds times.
 
 #pragma once
 
@@ -17,20 +17,20 @@
 
 namespace tenon {
 
-class Program::Fuser {
+class LaunchPlan::LoopFuser {
  public:
   // `attrs` has one entry per launch.
-  Fuser(Program& program, uint32_t flags, std::span<const OwnedAttrs> attrs)
+  LoopFuser(LaunchPlan& program, uint32_t flags, std::span<const OwnedAttrs> attrs)
       : program_(program), flags_(flags), attrs_(attrs) {}
 
   void run();
 
   // Launches with at most this many elements are fused even if they share no operands, because
   // launch overhead dominates.
-  static constexpr int64_t kSmall = 4096;
+  static constexpr int64_t kMaxSmallElements = 4096;
   // Maximum number of groups of one size that such a launch is compared with, and maximum number of
   // grouping rounds; a new round starts if the device rejects a loop.
-  static constexpr size_t kMaxNear = 16, kMaxRounds = 8;
+  static constexpr size_t kMaxSmallGroups = 16, kMaxRounds = 8;
 
  private:
   struct Group {
@@ -60,7 +60,7 @@ class Program::Fuser {
 
   const Launch& launch(uint32_t i) const { return program_.launches_[i]; }
   const tenon_view& view(uint32_t k) const { return program_.views_[k]; }
-  const Shown& shown(uint32_t k) const { return program_.shown_[k]; }
+  const ViewSource& shown(uint32_t k) const { return program_.shown_[k]; }
   std::vector<uint32_t> inputs_of(uint32_t i) const;
   uint32_t output_of(uint32_t i) const { return launch(i).first_view + launch(i).n_inputs; }
 
@@ -69,59 +69,59 @@ class Program::Fuser {
   void find_groups();
   std::optional<uint32_t> axes_reduced_by(uint32_t i) const;
   bool can_join(uint32_t i);
-  bool can_lead(uint32_t i) const;
-  bool writes_anew(uint32_t i) const;
+  bool can_be_anchor(uint32_t i) const;
+  bool writes_new_buffer(uint32_t i) const;
   Ints sizes_of_launch(uint32_t i) const;
-  bool is_per_row(uint32_t i) const { return is_on_rows_[i] || reduced_[i] != 0; }
-  Group* giver(uint32_t k);
-  bool is_of_value(uint32_t k) const;
-  bool is_dense_value(uint32_t k) const;
-  bool is_value(uint32_t k) const;
-  bool repeats_rows(uint32_t k, const Group& group) const;
-  static bool is_rows_of(const Ints& sizes, const Group& group);
-  static bool goes_over_rows(const Group& a, const Group& b);
-  uint32_t stage_behind(uint32_t i) const;
+  bool is_per_row(uint32_t i) const { return is_per_row_elementwise_[i] || reduced_[i] != 0; }
+  Group* producer_group(uint32_t k);
+  bool reads_output_from_start(uint32_t k) const;
+  bool is_dense_output(uint32_t k) const;
+  bool is_exact_output(uint32_t k) const;
+  bool broadcasts_rows(uint32_t k, const Group& group) const;
+  static bool is_row_shape_of(const Ints& sizes, const Group& group);
+  static bool iterates_over_rows_of(const Group& a, const Group& b);
+  uint32_t stage_after(uint32_t i) const;
   bool can_read(uint32_t i, uint32_t k, const Group& group) const;
-  void look_at(uint32_t i);
+  void add_launch(uint32_t i);
   void close_if_overwritten(uint32_t i);
   void join(uint32_t i);
   void add_group(Group group);
   bool fit(const Group& a, const Group& b) const;
-  bool is_beside(uint32_t i, const Group& group) const;
+  bool may_run_in_parallel(uint32_t i, const Group& group) const;
   void absorb(Group& own, Group& other);
-  std::vector<uint32_t>& near(const Ints& sizes);
-  Group* find_near(uint32_t i, const Group& own);
-  bool is_alike(uint32_t a, uint32_t b) const;
+  std::vector<uint32_t>& small_groups(const Ints& sizes);
+  Group* find_small_group(uint32_t i, const Group& own);
+  bool is_same_operand(uint32_t a, uint32_t b) const;
   uint32_t add_read(std::vector<uint32_t>& reads, uint32_t k) const;
 
   // ---- building loops
 
   bool make_loops();
   std::optional<Group::Loop> make(const Group& group);
-  bool repeats_along(uint32_t k, uint32_t axes) const;
-  bool are_seen(std::span<const uint32_t> views) const;
-  LoopSpec::Head head_of(const Group& group) const;
+  bool is_broadcast_along(uint32_t k, uint32_t axes) const;
+  bool are_addressable(std::span<const uint32_t> views) const;
+  LoopSpec::Head anchor_of(const Group& group) const;
   Source add_input(Reads& reads, const Group& group, uint32_t i, uint32_t k);
   OwnedAttrs attrs_in_loop(uint32_t i) const;
-  uint32_t in_loop(uint32_t k, const Group& group, bool per_row);
+  uint32_t view_in_loop(uint32_t k, const Group& group, bool per_row);
   std::string name_of(const Group& group) const;
   void rewrite();
 
-  Program& program_;
+  LaunchPlan& program_;
   uint32_t flags_;
   std::span<const OwnedAttrs> attrs_;
   std::vector<uint32_t> writer_;     // By buffer: last launch so far that wrote it.
   std::vector<uint32_t> n_readers_;  // By buffer: number of launch views that read it.
   // By launch:
-  std::vector<bool> is_single_;    // A reduction or anchor excluded from fusion.
+  std::vector<bool> is_excluded_;    // A reduction or anchor excluded from fusion.
   std::vector<uint32_t> reduced_;  // Mask of reduced axes; 0 if elementwise.
   std::vector<uint32_t> stage_;    // Stage in its loop, if it is in a group.
-  std::vector<bool> is_on_rows_;   // Elementwise, with one element per row.
+  std::vector<bool> is_per_row_elementwise_;   // Elementwise, with one element per row.
   std::vector<uint32_t> group_;
   std::vector<Group> groups_;
   size_t first_open_ = 0;  // All groups before this index are closed.
   // By size: the most recent groups without an anchor that may still be open and have room.
-  std::map<std::vector<int64_t>, std::vector<uint32_t>> near_;
+  std::map<std::vector<int64_t>, std::vector<uint32_t>> small_groups_;
 };
 
 // The shape of a per-row value: with the row's axes kept as size 1, or removed.

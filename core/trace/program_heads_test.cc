@@ -5,12 +5,12 @@
 namespace tenon {
 namespace {
 
-using HeadPrograms = testing::LaunchPlanTest;
+using EpilogueFusion = testing::LaunchPlanTest;
 
 Tensor dense(const Tensor& x, const Tensor& w, const Tensor& bias) { return matmul(x, w) + bias; }
 
-TEST_P(HeadPrograms, FuseADenseLayerIntoOneLaunch) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(EpilogueFusion, FuseADenseLayerIntoOneLaunch) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{relu(dense(in[0], in[1], in[2]))};
   };
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5}}), 1u);
@@ -20,8 +20,8 @@ TEST_P(HeadPrograms, FuseADenseLayerIntoOneLaunch) {
   EXPECT_EQ(expect_same(code, {Dims{2, 3, 4}, Dims{2, 4, 5}, Dims{2, 1, 5}}), 1u);
 }
 
-TEST_P(HeadPrograms, OutputIntermediateValuesOfTheEpilogue) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(EpilogueFusion, OutputIntermediateValuesOfTheEpilogue) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]), y = tanh(z), s = y * y;
     return Tensors{s, y, z, s + in[2]};
   };
@@ -29,46 +29,46 @@ TEST_P(HeadPrograms, OutputIntermediateValuesOfTheEpilogue) {
 }
 
 // A value of the anchor's shape that is computed before it becomes part of the epilogue.
-TEST_P(HeadPrograms, FuseLaunchesBeforeTheAnchor) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(EpilogueFusion, FuseLaunchesBeforeTheAnchor) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor before = exp(in[2]);
     return Tensors{matmul(in[0], in[1]) * before + before};
   };
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{3, 5}}), 1u);
 }
 
-TEST_P(HeadPrograms, LaunchProducersOfAnchorInputsSeparately) {
-  const Program::Code code = [](TensorSpan in) { return Tensors{tanh(matmul(exp(in[0]), in[1]))}; };
+TEST_P(EpilogueFusion, LaunchProducersOfAnchorInputsSeparately) {
+  const LaunchPlan::Code code = [](TensorSpan in) { return Tensors{tanh(matmul(exp(in[0]), in[1]))}; };
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
-TEST_P(HeadPrograms, HaveOneAnchorEach) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(EpilogueFusion, HaveOneAnchorEach) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{tanh(matmul(in[0], in[1]) + matmul(in[0], in[2]))};
   };
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{4, 5}}), 2u);
-  const Program::Code twice = [](TensorSpan in) {
+  const LaunchPlan::Code twice = [](TensorSpan in) {
     return Tensors{tanh(matmul(tanh(matmul(in[0], in[1])), in[2]))};
   };
   EXPECT_EQ(expect_same(twice, {Dims{3, 4}, Dims{4, 5}, Dims{5, 6}}), 2u);
 }
 
-TEST_P(HeadPrograms, DoNotFuseRowsOrOtherShapes) {
-  const Program::Code rows = [](TensorSpan in) {
+TEST_P(EpilogueFusion, DoNotFuseRowsOrOtherShapes) {
+  const LaunchPlan::Code rows = [](TensorSpan in) {
     return Tensors{softmax(matmul(in[0], in[1]) + in[2], -1)};
   };
   EXPECT_EQ(expect_same(rows, {Dims{3, 4}, Dims{4, 5}, Dims{5}}), 2u);
-  const Program::Code wider = [](TensorSpan in) { return Tensors{matmul(in[0], in[1]) + in[2]}; };
+  const LaunchPlan::Code wider = [](TensorSpan in) { return Tensors{matmul(in[0], in[1]) + in[2]}; };
   EXPECT_EQ(expect_same(wider, {Dims{3, 4}, Dims{4, 5}, Dims{2, 3, 5}}), 2u);
-  const Program::Code turned = [](TensorSpan in) {
+  const LaunchPlan::Code turned = [](TensorSpan in) {
     return Tensors{tanh(transpose(matmul(in[0], in[1])))};
   };
   EXPECT_EQ(expect_same(turned, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
 // A reader of the product outside the loop runs before a launch that could be its epilogue.
-TEST_P(HeadPrograms, RunBeforeReadersOfTheirAnchor) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(EpilogueFusion, RunBeforeReadersOfTheirAnchor) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor z = matmul(in[0], in[1]);
     const Tensor other = matmul(z, in[2]);
     return Tensors{tanh(z) + other};
@@ -76,17 +76,17 @@ TEST_P(HeadPrograms, RunBeforeReadersOfTheirAnchor) {
   expect_same(code, {Dims{3, 4}, Dims{4, 5}, Dims{5, 5}});
 }
 
-TEST_P(HeadPrograms, AreNotLight) {
+TEST_P(EpilogueFusion, AreNotLight) {
   const Tensors in = {numbers({3, 4}, 1), numbers({4, 5}, 2), numbers({5}, 3)};
-  const Program::Code layer = [](TensorSpan x) { return Tensors{dense(x[0], x[1], x[2])}; };
+  const LaunchPlan::Code layer = [](TensorSpan x) { return Tensors{dense(x[0], x[1], x[2])}; };
   EXPECT_FALSE(record(layer, in)->is_light());
-  const Program::Code mean_of_squares = [](TensorSpan x) {
+  const LaunchPlan::Code mean_of_squares = [](TensorSpan x) {
     return Tensors{mean(x[0] * x[0]) * 2.0};
   };
   EXPECT_TRUE(record(mean_of_squares, in)->is_light());
 }
 
-INSTANTIATE_TEST_SUITE_P(, HeadPrograms, ::testing::Values("ref"),
+INSTANTIATE_TEST_SUITE_P(, EpilogueFusion, ::testing::Values("ref"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-void Program::Fuser::run() {
+void LaunchPlan::LoopFuser::run() {
   n_readers_.assign(program_.buffers_.size(), 0);
-  is_single_.assign(program_.launches_.size(), false);
+  is_excluded_.assign(program_.launches_.size(), false);
   for (uint32_t i = 0; i < program_.launches_.size(); ++i) {
     for (const uint32_t k : inputs_of(i)) {
       if (shown(k).buffer != kNone) ++n_readers_[shown(k).buffer];
@@ -29,14 +29,14 @@ void Program::Fuser::run() {
 
 // Returns false if the device rejected a group with reductions or an anchor. These are then
 // excluded from fusion, so that the rest of the group can become a loop.
-bool Program::Fuser::make_loops() {
+bool LaunchPlan::LoopFuser::make_loops() {
   bool is_done = true;
   for (Group& group : groups_) {
     if (group.members.size() < 2) continue;
     group.loop = make(group);
     if (group.loop || (group.row_axes == 0 && group.head == kNone)) continue;
     for (const uint32_t i : group.members) {
-      is_single_[i] = is_single_[i] || reduced_[i] != 0 || i == group.head;
+      is_excluded_[i] = is_excluded_[i] || reduced_[i] != 0 || i == group.head;
     }
     is_done = false;
   }
@@ -44,7 +44,7 @@ bool Program::Fuser::make_loops() {
 }
 
 // Whether a view is broadcast along these axes.
-bool Program::Fuser::repeats_along(uint32_t k, uint32_t axes) const {
+bool LaunchPlan::LoopFuser::is_broadcast_along(uint32_t k, uint32_t axes) const {
   const tenon_view& x = view(k);
   bool repeats = false;
   for (size_t axis = 0; axis < x.rank; ++axis) {
@@ -56,16 +56,16 @@ bool Program::Fuser::repeats_along(uint32_t k, uint32_t axes) const {
 }
 
 // The source of an external input that launch `i` reads by view `k`; added if it is new.
-Program::Fuser::Source Program::Fuser::add_input(Reads& reads, const Group& group, uint32_t i,
+LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, const Group& group, uint32_t i,
                                                  uint32_t k) {
   const bool per_row = view(k).strides_class != TENON_STRIDES_UNIFORM &&
-                       (is_on_rows_[i] || (reads.has_elements && repeats_along(k, group.row_axes)));
-  const uint32_t own = in_loop(k, group, per_row);
+                       (is_per_row_elementwise_[i] || (reads.has_elements && is_broadcast_along(k, group.row_axes)));
+  const uint32_t own = view_in_loop(k, group, per_row);
   if (per_row) return {Source::Kind::kRows, add_read(reads.rows, own)};
   return {Source::Kind::kElements, add_read(reads.elements, own)};
 }
 
-std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& group) {
+std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(const Group& group) {
   std::unordered_map<uint32_t, uint32_t> given;  // By buffer: the member that writes it.
   for (uint32_t n = 0; n < group.members.size(); ++n) {
     given[shown(output_of(group.members[n])).buffer] = n;
@@ -76,8 +76,8 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
     if (i == group.head) continue;
     for (const uint32_t k : inputs_of(i)) {
       reads.has_elements =
-          reads.has_elements || (!given.contains(shown(k).buffer) && !is_on_rows_[i] &&
-                                 !repeats_along(k, group.row_axes));
+          reads.has_elements || (!given.contains(shown(k).buffer) && !is_per_row_elementwise_[i] &&
+                                 !is_broadcast_along(k, group.row_axes));
     }
   }
   std::vector<Source> sources;  // Operands of the instructions, in order.
@@ -110,7 +110,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
   Group::Loop loop = {launch(group.members.back()), {}};
   size_t head_at = 0;  // Index among the members.
   if (group.head != kNone) {
-    spec.head = head_of(group);
+    spec.head = anchor_of(group);
     loop.views = inputs_of(group.head);
     loop.launch.workspace_bytes = launch(group.head).workspace_bytes;
     // Error reports and is_light() treat the launch as its anchor.
@@ -147,11 +147,11 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
                            n_readers_[buffer] == n_own_readers[n];
     if (is_inside) continue;
     spec.outputs.push_back(value_of(n));
-    loop.views.push_back(in_loop(output_of(i), group, is_per_row(i)));
+    loop.views.push_back(view_in_loop(output_of(i), group, is_per_row(i)));
   }
   if (spec.outputs.empty()) return std::nullopt;
   const bool goes_in_parts = group.row_axes == 0 && group.head == kNone;
-  if (!goes_in_parts && !are_seen(loop.views)) return std::nullopt;
+  if (!goes_in_parts && !are_addressable(loop.views)) return std::nullopt;
   if (loop.launch.workspace_bytes != 0) loop.views.push_back(launch(group.head).end_outputs());
   const auto is_among = [](const auto& inputs) {
     return std::any_of(inputs.begin(), inputs.end(),
@@ -168,7 +168,7 @@ std::optional<Program::Fuser::Group::Loop> Program::Fuser::make(const Group& gro
 }
 
 // Whether kernels can address these views whole.
-bool Program::Fuser::are_seen(std::span<const uint32_t> views) const {
+bool LaunchPlan::LoopFuser::are_addressable(std::span<const uint32_t> views) const {
   const uint64_t most = program_.device_.properties().max_operand_bytes;
   return most == 0 || std::all_of(views.begin(), views.end(), [&](uint32_t k) {
            const tenon_view& x = view(k);
@@ -183,7 +183,7 @@ bool Program::Fuser::are_seen(std::span<const uint32_t> views) const {
          });
 }
 
-LoopSpec::Head Program::Fuser::head_of(const Group& group) const {
+LoopSpec::Head LaunchPlan::LoopFuser::anchor_of(const Group& group) const {
   const Launch& own = launch(group.head);
   LoopSpec::Head head;
   head.line = own.kernel->anchor_line();
@@ -196,7 +196,7 @@ LoopSpec::Head Program::Fuser::head_of(const Group& group) const {
 }
 
 // Normalises equivalent reductions to the same attributes.
-OwnedAttrs Program::Fuser::attrs_in_loop(uint32_t i) const {
+OwnedAttrs LaunchPlan::LoopFuser::attrs_in_loop(uint32_t i) const {
   if (reduced_[i] == 0) return attrs_[i];
   if (attrs_[i].view().type == &attrs_type<ArgReduceAttrs>()) {
     return OwnedAttrs(
@@ -210,7 +210,7 @@ OwnedAttrs Program::Fuser::attrs_in_loop(uint32_t i) const {
 }
 
 // The view in the loop's shape: per row, or per element. Added if it differs.
-uint32_t Program::Fuser::in_loop(uint32_t k, const Group& group, bool per_row) {
+uint32_t LaunchPlan::LoopFuser::view_in_loop(uint32_t k, const Group& group, bool per_row) {
   const Ints sizes = per_row ? rows_of(group.sizes, group.row_axes, true) : group.sizes;
   const tenon_view& x = view(k);
   if (sizes_of(x) == sizes) return k;
@@ -234,13 +234,13 @@ uint32_t Program::Fuser::in_loop(uint32_t k, const Group& group, bool per_row) {
                        : is_dense ? TENON_STRIDES_DENSE
                                   : TENON_STRIDES_STRIDED;
   program_.words_.push_back(std::move(words));
-  program_.shown_.push_back(Shown(shown(k)));
+  program_.shown_.push_back(ViewSource(shown(k)));
   program_.views_.push_back(made);
   return static_cast<uint32_t>(program_.views_.size() - 1);
 }
 
 // "fused(mul, add x2, tanh)", or with an anchor "fused(matmul, add, tanh)".
-std::string Program::Fuser::name_of(const Group& group) const {
+std::string LaunchPlan::LoopFuser::name_of(const Group& group) const {
   std::vector<uint32_t> members = group.members;
   if (group.head != kNone) {
     const auto head = std::find(members.begin(), members.end(), group.head);
@@ -258,10 +258,10 @@ std::string Program::Fuser::name_of(const Group& group) const {
   return name + ")";
 }
 
-void Program::Fuser::rewrite() {
+void LaunchPlan::LoopFuser::rewrite() {
   std::vector<Launch> launches;
   std::vector<tenon_view> views;
-  std::vector<Shown> all_shown;
+  std::vector<ViewSource> all_shown;
   const auto keep_view = [&](uint32_t k) {
     views.push_back(view(k));
     all_shown.push_back(shown(k));
@@ -272,9 +272,9 @@ void Program::Fuser::rewrite() {
     if (group && group->loop) {
       if (group->members.back() != i) continue;
       launches.push_back(group->loop->launch);
-      launches.back().took_ns = 0;
+      launches.back().duration_ns = 0;
       for (const uint32_t member : group->members) {
-        launches.back().took_ns += launch(member).took_ns;
+        launches.back().duration_ns += launch(member).duration_ns;
       }
       for (const uint32_t k : group->loop->views) keep_view(k);
     } else {
@@ -290,9 +290,9 @@ void Program::Fuser::rewrite() {
   program_.shown_ = std::move(all_shown);
 }
 
-void Program::fuse(uint32_t flags, std::span<const OwnedAttrs> attrs) {
-  chains_ = Chains::find(*this, Fuser::kSmall);
-  Fuser(*this, flags, attrs).run();
+void LaunchPlan::fuse(uint32_t flags, std::span<const OwnedAttrs> attrs) {
+  chains_ = Chains::find(*this, LoopFuser::kMaxSmallElements);
+  LoopFuser(*this, flags, attrs).run();
 }
 
 }  // namespace tenon

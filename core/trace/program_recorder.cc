@@ -32,9 +32,9 @@ struct InputStorage final : NonMemoryStorage<InputStorage> {
 
 }  // namespace
 
-class Program::Recorder final : public LaunchRecorder {
+class LaunchPlan::Recorder final : public LaunchRecorder {
  public:
-  explicit Recorder(Program& program) : program_(program) {}
+  explicit Recorder(LaunchPlan& program) : program_(program) {}
 
   // The input in the form that `code` receives it.
   Tensor input(const Tensor& x) {
@@ -70,12 +70,12 @@ class Program::Recorder final : public LaunchRecorder {
     made.n_inputs = launch.n_inputs;
     made.n_outputs = launch.n_outputs;
     made.workspace_bytes = launched.workspace ? launch.workspace_size : 0;
-    made.took_ns = launched.took_ns;
+    made.duration_ns = launched.duration_ns;
     for (const Tensor& y : launched.outputs) look_at_device(*y->storage);
     for (uint32_t i = 0; i < launch.n_inputs; ++i) {
       const TensorImpl* x = launched.inputs[i];
       add_view(launch.inputs[i]);
-      Shown& shown = program_.shown_.back();
+      ViewSource& shown = program_.shown_.back();
       if (!x) continue;
       if (x->is_scalar_value()) {
         shown.scalar = static_cast<uint32_t>(program_.scalars_.size());
@@ -202,7 +202,7 @@ class Program::Recorder final : public LaunchRecorder {
     return static_cast<uint32_t>(program_.buffers_.size() - 1);
   }
 
-  void show(Shown& shown, uint32_t buffer, uint64_t byte_offset) {
+  void show(ViewSource& shown, uint32_t buffer, uint64_t byte_offset) {
     shown.buffer = buffer;
     shown.offset = byte_offset - starts_[buffer];
   }
@@ -222,7 +222,7 @@ class Program::Recorder final : public LaunchRecorder {
     program_.shown_.emplace_back();
   }
 
-  Program& program_;
+  LaunchPlan& program_;
   std::unordered_map<const Storage*, uint32_t> known_;  // The latest buffer of each storage.
   std::vector<uint64_t> starts_;                        // By buffer: its start offset.
   std::vector<Ref<Storage>> held_;
@@ -230,13 +230,13 @@ class Program::Recorder final : public LaunchRecorder {
   bool is_whole_ = true;
 };
 
-bool Program::is_light() const {
+bool LaunchPlan::is_light() const {
   return std::all_of(launches_.begin(), launches_.end(), [](const Launch& launch) {
     return launch.op->elementwise || launch.op->attrs == &attrs_type<ReduceAttrs>();
   });
 }
 
-bool Program::make_context_owned() const {
+bool LaunchPlan::make_context_owned() const {
   for (const Output& output : outputs_) {
     if (output.buffer != kNone && buffers_[output.buffer].constant) return false;
   }
@@ -250,10 +250,10 @@ bool Program::make_context_owned() const {
   return true;
 }
 
-Program::Recorded Program::record(Scope& scope, Device& device, TensorSpan inputs,
+LaunchPlan::Recorded LaunchPlan::record(Scope& scope, Device& device, TensorSpan inputs,
                                   const Code& code) {
   Recorded result;
-  std::unique_ptr<Program> program(new Program(device));
+  std::unique_ptr<LaunchPlan> program(new LaunchPlan(device));
   Recorder recorder(*program);
   Tensors own;
   for (const Tensor& x : inputs) own.push_back(recorder.input(x));
@@ -262,7 +262,7 @@ Program::Recorded Program::record(Scope& scope, Device& device, TensorSpan input
     result.outputs = recorder.outputs(code(own));
   }
   if (!recorder.is_whole()) return result;
-  if (!is_left_out(scope, "fuse")) program->fuse(scope.context().request_flags(), recorder.attrs());
+  if (!is_disabled(scope, "fuse")) program->fuse(scope.context().request_flags(), recorder.attrs());
   program->plan();
   result.program = std::move(program);
   return result;

@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kFewest = 2;  // Minimum number of launches; replaying a single one saves nothing.
+constexpr size_t kMinLaunches = 2;  // Minimum number of launches; replaying a single one saves nothing.
 constexpr uint64_t kAlign = 64;  // Offsets of slots must stay the same modulo this.
 
 // Whether memory starts aligned, as the device's own allocations do. For imported memory only the
@@ -26,7 +26,7 @@ bool begins_aligned(const Storage& storage) {
 
 }  // namespace
 
-class Program::Recording {
+class LaunchPlan::Recording {
  public:
   // A NULL handle means that the device refused.
   Recording(Device& device, tenon_recording_p* handle, const std::vector<Slot>& slots,
@@ -56,15 +56,15 @@ class Program::Recording {
   std::vector<uint64_t> starts_;  // By slot.
 };
 
-Program::Program(Device& device) : device_(device) {}
+LaunchPlan::LaunchPlan(Device& device) : device_(device) {}
 
-Program::~Program() { delete spare_.load(); }
+LaunchPlan::~LaunchPlan() { delete free_frame_.load(); }
 
-std::unique_ptr<const Program::Recording> Program::make_recording(Scope& scope,
+std::unique_ptr<const LaunchPlan::Recording> LaunchPlan::make_recording(Scope& scope,
                                                                   Frame& frame) const {
   show(frame);
   std::vector<tenon_recorded_operand> operands;
-  for (const Shown& shown : shown_) {
+  for (const ViewSource& shown : shown_) {
     tenon_recorded_operand& made = operands.emplace_back();
     made = {TENON_OPERAND_FIXED, 0, 0};
     if (shown.scalar != kNone) {
@@ -107,15 +107,15 @@ std::unique_ptr<const Program::Recording> Program::make_recording(Scope& scope,
   return std::make_unique<const Recording>(device_, handle, frame.slots, may_report);
 }
 
-const Program::Recording* Program::find_recording(Scope& scope, Frame& frame) const {
+const LaunchPlan::Recording* LaunchPlan::find_recording(Scope& scope, Frame& frame) const {
   std::lock_guard guard(recording_mutex_);
   if (!recording_ && n_enqueued_++ > 0) recording_ = make_recording(scope, frame);
   return recording_ && recording_->serves(frame.slots) ? recording_.get() : nullptr;
 }
 
-bool Program::replay(Scope& scope, Frame& frame) const {
+bool LaunchPlan::replay(Scope& scope, Frame& frame) const {
   // A profiler needs to observe each launch.
-  if (launches_.size() < kFewest || scope.is_profiled()) return false;
+  if (launches_.size() < kMinLaunches || scope.is_profiled()) return false;
   const Recording* recording = find_recording(scope, frame);
   if (!recording) return false;
   scope.check_cancelled();

@@ -26,13 +26,13 @@ Tensor losses(const Tensor& x, const Tensor& labels) {
   return -sum(labels * log_softmax_by_hand(x), {.axes = {-1}});
 }
 
-class RowPrograms : public testing::LaunchPlanTest {
+class RowFusion : public testing::LaunchPlanTest {
  protected:
   bool is_cpu() const { return std::string_view(GetParam()) == "cpu"; }
 };
 
-TEST_P(RowPrograms, FuseASoftmaxIntoOneLaunch) {
-  const Program::Code code = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
+TEST_P(RowFusion, FuseASoftmaxIntoOneLaunch) {
+  const LaunchPlan::Code code = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
   for (const int64_t n : {1, 3, 1000, 5000}) {
     SCOPED_TRACE(n);
     EXPECT_EQ(expect_same(code, {Dims{7, n}}), 1u);
@@ -43,8 +43,8 @@ TEST_P(RowPrograms, FuseASoftmaxIntoOneLaunch) {
 }
 
 // An input that is broadcast along the rows still counts with their full length.
-TEST_P(RowPrograms, HandleInputsBroadcastAlongRows) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, HandleInputsBroadcastAlongRows) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor x = broadcast_to(in[0], Dims{1, 3, 4});
     return Tensors{softmax_by_hand(x), softmax_by_hand(x + exp(x)), sum(exp(in[0] + x), kRows)};
   };
@@ -52,14 +52,14 @@ TEST_P(RowPrograms, HandleInputsBroadcastAlongRows) {
   expect_same(code, {Dims{1}});
 }
 
-TEST_P(RowPrograms, FuseALogSoftmaxIntoOneLaunch) {
+TEST_P(RowFusion, FuseALogSoftmaxIntoOneLaunch) {
   EXPECT_EQ(
       expect_same([](TensorSpan in) { return Tensors{log_softmax_by_hand(in[0])}; }, {Dims{5, 33}}),
       1u);
 }
 
-TEST_P(RowPrograms, FuseALayerNormIntoOneLaunch) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, FuseALayerNormIntoOneLaunch) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{layer_norm_by_hand(in[0], in[1], in[2])};
   };
   for (const int64_t n : {0, 1, 3, 1000, 5000}) {
@@ -69,7 +69,7 @@ TEST_P(RowPrograms, FuseALayerNormIntoOneLaunch) {
 }
 
 // Forward and backward pass in one plan.
-TEST_P(RowPrograms, FuseForwardAndBackwardPassOfRows) {
+TEST_P(RowFusion, FuseForwardAndBackwardPassOfRows) {
   const auto slope = [&](const Tensor& x, const Tensor& dy, const auto& f) {
     const auto t = tape();
     t->watch(x);
@@ -90,7 +90,7 @@ TEST_P(RowPrograms, FuseForwardAndBackwardPassOfRows) {
 }
 
 // The derivatives of the ops, computed from the residuals of the forward pass.
-TEST_P(RowPrograms, FuseDerivativesOfOpsIntoOneLaunch) {
+TEST_P(RowFusion, FuseDerivativesOfOpsIntoOneLaunch) {
   const auto of_softmax = [](TensorSpan in) {
     const Tensor &y = in[0], &dy = in[1];
     return Tensors{y * (dy - sum(dy * y, kRows))};
@@ -105,7 +105,7 @@ TEST_P(RowPrograms, FuseDerivativesOfOpsIntoOneLaunch) {
       1u);
 }
 
-TEST_P(RowPrograms, FuseLossesOfRowsIntoOneLaunch) {
+TEST_P(RowFusion, FuseLossesOfRowsIntoOneLaunch) {
   EXPECT_EQ(expect_same([](TensorSpan in) { return Tensors{losses(in[0], in[1])}; },
                         {Dims{40, 10}, Dims{40, 10}}),
             1u);
@@ -115,7 +115,7 @@ TEST_P(RowPrograms, FuseLossesOfRowsIntoOneLaunch) {
             2u);
 }
 
-TEST_P(RowPrograms, PropagateNaNAndInfinity) {
+TEST_P(RowFusion, PropagateNaNAndInfinity) {
   const Tensor x = testing::make(DType::kF32, Dims{4, 3},
                                  {1, NAN, 2, INFINITY, 1, 0, -INFINITY, 1, 2, -0.0, 0, -0.0});
   const auto by_softmax = [](TensorSpan in) { return Tensors{softmax_by_hand(in[0])}; };
@@ -126,8 +126,8 @@ TEST_P(RowPrograms, PropagateNaNAndInfinity) {
   EXPECT_EQ(expect_same(by_norm, {Tensors{numbers(Dims{4, 3}, 1)}, Tensors{x}}), 1u);
 }
 
-TEST_P(RowPrograms, ReadRowsWithAndWithoutTheirAxes) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, ReadRowsWithAndWithoutTheirAxes) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = sum(in[0] * in[0], {.axes = {1}});
     const Tensor root = sqrt(y * in[1]);
     return Tensors{in[0] / reshape(root, Dims{5, 1}), root, reshape(y, Dims{5, 1}) + in[2],
@@ -136,8 +136,8 @@ TEST_P(RowPrograms, ReadRowsWithAndWithoutTheirAxes) {
   EXPECT_EQ(expect_same(code, {Dims{5, 8}, Dims{5}, Dims{5, 1}}), 1u);
 }
 
-TEST_P(RowPrograms, ReduceBeforeAndAfterACast) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, ReduceBeforeAndAfterACast) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor x = cast(in[0], DType::kF32), m = mean(x, kRows);
     return Tensors{cast(x - m, DType::kF16), max(cast(x, DType::kI32), kRows),
                    cast(m, DType::kF64)};
@@ -147,8 +147,8 @@ TEST_P(RowPrograms, ReduceBeforeAndAfterACast) {
 }
 
 // A launch has at most four stages.
-TEST_P(RowPrograms, AreSplitIfThereAreTooManyStages) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, AreSplitIfThereAreTooManyStages) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     Tensor x = in[0];
     for (int i = 0; i < 9; ++i) x = x * sum(x, kRows);
     return Tensors{x};
@@ -157,8 +157,8 @@ TEST_P(RowPrograms, AreSplitIfThereAreTooManyStages) {
 }
 
 // A stage has at most four reductions.
-TEST_P(RowPrograms, AreSplitIfAStageHasTooManyReductions) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, AreSplitIfAStageHasTooManyReductions) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     Tensors sums;
     for (int i = 0; i < 6; ++i) sums.push_back(sum(in[0] * number(i), kRows));
     return sums;
@@ -168,35 +168,35 @@ TEST_P(RowPrograms, AreSplitIfAStageHasTooManyReductions) {
 
 // `cpu` supports rows along the last axes only. The launches around such a reduction are still
 // fused.
-TEST_P(RowPrograms, ExcludeReductionsThatTheDeviceRefuses) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, ExcludeReductionsThatTheDeviceRefuses) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = exp(in[0]) * in[1];
     return Tensors{y - max(y, kRows), sum(y, {.axes = {0}})};
   };
   EXPECT_EQ(expect_same(code, {Dims{4, 5}, Dims{4, 5}}), 2u);
-  const Program::Code columns = [](TensorSpan in) {
+  const LaunchPlan::Code columns = [](TensorSpan in) {
     const Tensor y = exp(in[0]) * in[1];
     return Tensors{y - sum(y, {.axes = {0}, .keepdims = true})};
   };
   EXPECT_EQ(expect_same(columns, {Dims{4, 5}, Dims{4, 5}}), is_cpu() ? 3u : 1u);
 }
 
-TEST_P(RowPrograms, LeaveLongRowsToKernels) {
-  const Program::Code code = [](TensorSpan in) { return Tensors{in[0] - sum(in[0], kRows)}; };
+TEST_P(RowFusion, LeaveLongRowsToKernels) {
+  const LaunchPlan::Code code = [](TensorSpan in) { return Tensors{in[0] - sum(in[0], kRows)}; };
   EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024}}), 1u);
   EXPECT_EQ(expect_same(code, {Dims{2, 32 * 1024 + 1}}), 2u);
 }
 
 // A row's value that is read across rows cannot be fused.
-TEST_P(RowPrograms, DoNotFuseReadsAcrossRows) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(RowFusion, DoNotFuseReadsAcrossRows) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = sum(in[0], {.axes = {1}});
     return Tensors{in[0] + y, in[0] * reshape(y, Dims{4, 1})};
   };
   EXPECT_EQ(expect_same(code, {Dims{4, 4}}), 2u);
 }
 
-TEST_P(RowPrograms, DoNotOverwriteInputsThatALaterStageReads) {
+TEST_P(RowFusion, DoNotOverwriteInputsThatALaterStageReads) {
   const auto program = record(
       [](TensorSpan in) {
         const Tensor y = -in[0];
@@ -217,7 +217,7 @@ std::vector<const char*> devices() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RowPrograms, ::testing::ValuesIn(devices()),
+INSTANTIATE_TEST_SUITE_P(Devices, RowFusion, ::testing::ValuesIn(devices()),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-bool Program::serves(TensorSpan inputs) const {
+bool LaunchPlan::serves(TensorSpan inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& x = *inputs[i];
     const Input& like = inputs_[i];
@@ -27,11 +27,11 @@ bool Program::serves(TensorSpan inputs) const {
 
 // ---- the memory of a call
 
-Ref<Storage> Program::new_block() const {
+Ref<Storage> LaunchPlan::new_block() const {
   return block_bytes_ == 0 ? nullptr : device_.allocator().allocate(block_bytes_);
 }
 
-Program::Storages Program::find_outputs(TensorSpan inputs, std::span<const uint8_t> spare,
+LaunchPlan::Storages LaunchPlan::find_outputs(TensorSpan inputs, std::span<const uint8_t> spare,
                                         size_t& commits) const {
   Storages made;
   auto reuse = reuses_.begin();
@@ -62,7 +62,7 @@ void put(tenon_view& view, const tenon_slot& slot, uint64_t offset) {
 
 }  // namespace
 
-std::unique_ptr<Program::Frame> Program::new_frame() const {
+std::unique_ptr<LaunchPlan::Frame> LaunchPlan::new_frame() const {
   auto frame = std::make_unique<Frame>();
   frame->views = views_;
   frame->scalars = scalars_;
@@ -71,7 +71,7 @@ std::unique_ptr<Program::Frame> Program::new_frame() const {
   frame->shown.resize(n_slots());
   frame->tickets.resize(buffers_.size());
   for (uint32_t i = 0; i < shown_.size(); ++i) {
-    const Shown& shown = shown_[i];
+    const ViewSource& shown = shown_[i];
     if (shown.scalar != kNone) {
       frame->views[i].data = &frame->scalars[shown.scalar];
     } else if (shown.buffer != kNone && buffers_[shown.buffer].constant) {
@@ -96,14 +96,14 @@ std::unique_ptr<Program::Frame> Program::new_frame() const {
   return frame;
 }
 
-std::unique_ptr<Program::Frame> Program::begin(TensorSpan inputs, const Ref<Storage>& block) const {
-  std::unique_ptr<Frame> frame(spare_.exchange(nullptr, std::memory_order_acquire));
+std::unique_ptr<LaunchPlan::Frame> LaunchPlan::begin(TensorSpan inputs, const Ref<Storage>& block) const {
+  std::unique_ptr<Frame> frame(free_frame_.exchange(nullptr, std::memory_order_acquire));
   if (!frame) frame = new_frame();
   put_inputs(*frame, inputs, block);
   return frame;
 }
 
-void Program::put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>& block) const {
+void LaunchPlan::put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>& block) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorImpl& x = *inputs[i];
     frame.put(i, {x.storage.get(), static_cast<uint64_t>(x.offset) * size_of(x.type.dtype)});
@@ -118,15 +118,15 @@ void Program::put_inputs(Frame& frame, TensorSpan inputs, const Ref<Storage>& bl
   }
 }
 
-void Program::end(std::unique_ptr<Frame> frame) const {
-  delete spare_.exchange(frame.release(), std::memory_order_acq_rel);
+void LaunchPlan::end(std::unique_ptr<Frame> frame) const {
+  delete free_frame_.exchange(frame.release(), std::memory_order_acq_rel);
 }
 
-void Program::put_outputs(Frame& frame, const Storages& made) const {
+void LaunchPlan::put_outputs(Frame& frame, const Storages& made) const {
   for (size_t i = 0; i < made.size(); ++i) frame.put(inputs_.size() + i, {made[i].get(), 0});
 }
 
-void Program::show(Frame& frame) const {
+void LaunchPlan::show(Frame& frame) const {
   if (frame.is_shown) return;
   frame.is_shown = true;
   uint32_t view = 0;
@@ -144,13 +144,13 @@ void Program::show(Frame& frame) const {
     shown = {storage.buffer, offset, data, 0};
     for (; view != end; ++view) {
       const uint32_t k = slot_views_[view];
-      const Shown& what = shown_[k];
+      const ViewSource& what = shown_[k];
       put(frame.views[k], shown, buffers_[what.buffer].offset + what.offset);
     }
   }
 }
 
-void Program::fill(Scope& scope, const Frame& frame) const {
+void LaunchPlan::fill(Scope& scope, const Frame& frame) const {
   for (size_t i = 0; i < filled_.size(); ++i) {
     const Buffer& buffer = buffers_[filled_[i].buffer];
     const Slot& slot = frame.slots[slot_of(buffer)];
@@ -167,13 +167,13 @@ void Program::fill(Scope& scope, const Frame& frame) const {
 
 // ---- launching
 
-LaunchSpan Program::span_of(const Launch& launch) const {
+LaunchSpan LaunchPlan::span_of(const Launch& launch) const {
   const bool is_fused = !launch.fused.empty();
   return {is_fused ? SpanKind::kFused : SpanKind::kOp, is_fused ? launch.fused : launch.op->name,
           launch.location, launch.profile};
 }
 
-void Program::launch(Scope& scope, Frame& frame, size_t commits) const {
+void LaunchPlan::launch(Scope& scope, Frame& frame, size_t commits) const {
   if (!filled_.empty()) [[unlikely]]
     fill(scope, frame);
   if (!device_.synchronous() && replay(scope, frame)) return;
@@ -185,12 +185,12 @@ void Program::launch(Scope& scope, Frame& frame, size_t commits) const {
   }
 }
 
-void Program::launch_now(Scope& scope, Frame& frame, size_t commits) const {
+void LaunchPlan::launch_now(Scope& scope, Frame& frame, size_t commits) const {
   if (chains_ && chains_->run(*this, scope, frame, commits)) return;
-  launch_in_turn(scope, frame, commits);
+  launch_serially(scope, frame, commits);
 }
 
-void Program::fail(Scope& scope, const Launch& launch, tenon_error* error) const {
+void LaunchPlan::fail(Scope& scope, const Launch& launch, tenon_error* error) const {
   try {
     device_.check(error);
   } catch (Error& thrown) {
@@ -202,7 +202,7 @@ void Program::fail(Scope& scope, const Launch& launch, tenon_error* error) const
   report_record(scope, device_, *launch.op, launch.location);
 }
 
-void Program::launch_in_turn(Scope& scope, Frame& frame, size_t commits) const {
+void LaunchPlan::launch_serially(Scope& scope, Frame& frame, size_t commits) const {
   tenon_stream_p* stream = scope.stream(device_);
   tenon_error_record* record = &scope.error_record();
   const auto launch = device_.calls().launch;
@@ -234,7 +234,7 @@ void Program::launch_in_turn(Scope& scope, Frame& frame, size_t commits) const {
   }
 }
 
-void Program::find_tickets(Frame& frame) const {
+void LaunchPlan::find_tickets(Frame& frame) const {
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& buffer = buffers_[i];
     const Storage* storage = buffer.place == Buffer::Place::kInput
@@ -246,7 +246,7 @@ void Program::find_tickets(Frame& frame) const {
 
 // Each launch has its own ticket, so that a failed launch poisons only what depends on it. A
 // failure does not stop later launches, because overwritten outputs cannot be restored.
-void Program::enqueue(Scope& scope, Frame& frame, size_t commits) const {
+void LaunchPlan::enqueue(Scope& scope, Frame& frame, size_t commits) const {
   PendingWork& pending = scope.pending(device_);
   find_tickets(frame);
   pending.require_sound(frame.tickets);
@@ -283,7 +283,7 @@ void Program::enqueue(Scope& scope, Frame& frame, size_t commits) const {
   }
 }
 
-Tensor Program::output(const Output& output, TensorSpan inputs, const Storages& made) const {
+Tensor LaunchPlan::output(const Output& output, TensorSpan inputs, const Storages& made) const {
   if (output.buffer == kNone) {
     Tensor y = alias_of(output.input != kNone ? *inputs[output.input] : *output.scalar);
     y->program_input = 0;
@@ -306,7 +306,7 @@ Tensor Program::output(const Output& output, TensorSpan inputs, const Storages& 
   return y;
 }
 
-Tensors Program::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare) const {
+Tensors LaunchPlan::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> spare) const {
   size_t commits = launches_.size();
   const Ref<Storage> block = new_block();
   const Storages made = find_outputs(inputs, spare, commits);
@@ -321,12 +321,12 @@ Tensors Program::run(Scope& scope, TensorSpan inputs, std::span<const uint8_t> s
 
 // ---- loops
 
-bool Program::can_repeat(uint32_t go, std::span<const Feedback> feedback) const {
+bool LaunchPlan::can_repeat(uint32_t go, std::span<const Carry> feedback) const {
   const auto is_new = [&](const Output& output) {
     return output.buffer != kNone && buffers_[output.buffer].place == Buffer::Place::kOutput &&
            output.offset == 0;
   };
-  return is_new(outputs_[go]) && std::all_of(feedback.begin(), feedback.end(), [&](Feedback each) {
+  return is_new(outputs_[go]) && std::all_of(feedback.begin(), feedback.end(), [&](Carry each) {
            const Output& output = outputs_[each.output];
            if (!is_new(output)) return false;
            if (each.input == kNone) return true;
@@ -341,7 +341,7 @@ void TripLimit::fail() const {
 }
 
 // Waits for the value if the host cannot access the memory.
-bool Program::goes_on(Scope& scope, const Output& go, const Storages& made) const {
+bool LaunchPlan::continues(Scope& scope, const Output& go, const Storages& made) const {
   const Storage& storage = *made[buffers_[go.buffer].index];
   if (device_.synchronous() && storage.data) return *storage.data != std::byte{0};
   const Scope::Unrecorded unrecorded(scope);
@@ -350,8 +350,8 @@ bool Program::goes_on(Scope& scope, const Output& go, const Storages& made) cons
   return value != 0;
 }
 
-Tensors Program::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
-                        std::span<const Feedback> feedback, TripLimit& limit) const {
+Tensors LaunchPlan::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
+                        std::span<const Carry> feedback, TripLimit& limit) const {
   const Ref<Storage> block = new_block();
   std::unique_ptr<Frame> first = begin(inputs, block);
   if (!first->other) first->other = new_frame();
@@ -366,16 +366,16 @@ Tensors Program::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
   for (int trip = 0;; trip = std::min(trip + 1, 2), now = 1 - now) {
     limit.take();
     launch(scope, *frames[now], never);
-    if (!goes_on(scope, outputs_[go], both[now])) break;
+    if (!continues(scope, outputs_[go], both[now])) break;
     if (trip == 2) continue;
-    for (const Feedback each : feedback) {
+    for (const Carry each : feedback) {
       const Buffer& from = buffers_[outputs_[each.output].buffer];
       if (each.input != kNone) frames[1 - now]->put(each.input, {both[now][from.index].get(), 0});
     }
   }
   end(std::move(first));
   Tensors results;
-  for (const Feedback each : feedback) {
+  for (const Carry each : feedback) {
     results.push_back(output(outputs_[each.output], inputs, both[now]));
   }
   return results;

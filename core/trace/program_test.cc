@@ -14,15 +14,15 @@ using testing::i64;
 using testing::values_of;
 using Doubles = std::vector<double>;
 
-class Programs : public testing::CoreTest {
+class LaunchPlans : public testing::CoreTest {
  protected:
-  std::unique_ptr<const Program> record(const Program::Code& code,
+  std::unique_ptr<const LaunchPlan> record(const LaunchPlan::Code& code,
                                         std::initializer_list<Tensor> inputs) {
-    Program::Recorded recorded = Program::record(scope(), device(), Tensors(inputs), code);
+    LaunchPlan::Recorded recorded = LaunchPlan::record(scope(), device(), Tensors(inputs), code);
     first = std::move(recorded.outputs);
     return std::move(recorded.program);
   }
-  Tensors run(const std::unique_ptr<const Program>& program, std::initializer_list<Tensor> inputs) {
+  Tensors run(const std::unique_ptr<const LaunchPlan>& program, std::initializer_list<Tensor> inputs) {
     EXPECT_TRUE(program->serves(Tensors(inputs)));
     return program->run(scope(), Tensors(inputs));
   }
@@ -30,7 +30,7 @@ class Programs : public testing::CoreTest {
   Tensors first;  // Outputs of the recorded call.
 };
 
-TEST_F(Programs, ReplayUsesNewInputs) {
+TEST_F(LaunchPlans, ReplayUsesNewInputs) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{exp(in[0]) * in[1] + 1.0, sum(in[0])};
@@ -46,7 +46,7 @@ TEST_F(Programs, ReplayUsesNewInputs) {
   EXPECT_EQ(program->n_launches(), 1u);
 }
 
-TEST_F(Programs, ServeInputsOfTheSameTypesAndStrides) {
+TEST_F(LaunchPlans, ServeInputsOfTheSameTypesAndStrides) {
   const Tensor x = f32({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto program = record([](TensorSpan in) { return Tensors{-in[0]}; }, {transpose(x)});
 
@@ -57,8 +57,8 @@ TEST_F(Programs, ServeInputsOfTheSameTypesAndStrides) {
   EXPECT_FALSE(program->serves(Tensors{number(1)}));
 }
 
-TEST_F(Programs, ReadInlineScalarsAnewInEachCall) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(LaunchPlans, ReadInlineScalarsAnewInEachCall) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     return Tensors{in[0] * in[1], fill(in[1], Dims{2}, DType::kF64), in[1]};
   };
   const auto program = record(code, {f32({1, 2}), number(10)});
@@ -68,8 +68,8 @@ TEST_F(Programs, ReadInlineScalarsAnewInEachCall) {
   EXPECT_EQ(values_of(y[2]), Doubles{20});
 }
 
-TEST_F(Programs, OutputsHaveNewMemoryOrAliasInputs) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(LaunchPlans, OutputsHaveNewMemoryOrAliasInputs) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = in[0] + in[0];
     return Tensors{y, reshape(y, Dims{2, 1}), reshape(in[0], Dims{1, 2}), in[0]};
   };
@@ -85,7 +85,7 @@ TEST_F(Programs, OutputsHaveNewMemoryOrAliasInputs) {
 }
 
 // Two views of one tensor while recording, two tensors in a later call.
-TEST_F(Programs, DistinguishInputsThatShareMemory) {
+TEST_F(LaunchPlans, DistinguishInputsThatShareMemory) {
   const Tensor x = f32({1, 2, 3, 4});
   const auto part = [&](int64_t i) {
     return make_view(*x, TensorType(DType::kF32, Dims{2}), Dims{1}, i);
@@ -97,7 +97,7 @@ TEST_F(Programs, DistinguishInputsThatShareMemory) {
   EXPECT_EQ(values_of(run(program, {part(2), part(1)})[0]), (Doubles{1, 1}));
 }
 
-TEST_F(Programs, ReuseMemoryOfDeadValues) {
+TEST_F(LaunchPlans, ReuseMemoryOfDeadValues) {
   const auto program = record(
       [](TensorSpan in) {
         Tensor y = in[0];
@@ -110,8 +110,8 @@ TEST_F(Programs, ReuseMemoryOfDeadValues) {
   EXPECT_EQ(values_of(run(program, {f32({3})})[0]), Doubles{3});
 }
 
-TEST_F(Programs, FuseElementwiseLaunchesOfOneShape) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(LaunchPlans, FuseElementwiseLaunchesOfOneShape) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = tanh(in[0] * in[1] + in[2]);
     return Tensors{where(less(y, number(0)), -y, cast(y, DType::kF32)), cast(y, DType::kF16)};
   };
@@ -125,8 +125,8 @@ TEST_F(Programs, FuseElementwiseLaunchesOfOneShape) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
 }
 
-TEST_F(Programs, LaunchFusedGroupsBeforeTheirReaders) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(LaunchPlans, LaunchFusedGroupsBeforeTheirReaders) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const auto sums = [](const Tensor& x) { return cumsum(x, {.axis = 0}); };
     const Tensor a = in[0] + number(1), b = a * number(2) + sums(a);
     return Tensors{b * sums(b) + a};
@@ -136,8 +136,8 @@ TEST_F(Programs, LaunchFusedGroupsBeforeTheirReaders) {
   EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), values_of(code(Tensors{f32({3, 4})})[0]));
 }
 
-TEST_F(Programs, FusedLoopDistinguishesInlineScalars) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(LaunchPlans, FusedLoopDistinguishesInlineScalars) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = in[0] * number(2) + number(3);
     return Tensors{y * in[1] - number(2), in[1] + y};
   };
@@ -151,8 +151,8 @@ TEST_F(Programs, FusedLoopDistinguishesInlineScalars) {
 }
 
 // A transpose, a slice and a broadcast of a group's value cannot be read inside the loop.
-TEST_F(Programs, DoNotFuseReadersOfViews) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_F(LaunchPlans, DoNotFuseReadersOfViews) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = in[0] * in[0];
     return Tensors{y + transpose(y), y * slice(y, {.starts = {0}, .ends = {1}, .axes = {0}})};
   };
@@ -162,7 +162,7 @@ TEST_F(Programs, DoNotFuseReadersOfViews) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
 }
 
-TEST_F(Programs, FuseSmallLaunchesWithoutSharedOperands) {
+TEST_F(LaunchPlans, FuseSmallLaunchesWithoutSharedOperands) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{exp(in[0]), sin(in[1])};
@@ -174,7 +174,7 @@ TEST_F(Programs, FuseSmallLaunchesWithoutSharedOperands) {
   EXPECT_EQ(values_of(y[1]), (Doubles{0, 0}));
 }
 
-TEST_F(Programs, ReuseMemoryOfDeadInputs) {
+TEST_F(LaunchPlans, ReuseMemoryOfDeadInputs) {
   const auto program = record([](TensorSpan in) { return Tensors{-in[0]}; }, {f32({1, 2})});
   const uint8_t one_owner[] = {1};
   Tensors x{f32({3, 4})};
@@ -191,7 +191,7 @@ TEST_F(Programs, ReuseMemoryOfDeadInputs) {
   EXPECT_EQ(values_of(y), (Doubles{-3, -4}));
 }
 
-TEST_F(Programs, DoNotOverwriteInputsThatAreReadLaterOrReturned) {
+TEST_F(LaunchPlans, DoNotOverwriteInputsThatAreReadLaterOrReturned) {
   const auto read = record(
       [](TensorSpan in) {
         return Tensors{-in[0], sum(in[0])};
@@ -205,7 +205,7 @@ TEST_F(Programs, DoNotOverwriteInputsThatAreReadLaterOrReturned) {
   EXPECT_EQ(values_of(given->run(scope(), x, one_owner)[1]), (Doubles{3, 4}));
 }
 
-TEST_F(Programs, DoNotOverwriteInputsBeforeALaunchThatMayFail) {
+TEST_F(LaunchPlans, DoNotOverwriteInputsBeforeALaunchThatMayFail) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{-in[0], gather(in[1], in[2], 0)};
@@ -218,7 +218,7 @@ TEST_F(Programs, DoNotOverwriteInputsBeforeALaunchThatMayFail) {
 }
 
 // The intermediate value uses the memory of the output.
-TEST_F(Programs, MakeOutputsInPlace) {
+TEST_F(LaunchPlans, MakeOutputsInPlace) {
   const auto program =
       record([](TensorSpan in) { return Tensors{-cumsum(in[0], {.axis = 0})}; }, {f32({1, 2})});
   EXPECT_EQ(program->n_launches(), 2u);
@@ -226,7 +226,7 @@ TEST_F(Programs, MakeOutputsInPlace) {
   EXPECT_EQ(values_of(run(program, {f32({3, 4})})[0]), (Doubles{-3, -7}));
 }
 
-TEST_F(Programs, AllocateNoNewMemoryInSteadyState) {
+TEST_F(LaunchPlans, AllocateNoNewMemoryInSteadyState) {
   const auto program =
       record([](TensorSpan in) { return Tensors{exp(in[0] + 1.0) * in[0]}; }, {f32({1, 2, 3})});
   const Tensor x = f32({1, 2, 3});
@@ -238,7 +238,7 @@ TEST_F(Programs, AllocateNoNewMemoryInSteadyState) {
   EXPECT_EQ(device().allocator().statistics().plugin_allocations, allocations);
 }
 
-TEST_F(Programs, AreNotRecordedIfTheHostReadsAValue) {
+TEST_F(LaunchPlans, AreNotRecordedIfTheHostReadsAValue) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{read_bool(less(sum(in[0]), number(0))) ? -in[0] : in[0]};
@@ -248,8 +248,8 @@ TEST_F(Programs, AreNotRecordedIfTheHostReadsAValue) {
   EXPECT_EQ(program, nullptr);
 }
 
-TEST_F(Programs, AreNotRecordedAcrossDevices) {
-  const Program::Code code = [&](TensorSpan) {
+TEST_F(LaunchPlans, AreNotRecordedAcrossDevices) {
+  const LaunchPlan::Code code = [&](TensorSpan) {
     const Scope::OnDevice on(scope(), context().device("null"));
     return Tensors{fill(number(1), Dims{2}, DType::kF32)};
   };
@@ -257,10 +257,10 @@ TEST_F(Programs, AreNotRecordedAcrossDevices) {
   EXPECT_EQ(first[0]->storage->device, &context().device("null"));
 }
 
-TEST_F(Programs, AreNotRecordedIfTheHostLooksAtMemory) {
+TEST_F(LaunchPlans, AreNotRecordedIfTheHostLooksAtMemory) {
   EXPECT_EQ(record(
                 [](TensorSpan in) {
-                  host_looks();
+                  note_host_read();
                   return Tensors{-in[0]};
                 },
                 {f32({1})}),
@@ -268,12 +268,12 @@ TEST_F(Programs, AreNotRecordedIfTheHostLooksAtMemory) {
 }
 
 // An input read as elements of twice the size must be aligned to them.
-TEST_F(Programs, ServeInputsOfTheRecordedAlignment) {
+TEST_F(LaunchPlans, ServeInputsOfTheRecordedAlignment) {
   const Tensor x = testing::i32({1, 2, 3, 4, 5, 6});
   const auto part = [&](int64_t i) {
     return make_view(*x, TensorType(DType::kI32, Dims{2}), Dims{1}, i);
   };
-  const Program::Code code = [](TensorSpan in) { return Tensors{bitcast(in[0], DType::kI64)}; };
+  const LaunchPlan::Code code = [](TensorSpan in) { return Tensors{bitcast(in[0], DType::kI64)}; };
   const auto even = record(code, {part(0)}), odd = record(code, {part(1)});
   EXPECT_FALSE(even->serves(Tensors{part(3)}));
   EXPECT_EQ(values_of(run(even, {part(2)})[0]), (Doubles{3 + 4 * std::pow(2, 32)}));
@@ -283,7 +283,7 @@ TEST_F(Programs, ServeInputsOfTheRecordedAlignment) {
   }
 }
 
-TEST_F(Programs, ReportTheOpOfAValueError) {
+TEST_F(LaunchPlans, ReportTheOpOfAValueError) {
   const auto program = record([](TensorSpan in) { return Tensors{gather(in[0], in[1], 0) + 1.0}; },
                               {f32({1, 2}), testing::i32({1})});
   EXPECT_ERROR(run(program, {f32({1, 2}), testing::i32({7})}), Code::kOutOfRange, "gather");

@@ -42,9 +42,9 @@ class OnFake {
     enter_ = std::make_unique<Scope::Enter>(*scope_);
   }
 
-  using Owned = std::unique_ptr<const Program>;
-  Owned record(const Program::Code& code, std::initializer_list<Tensor> inputs) {
-    return Program::record(scope(), device(), Tensors(inputs), code).program;
+  using Owned = std::unique_ptr<const LaunchPlan>;
+  Owned record(const LaunchPlan::Code& code, std::initializer_list<Tensor> inputs) {
+    return LaunchPlan::record(scope(), device(), Tensors(inputs), code).program;
   }
   Tensors run(const Owned& program, std::initializer_list<Tensor> inputs,
               std::span<const uint8_t> spare = {}) {
@@ -86,15 +86,15 @@ const Options kRecords = {};
 const Options kSeen = {{"visible", "1"}, {"blocking", "0"}, {"delay_us", "50"}};
 const Options kWall = {{"asynchronous", "0"}};
 
-class QueuedPrograms : public ::testing::TestWithParam<Options>, public OnFake {
+class QueuedPlans : public ::testing::TestWithParam<Options>, public OnFake {
  protected:
-  QueuedPrograms() : OnFake(GetParam()) {}
+  QueuedPlans() : OnFake(GetParam()) {}
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, QueuedPrograms, ::testing::Values(kQueue, kRecords, kSeen, kWall));
+INSTANTIATE_TEST_SUITE_P(Each, QueuedPlans, ::testing::Values(kQueue, kRecords, kSeen, kWall));
 
-TEST_P(QueuedPrograms, ReplayEqualsTheirCode) {
-  const Program::Code code = [](TensorSpan in) {
+TEST_P(QueuedPlans, ReplayEqualsTheirCode) {
+  const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = matmul(in[0] * in[2] + 1.0, transpose(in[0]));
     return Tensors{y,
                    sum(y) + exp(in[2]),
@@ -116,7 +116,7 @@ TEST_P(QueuedPrograms, ReplayEqualsTheirCode) {
   }
 }
 
-TEST_P(QueuedPrograms, AllocateNoNewMemoryInSteadyState) {
+TEST_P(QueuedPlans, AllocateNoNewMemoryInSteadyState) {
   const auto program =
       record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]) + in[1], {.axis = 0})}; },
              {f32({1, 2, 3}), f32({1, 1, 1})});
@@ -130,7 +130,7 @@ TEST_P(QueuedPrograms, AllocateNoNewMemoryInSteadyState) {
   scope().wait();
 }
 
-TEST_P(QueuedPrograms, ReportTheOpOfAValueError) {
+TEST_P(QueuedPlans, ReportTheOpOfAValueError) {
   const auto program = record([](TensorSpan in) { return Tensors{gather(in[0], in[1], 0) + 1.0}; },
                               {f32({1, 2}), i32({1})});
   for (int round = 0; round < 3; ++round) {
@@ -140,7 +140,7 @@ TEST_P(QueuedPrograms, ReportTheOpOfAValueError) {
   }
 }
 
-TEST_P(QueuedPrograms, ReuseMemoryOfDeadInputs) {
+TEST_P(QueuedPlans, ReuseMemoryOfDeadInputs) {
   const auto program = record(
       [](TensorSpan in) {
         return Tensors{cumsum(in[0], {.axis = 0}), -in[0]};
@@ -161,7 +161,7 @@ TEST_P(QueuedPrograms, ReuseMemoryOfDeadInputs) {
   EXPECT_EQ(values_of(x), (Doubles{-1, -1, -1}));
 }
 
-TEST_P(QueuedPrograms, RepeatWhileTheConditionHolds) {
+TEST_P(QueuedPlans, RepeatWhileTheConditionHolds) {
   const auto f = [](double value) { return testing::make(DType::kF32, Dims{}, {value}); };
   const auto program = record(
       [](TensorSpan in) {
@@ -169,7 +169,7 @@ TEST_P(QueuedPrograms, RepeatWhileTheConditionHolds) {
         return Tensors{less(i, in[2]), i, cumsum(in[1], {.axis = 0})};
       },
       {f(0), f32({1, 1}), f(3)});
-  const Program::Feedback feedback[] = {{1, 0}, {2, 1}};
+  const LaunchPlan::Carry feedback[] = {{1, 0}, {2, 1}};
   ASSERT_TRUE(program->can_repeat(0, feedback));
   for (const double n : {1, 3, 6}) {
     TripLimit limit(10);
@@ -183,7 +183,7 @@ TEST_P(QueuedPrograms, RepeatWhileTheConditionHolds) {
                Code::kInvalidArgument, "goes on after 3 trips");
 }
 
-TEST_P(QueuedPrograms, CanBeCancelled) {
+TEST_P(QueuedPlans, CanBeCancelled) {
   const auto program =
       record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]), {.axis = 0})}; }, {f32({0, 0})});
   const Tensor x = f32({0, 0});
@@ -195,7 +195,7 @@ TEST_P(QueuedPrograms, CanBeCancelled) {
   }
 }
 
-TEST_P(QueuedPrograms, ShowProfilersTheirLaunches) {
+TEST_P(QueuedPlans, ShowProfilersTheirLaunches) {
   const auto program =
       record([](TensorSpan in) { return Tensors{cumsum(exp(in[0]), {.axis = 0})}; }, {f32({0, 0})});
   const Tensor x = f32({0, 0});
@@ -217,7 +217,7 @@ Tensors two_chains(TensorSpan in) {
   return {cumsum(cumsum(in[0], {.axis = 0}), {.axis = 0}), cumsum(in[1], {.axis = 0})};
 }
 
-TEST(QueuedProgramsThatFail, PoisonOnlyDependentsOfALaunch) {
+TEST(FailingQueuedPlans, PoisonOnlyDependentsOfALaunch) {
   OnFake on(Options{{"records", "0"}, {"delay_us", "2000"}, {"fail_launch", "5"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -228,7 +228,7 @@ TEST(QueuedProgramsThatFail, PoisonOnlyDependentsOfALaunch) {
   EXPECT_EQ(values_of(on.run(program, {a, y[1]})[0]), (Doubles{1, 4}));
 }
 
-TEST(QueuedProgramsThatFail, StopAtARefusedLaunch) {
+TEST(FailingQueuedPlans, StopAtARefusedLaunch) {
   OnFake on(Options{{"records", "0"}, {"fail_enqueue", "5"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -236,7 +236,7 @@ TEST(QueuedProgramsThatFail, StopAtARefusedLaunch) {
   EXPECT_EQ(values_of(on.run(program, {a, b})[0]), (Doubles{1, 4}));
 }
 
-TEST(QueuedProgramsThatFail, PoisonAllOutputsOfAReplay) {
+TEST(FailingQueuedPlans, PoisonAllOutputsOfAReplay) {
   for (const char* silent : {"0", "1"}) {
     OnFake on(Options{{"delay_us", "2000"}, {"fail_launch", "8"}, {"silent", silent}});
     const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
@@ -253,7 +253,7 @@ TEST(QueuedProgramsThatFail, PoisonAllOutputsOfAReplay) {
   }
 }
 
-TEST(QueuedProgramsThatFail, StopAtARefusedReplay) {
+TEST(FailingQueuedPlans, StopAtARefusedReplay) {
   OnFake on(Options{{"fail_enqueue", "8"}});
   const auto program = on.record(two_chains, {f32({1, 2}), f32({3, 4})});
   const Tensor a = f32({1, 2}), b = f32({3, 4});
@@ -263,13 +263,13 @@ TEST(QueuedProgramsThatFail, StopAtARefusedReplay) {
 }
 
 // Whichever plugin call fails, the call either fails too or returns correct results.
-TEST(QueuedProgramsThatFail, FailOrReturnCorrectResults) {
+TEST(FailingQueuedPlans, FailOrReturnCorrectResults) {
   for (const char* asynchronous : {"0", "1"}) {
     int n_failed = 0, n_right = 0;
     for (int n = 1; n <= 90; ++n) {
       try {
         OnFake on(Options{{"asynchronous", asynchronous}, {"fail_call", std::to_string(n)}});
-        const Program::Code code = [](TensorSpan in) {
+        const LaunchPlan::Code code = [](TensorSpan in) {
           return Tensors{gather(cumsum(in[0] * in[2], {.axis = 0}), in[1], 0) + exp(in[2])};
         };
         const Tensor x = f32({1, 2, 3}), at = i64({2, 0});
@@ -379,8 +379,8 @@ TEST(Recordings, AreReplayedForAlignedImportedMemory) {
 }
 
 // Operands of row loops and of epilogues must be addressable by kernels as a whole.
-TEST(FusedPrograms, ExcludeOperandsTooLargeForKernels) {
-  const auto n_launches = [](const Program::Code& code, uint64_t max_operand_bytes) {
+TEST(FusedPlans, ExcludeOperandsTooLargeForKernels) {
+  const auto n_launches = [](const LaunchPlan::Code& code, uint64_t max_operand_bytes) {
     OnFake on(Options{{"max_operand_bytes", std::to_string(max_operand_bytes)}});
     const Tensor column = f32({4, 1}, {1, 2, 3, 4}), row = f32({1, 4}, {5, 6, 7, 8});
     const Tensors want = code(Tensors{column, row});
@@ -389,26 +389,26 @@ TEST(FusedPrograms, ExcludeOperandsTooLargeForKernels) {
     for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(values_of(got[i]), values_of(want[i]));
     return program->n_launches();
   };
-  const Program::Code layer = [](TensorSpan in) {
+  const LaunchPlan::Code layer = [](TensorSpan in) {
     return Tensors{cast(matmul(in[0], in[1]), DType::kF64)};
   };
   EXPECT_EQ(n_launches(layer, 0), 1u);
   EXPECT_EQ(n_launches(layer, 128), 1u);
   EXPECT_EQ(n_launches(layer, 127), 2u);
   // Rows with a stride of 32 bytes.
-  const Program::Code apart = [](TensorSpan in) {
+  const LaunchPlan::Code apart = [](TensorSpan in) {
     const Tensor wide = concat(Tensors{in[0] * in[1], in[0] - in[1]}, 1);
     return Tensors{matmul(in[0], in[1]) + slice(wide, {.starts = {0}, .ends = {4}, .axes = {1}})};
   };
   EXPECT_EQ(n_launches(apart, 112), 3u);
   EXPECT_EQ(n_launches(apart, 111), 4u);
-  const Program::Code rows = [](TensorSpan in) {
+  const LaunchPlan::Code rows = [](TensorSpan in) {
     const Tensor y = in[0] * in[1];
     return Tensors{sum(y), cast(y, DType::kF64)};
   };
   EXPECT_EQ(n_launches(rows, 128), 1u);
   EXPECT_EQ(n_launches(rows, 127), 3u);
-  const Program::Code elements = [](TensorSpan in) {
+  const LaunchPlan::Code elements = [](TensorSpan in) {
     return Tensors{cast(in[0] * in[1], DType::kF64)};
   };
   EXPECT_EQ(n_launches(elements, 16), 1u);

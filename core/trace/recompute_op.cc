@@ -46,7 +46,7 @@ class RecomputeDerivative {
     Tensors outputs;
     for (size_t i = 0; i < found.size(); ++i) {
       if (i < from_.size()) {
-        outputs.push_back(told_apart(scope, found[i]));
+        outputs.push_back(with_new_identity(scope, found[i]));
       } else {
         saved_.push_back(std::move(found[i]));
       }
@@ -55,7 +55,7 @@ class RecomputeDerivative {
   }
 
   Tensors backward(Scope& scope, const VjpArgs& args) const {
-    derivative_.require_way_back();
+    derivative_.require_backward();
     Tensors cotangents;
     for (size_t i = 0; i < from_.size(); ++i) {
       if (from_[i]) cotangents.push_back(args.cotangent(i));

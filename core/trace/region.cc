@@ -24,10 +24,10 @@ namespace {
 
 // A region may run once, many times or never. Sizes that depend on data inside it are unknown
 // outside.
-void require_no_births(const Graph& graph, size_t n_symbols, const char* name) {
+void require_no_data_dependent_sizes(const Graph& graph, size_t n_symbols, const char* name) {
   for (const Value& y : graph.outputs()) {
     for (const Size size : y.type().shape) {
-      for (const size_t symbol : graph.sizes().born_in(size)) {
+      for (const size_t symbol : graph.sizes().data_dependent_symbols_of(size)) {
         require_code(symbol < n_symbols, Code::kUnimplemented,
                      "{} gives {}, and only the values inside of it say how large that is: give "
                      "what is as large in every case",
@@ -50,9 +50,9 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
     operands.push_back(tracer.input(x->type, InputRole::kArgument, "", *x->storage->device));
   }
   tracer.finish(block(operands));
-  require_no_births(*out.graph, n_symbols, name);
+  require_no_data_dependent_sizes(*out.graph, n_symbols, name);
   for (const Tracer::Made& made : tracer.made()) {
-    require_code(!made.stays(), Code::kFailedPrecondition,
+    require_code(!made.is_permanent(), Code::kFailedPrecondition,
                  "{} makes a variable or a generator: make it before", name);
   }
   out.commits = tracer.commits();
@@ -76,10 +76,10 @@ namespace {
 
 // A set that keeps insertion order.
 template <class T>
-class Once {
+class OrderedSet {
  public:
-  Once() = default;
-  explicit Once(const std::vector<T>& all) {
+  OrderedSet() = default;
+  explicit OrderedSet(const std::vector<T>& all) {
     for (const T& x : all) add(x);
   }
   void add(const T& x) {
@@ -101,7 +101,7 @@ class Once {
 };
 
 // The final value of a state that a block does not use, but that its effects may change.
-Value reloaded(TracedBlock& block, Cell& cell, const Node& input) {
+Value add_reload(TracedBlock& block, Cell& cell, const Node& input) {
   size_t i = 0;
   while (block.states[i]->kind() != Kind::kOrder) ++i;
   Node& node = block.graph->add_call(control::reload(), any_attrs(cell_attrs(cell)),
@@ -113,7 +113,7 @@ Value reloaded(TracedBlock& block, Cell& cell, const Node& input) {
 
 // The block's input for a capture or state; adds an unused input if the block does not use it.
 template <class T>
-Node* input_for(const TracedBlock& block, const Once<T>& own, const std::vector<Node*>& inputs,
+Node* input_for(const TracedBlock& block, const OrderedSet<T>& own, const std::vector<Node*>& inputs,
                 const T& x, const Tensor& operand) {
   const size_t i = own.place_of(x);
   if (i < inputs.size()) return inputs[i];
@@ -126,15 +126,15 @@ Node* input_for(const TracedBlock& block, const Once<T>& own, const std::vector<
 Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
                      RegionAttrs attrs, const std::shared_ptr<const CustomVjp>& vjp) {
   // The captures and states of a block.
-  struct Taken {
-    Once<Tensor> captures;
-    Once<Ref<Cell>> states;
+  struct Captured {
+    OrderedSet<Tensor> captures;
+    OrderedSet<Ref<Cell>> states;
   };
-  std::vector<Taken> taken;
-  Once<Tensor> captures;
-  Once<Ref<Cell>> all_stored, read;
+  std::vector<Captured> taken;
+  OrderedSet<Tensor> captures;
+  OrderedSet<Ref<Cell>> all_stored, read;
   for (const TracedBlock& block : blocks) {
-    taken.push_back({Once<Tensor>(block.captures), Once<Ref<Cell>>(block.states)});
+    taken.push_back({OrderedSet<Tensor>(block.captures), OrderedSet<Ref<Cell>>(block.states)});
     for (const Tensor& x : block.captures) captures.add(x);
     for (size_t i = 0; i < block.states.size(); ++i) {
       if (block.states_after[i] != block.state_inputs[i]->output()) all_stored.add(block.states[i]);
@@ -170,7 +170,7 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
     operands.push_back(std::move(operand));
   };
   const auto take_state = [&](const Ref<Cell>& state) {
-    take(state, read_state(scope, *state), &Taken::states, &TracedBlock::state_inputs);
+    take(state, read_state(scope, *state), &Captured::states, &TracedBlock::state_inputs);
   };
   for (const Ref<Cell>& state : stored) {
     take_state(state);
@@ -178,12 +178,12 @@ Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> block
       const size_t i = taken[b].states.place_of(state);
       const bool is_own = i < blocks[b].states.size();
       outputs[b].push_back(is_own              ? blocks[b].states_after[i]
-                           : blocks[b].reloads ? reloaded(blocks[b], *state, *inputs[b].back())
+                           : blocks[b].reloads ? add_reload(blocks[b], *state, *inputs[b].back())
                                                : inputs[b].back()->output());
     }
   }
   for (const Tensor& x : captures.all()) {
-    take(x, x, &Taken::captures, &TracedBlock::capture_inputs);
+    take(x, x, &Captured::captures, &TracedBlock::capture_inputs);
   }
   for (const Ref<Cell>& state : read.all()) take_state(state);
 
@@ -219,7 +219,7 @@ OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::
   return op;
 }
 
-RegionAttrs adopted(Scope& scope, const Graph& graph, const RegionAttrs& attrs) {
+RegionAttrs retraced_in(Scope& scope, const Graph& graph, const RegionAttrs& attrs) {
   RegionAttrs result = attrs;
   result.regions = {};
   for (const auto& region : attrs.regions) {

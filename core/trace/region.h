@@ -108,6 +108,6 @@ Linearized linearize_by(Scope& scope, const Call& call, const std::vector<bool>&
 
 // The attributes for a call that is added to `graph`, which is being traced. Regions with another
 // size table are retraced with the graph's.
-RegionAttrs adopted(Scope& scope, const Graph& graph, const RegionAttrs& attrs);
+RegionAttrs retraced_in(Scope& scope, const Graph& graph, const RegionAttrs& attrs);
 
 }  // namespace tenon

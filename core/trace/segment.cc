@@ -13,15 +13,15 @@ bool same(const Sizes& a, std::span<const Size> b) {
 }  // namespace
 
 Segment::Next Segment::look_up(std::span<const Size> sizes, TensorSpan inputs,
-                               std::shared_ptr<const Program>& program) {
+                               std::shared_ptr<const LaunchPlan>& program) {
   std::lock_guard guard(mutex_);
   ++uses_;
   Next next = Next::kRun;
   bool is_known = false;
-  for (Form& form : forms_) {
+  for (Variant& form : variants_) {
     if (!same(form.sizes, sizes)) continue;
     is_known = true;
-    if (!form.is_program) return Next::kRun;
+    if (!form.can_record) return Next::kRun;
     form.used = uses_;
     if (form.program && form.program->serves(inputs)) {
       program = form.program;
@@ -33,9 +33,9 @@ Segment::Next Segment::look_up(std::span<const Size> sizes, TensorSpan inputs,
   return next;
 }
 
-std::shared_ptr<const Program> Segment::program(std::span<const Size> sizes, TensorSpan inputs) {
+std::shared_ptr<const LaunchPlan> Segment::program(std::span<const Size> sizes, TensorSpan inputs) {
   std::lock_guard guard(mutex_);
-  for (const Form& form : forms_) {
+  for (const Variant& form : variants_) {
     if (form.program && same(form.sizes, sizes) && form.program->serves(inputs)) {
       return form.program;
     }
@@ -43,28 +43,28 @@ std::shared_ptr<const Program> Segment::program(std::span<const Size> sizes, Ten
   return nullptr;
 }
 
-void Segment::keep(std::span<const Size> sizes, std::shared_ptr<const Program> program) {
-  const auto oldest = [](const Form& a, const Form& b) { return a.used < b.used; };
-  auto at = std::find_if(forms_.begin(), forms_.end(), [&](const Form& form) {
+void Segment::keep(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program) {
+  const auto oldest = [](const Variant& a, const Variant& b) { return a.used < b.used; };
+  auto at = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& form) {
     return !form.program && same(form.sizes, sizes);
   });
-  if (at == forms_.end() && forms_.size() < kForms) at = forms_.emplace(forms_.end());
-  if (at == forms_.end()) at = std::min_element(forms_.begin(), forms_.end(), oldest);
+  if (at == variants_.end() && variants_.size() < kMaxVariants) at = variants_.emplace(variants_.end());
+  if (at == variants_.end()) at = std::min_element(variants_.begin(), variants_.end(), oldest);
   *at = {Sizes(sizes), std::move(program), true, uses_};
 }
 
 Tensors Segment::run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
-                     const Program::Code& code, std::span<const uint8_t> spare) {
-  std::shared_ptr<const Program> program;
+                     const LaunchPlan::Code& code, std::span<const uint8_t> spare) {
+  std::shared_ptr<const LaunchPlan> program;
   const Next next = look_up(sizes, inputs, program);
   if (program) return program->run(scope, inputs, spare);
   if (next == Next::kRun) return code(inputs);
-  Program::Recorded recorded = Program::record(scope, device, inputs, code);
-  const bool is_program = recorded.program != nullptr;
+  LaunchPlan::Recorded recorded = LaunchPlan::record(scope, device, inputs, code);
+  const bool can_record = recorded.program != nullptr;
   std::lock_guard guard(mutex_);
   keep(sizes, std::move(recorded.program));
-  if (!is_program) {
-    for (Form& form : forms_) form.is_program = false;
+  if (!can_record) {
+    for (Variant& form : variants_) form.can_record = false;
   }
   return std::move(recorded.outputs);
 }

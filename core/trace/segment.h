@@ -16,26 +16,26 @@ class Segment {
   // Runs `code` on the inputs, whose calls run on `device`. The first call with given sizes runs
   // eagerly. The second records a plan, which later calls replay. `spare`: as for Program::run.
   Tensors run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
-              const Program::Code& code, std::span<const uint8_t> spare = {});
+              const LaunchPlan::Code& code, std::span<const uint8_t> spare = {});
   // The plan that serves these inputs; NULL if none is recorded.
-  std::shared_ptr<const Program> program(std::span<const Size> sizes, TensorSpan inputs);
+  std::shared_ptr<const LaunchPlan> program(std::span<const Size> sizes, TensorSpan inputs);
 
  private:
-  static constexpr size_t kForms = 16;
+  static constexpr size_t kMaxVariants = 16;
 
-  struct Form {
+  struct Variant {
     Sizes sizes;
-    std::shared_ptr<const Program> program;  // NULL until its sizes are repeated.
-    bool is_program = true;                  // Whether a plan can be recorded.
+    std::shared_ptr<const LaunchPlan> program;  // NULL until its sizes are repeated.
+    bool can_record = true;                  // Whether a plan can be recorded.
     uint64_t used = 0;
   };
   enum class Next : uint8_t { kRun, kRecord };
   Next look_up(std::span<const Size> sizes, TensorSpan inputs,
-               std::shared_ptr<const Program>& program);
-  void keep(std::span<const Size> sizes, std::shared_ptr<const Program> program);
+               std::shared_ptr<const LaunchPlan>& program);
+  void keep(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program);
 
   std::mutex mutex_;
-  std::vector<Form> forms_;
+  std::vector<Variant> variants_;
   uint64_t uses_ = 0;
 };
 

@@ -15,8 +15,8 @@ std::string_view size_name(const InputSpec& spec, size_t axis) {
   return axis < spec.dim_names.size() ? std::string_view(spec.dim_names[axis]) : "";
 }
 
-std::vector<GivenInput> given_of(TensorSpan inputs) {
-  std::vector<GivenInput> given;
+std::vector<InputType> input_types_of(TensorSpan inputs) {
+  std::vector<InputType> given;
   for (const Tensor& x : inputs) {
     given.push_back({x->type.dtype, x->type.weak, x->type.lists, {}});
     for (const Size size : x->shape()) given.back().sizes.push_back(size.word());
@@ -24,9 +24,9 @@ std::vector<GivenInput> given_of(TensorSpan inputs) {
   return given;
 }
 
-std::string list_of_types(std::span<const GivenInput> inputs) {
+std::string list_of_types(std::span<const InputType> inputs) {
   std::string text;
-  for (const GivenInput& x : inputs) {
+  for (const InputType& x : inputs) {
     InputSpec spec = {.dtype = x.dtype, .weak = x.weak, .lists = x.lists};
     for (const int64_t word : x.sizes) {
       spec.sizes.push_back(Size::from_word(word).known() ? word : InputSpec::kUnknown);
@@ -42,8 +42,8 @@ std::string with(std::string_view statics) {
 
 }  // namespace
 
-std::vector<GivenInput> given_of(std::span<const InputSpec> inputs) {
-  std::vector<GivenInput> given;
+std::vector<InputType> input_types_of(std::span<const InputSpec> inputs) {
+  std::vector<InputType> given;
   Named named;
   uint32_t n = 0;
   for (const InputSpec& spec : inputs) {
@@ -61,12 +61,12 @@ std::vector<GivenInput> given_of(std::span<const InputSpec> inputs) {
   return given;
 }
 
-bool serves(std::span<const InputSpec> signature, std::span<const GivenInput> inputs) {
+bool serves(std::span<const InputSpec> signature, std::span<const InputType> inputs) {
   if (signature.size() != inputs.size()) return false;
   Named named;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const InputSpec& spec = signature[i];
-    const GivenInput& x = inputs[i];
+    const InputType& x = inputs[i];
     if (spec.dtype != x.dtype || spec.weak != x.weak || spec.lists != x.lists ||
         spec.sizes.size() != x.sizes.size()) {
       return false;
@@ -84,11 +84,11 @@ bool serves(std::span<const InputSpec> signature, std::span<const GivenInput> in
   return true;
 }
 
-bool are_alike(std::span<const InputSpec> a, std::span<const InputSpec> b) {
-  return serves(a, given_of(b)) && serves(b, given_of(a));
+bool have_equal_inputs(std::span<const InputSpec> a, std::span<const InputSpec> b) {
+  return serves(a, input_types_of(b)) && serves(b, input_types_of(a));
 }
 
-size_t n_open_sizes(std::span<const InputSpec> signature) {
+size_t n_unknown_sizes(std::span<const InputSpec> signature) {
   size_t n = 0;
   Named named;
   for (const InputSpec& spec : signature) {
@@ -132,7 +132,7 @@ std::string text_of(const InputSpec& spec) {
   return text + "]";
 }
 
-std::string signature_text(std::span<const InputSpec> inputs, const KeptStatics* statics) {
+std::string signature_text(std::span<const InputSpec> inputs, const OwnedStatics* statics) {
   std::string text;
   for (size_t i = 0; i < inputs.size(); ++i) {
     text += (i ? ", " : "") + name_of_input(inputs, i) + ": " + text_of(inputs[i]);
@@ -143,7 +143,7 @@ std::string signature_text(std::span<const InputSpec> inputs, const KeptStatics*
 // ---- functions with several signatures
 
 Function::Function(Context& context, std::string name, std::vector<Signature> signatures,
-                   std::shared_ptr<const KeptStatics> defaults)
+                   std::shared_ptr<const OwnedStatics> defaults)
     : Object(Kind::kFunction),
       context_(Ref<Context>::share(&context)),
       id_(context.next_serial()),
@@ -152,14 +152,14 @@ Function::Function(Context& context, std::string name, std::vector<Signature> si
   options_.defaults = std::move(defaults);
 }
 
-Function& Function::chosen(TensorSpan inputs, const Statics& statics) const {
+Function& Function::function_for(TensorSpan inputs, const Statics& statics) const {
   const Signature& first = signatures_[0];
   // A single function reports mismatched inputs itself.
   const bool is_alone = signatures_.size() == 1 && first.statics->key() == statics.key;
-  return is_alone ? *first.function : chosen(given_of(inputs), statics);
+  return is_alone ? *first.function : function_for(input_types_of(inputs), statics);
 }
 
-Function& Function::chosen(std::span<const GivenInput> inputs, const Statics& statics) const {
+Function& Function::function_for(std::span<const InputType> inputs, const Statics& statics) const {
   const Signature* best = nullptr;
   size_t fewest = 0;
   for (const Signature& each : signatures_) {
@@ -167,7 +167,7 @@ Function& Function::chosen(std::span<const GivenInput> inputs, const Statics& st
     if (each.statics->key() != statics.key) continue;
     if (options.has_signature && !serves(options.signature, inputs)) continue;
     // A function without a signature leaves all sizes unknown.
-    const size_t n_open = options.has_signature ? n_open_sizes(options.signature) : SIZE_MAX;
+    const size_t n_open = options.has_signature ? n_unknown_sizes(options.signature) : SIZE_MAX;
     if (best && n_open >= fewest) continue;
     best = &each;
     fewest = n_open;

@@ -13,26 +13,26 @@
 namespace tenon {
 
 // The type of an input of a call, or of a signature.
-struct GivenInput {
+struct InputType {
   DType dtype;
   bool weak;
   uint8_t lists;
   SmallVector<int64_t, 8> sizes;  // Size::word() of each size; an unknown size equals only itself.
 };
-std::vector<GivenInput> given_of(std::span<const InputSpec> inputs);
+std::vector<InputType> input_types_of(std::span<const InputSpec> inputs);
 
 // Whether a signature accepts such inputs, whatever their unknown sizes are.
-bool serves(std::span<const InputSpec> signature, std::span<const GivenInput> inputs);
+bool serves(std::span<const InputSpec> signature, std::span<const InputType> inputs);
 // Whether two signatures accept the same inputs.
-bool are_alike(std::span<const InputSpec> a, std::span<const InputSpec> b);
+bool have_equal_inputs(std::span<const InputSpec> a, std::span<const InputSpec> b);
 // Number of unknown sizes in a signature; equal names count once.
-size_t n_open_sizes(std::span<const InputSpec> signature);
+size_t n_unknown_sizes(std::span<const InputSpec> signature);
 
 // The inputs of a trace as a saved file declares them: inline scalars become tensors of rank 0.
 std::vector<InputSpec> specs_of(const Trace& trace);
 
 // "f32[n,3]"; signature_text(): "(x: f32[n,3], y: i64 scalar) with training=true".
 std::string text_of(const InputSpec& spec);
-std::string signature_text(std::span<const InputSpec> inputs, const KeptStatics* statics);
+std::string signature_text(std::span<const InputSpec> inputs, const OwnedStatics* statics);
 
 }  // namespace tenon

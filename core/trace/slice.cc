@@ -11,8 +11,8 @@ namespace tenon {
 namespace {
 
 // By slot of a graph: index of its first occurrence in a list, or kNone.
-std::vector<uint32_t> places_in(const std::vector<uint32_t>& list, uint32_t n_slots) {
-  std::vector<uint32_t> places(n_slots, Program::kNone);
+std::vector<uint32_t> indices_in(const std::vector<uint32_t>& list, uint32_t n_slots) {
+  std::vector<uint32_t> places(n_slots, LaunchPlan::kNone);
   for (size_t i = list.size(); i-- > 0;) places[list[i]] = static_cast<uint32_t>(i);
   count_steps(n_slots + list.size());
   return places;
@@ -32,7 +32,7 @@ OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Siz
   return result;
 }
 
-Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
+Subgraph::Subgraph(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
              bool whole)
     : graph_(graph) {
   count_steps(graph.n_slots());
@@ -77,44 +77,44 @@ Slice::Slice(const Graph& graph, std::span<const Value> given, std::span<const V
     dead_end_.push_back(static_cast<uint32_t>(dead_.size()));
   }
   std::reverse(dead_end_.begin(), dead_end_.end());
-  if (graph.sizes().has_births()) find_births(given);
+  if (graph.sizes().has_data_dependent_symbols()) find_data_dependent_sizes(given);
   split();
 }
 
-void Slice::find_births(std::span<const Value> given) {
+void Subgraph::find_data_dependent_sizes(std::span<const Value> given) {
   const SizeTable& table = graph_.sizes();
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (const auto symbol = size_born_at(graph_, *nodes_[i])) births_.push_back({*symbol, i, 0});
+    if (const auto symbol = symbol_defined_by(graph_, *nodes_[i])) data_dependent_sizes_.push_back({*symbol, i, 0});
   }
   for (size_t i = 0; i < given.size(); ++i) {
     for (size_t axis = 0; axis < given[i].type().rank(); ++axis) {
       const auto symbol = table.symbol_of(given[i].type().shape[axis]);
-      if (symbol && table.is_data_dependent(*symbol)) known_births_.push_back({*symbol, i, axis});
+      if (symbol && table.is_data_dependent(*symbol)) sizes_of_inputs_.push_back({*symbol, i, axis});
     }
   }
 }
 
-Sizes Slice::with_births(std::span<const Size> sizes, TensorSpan given) const {
+Sizes Subgraph::with_data_dependent_sizes(std::span<const Size> sizes, TensorSpan given) const {
   Sizes all(sizes);
   while (all.size() < graph_.sizes().n_symbols()) all.push_back(-1);
-  for (const Birth& birth : known_births_) {
+  for (const DataDependentSize& birth : sizes_of_inputs_) {
     all[birth.symbol] = given[birth.place]->shape()[birth.axis];
   }
   return all;
 }
 
-void Slice::give_birth(Sizes& sizes, size_t i, size_t& next,
+void Subgraph::set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next,
                        const std::vector<Tensor>& values) const {
-  for (; next < births_.size() && births_[next].place <= i; ++next) {
-    if (births_[next].place != i) continue;
-    const size_t symbol = births_[next].symbol;
+  for (; next < data_dependent_sizes_.size() && data_dependent_sizes_[next].place <= i; ++next) {
+    if (data_dependent_sizes_[next].place != i) continue;
+    const size_t symbol = data_dependent_sizes_[next].symbol;
     sizes[symbol] = values[nodes_[i]->first_slot]->shape()[0];
-    graph_.sizes().check_born(symbol, sizes);
+    graph_.sizes().check_data_dependent(symbol, sizes);
   }
 }
 
 // Groups the nodes into segments of calls on one device, separated by host ops.
-void Slice::split() {
+void Subgraph::split() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const bool is_plain = nodes_[i]->kind != NodeKind::kCall || !nodes_[i]->op->run;
     Device* device = nodes_[i]->kind == NodeKind::kCall ? nodes_[i]->device : nullptr;
@@ -156,32 +156,32 @@ void Slice::split() {
     for (const uint32_t slot : step.reads) give(slot);
   }
   for (const uint32_t slot : wanted_) give(slot);
-  if (is_alone()) find_places();
+  if (has_single_step()) find_indices();
 }
 
-void Slice::find_places() {
+void Subgraph::find_indices() {
   std::vector<uint32_t>& reads = steps_[0].reads;
-  const std::vector<uint32_t> given_at = places_in(given_, graph_.n_slots());
-  const std::vector<uint32_t> gives_at = places_in(steps_[0].gives, graph_.n_slots());
+  const std::vector<uint32_t> given_at = indices_in(given_, graph_.n_slots());
+  const std::vector<uint32_t> gives_at = indices_in(steps_[0].gives, graph_.n_slots());
   std::sort(reads.begin(), reads.end(),
             [&](uint32_t a, uint32_t b) { return given_at[a] < given_at[b]; });
-  alone_.read_at.assign(given_.size(), kNone);
+  single_step_.read_at.assign(given_.size(), kNone);
   for (const uint32_t slot : reads) {
-    alone_.read_at[given_at[slot]] = static_cast<uint32_t>(alone_.reads.size());
-    alone_.reads.push_back(given_at[slot]);
+    single_step_.read_at[given_at[slot]] = static_cast<uint32_t>(single_step_.reads.size());
+    single_step_.reads.push_back(given_at[slot]);
   }
   std::vector<bool> is_passed(given_.size(), false);
   for (const uint32_t slot : wanted_) {
-    alone_.gives.push_back(gives_at[slot]);
-    alone_.passes.push_back(given_at[slot]);
+    single_step_.gives.push_back(gives_at[slot]);
+    single_step_.passes.push_back(given_at[slot]);
     if (given_at[slot] != kNone) is_passed[given_at[slot]] = true;
   }
-  for (const uint32_t place : alone_.reads) alone_.may_reuse.push_back(!is_passed[place]);
-  alone_.reads_all = reads == given_;
-  alone_.gives_all = steps_[0].gives == wanted_;
+  for (const uint32_t place : single_step_.reads) single_step_.may_reuse.push_back(!is_passed[place]);
+  single_step_.reads_all = reads == given_;
+  single_step_.gives_all = steps_[0].gives == wanted_;
 }
 
-void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
+void Subgraph::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
                        std::vector<Tensor>& values) const {
   const Node& node = *nodes_[i];
   if (node.kind == NodeKind::kConstant) {
@@ -192,7 +192,7 @@ void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
   for (const Value& x : node.operands()) inputs.push_back(x ? values[x.slot()].get() : nullptr);
   const Scope::OnDevice on(scope, *node.device);
   const Scope::AtLine at(scope, node.location);
-  if (size_born_at(graph_, node)) {
+  if (symbol_defined_by(graph_, node)) {
     values[node.first_slot] = extent(scope, Tensor::share(inputs[0]));
     return;
   }
@@ -206,13 +206,13 @@ void Slice::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
 }
 
 // Releases values that no node after these reads.
-void Slice::release(size_t begin, size_t end, std::vector<Tensor>& values) const {
+void Subgraph::release(size_t begin, size_t end, std::vector<Tensor>& values) const {
   const uint32_t from = end < nodes_.size() ? dead_end_[end] : 0;
   for (uint32_t k = from; k < dead_end_[begin]; ++k) values[dead_[k]].reset();
 }
 
 // Runs the calls of a step one by one, on other tensors for its inputs.
-Tensors Slice::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step,
+Tensors Subgraph::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step,
                            TensorSpan reads, std::vector<Tensor>& values) const {
   for (size_t i = 0; i < reads.size(); ++i) values[step.reads[i]] = reads[i];
   for (size_t i = step.begin; i < step.end; ++i) {
@@ -225,7 +225,7 @@ Tensors Slice::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step
   return gives;
 }
 
-void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
+void Subgraph::run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                         std::vector<Tensor>& values) const {
   Tensors inputs;
   for (const uint32_t slot : step.reads) inputs.push_back(values[slot]);
@@ -240,7 +240,7 @@ void Slice::run_segment(Scope& scope, std::span<const Size> sizes, const Step& s
   release(step.begin, step.end, values);
 }
 
-Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+Tensors Subgraph::apply_single_step(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                            std::span<const uint8_t> spare) const {
   const Step& step = steps_[0];
   const auto code = [&](TensorSpan reads) {
@@ -252,45 +252,45 @@ Tensors Slice::apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan
                              spare_inputs);
   };
   Tensors outputs;
-  if (alone_.reads_all && spare.empty()) {
+  if (single_step_.reads_all && spare.empty()) {
     outputs = run(given, {});
   } else {
     Tensors inputs;
     SmallVector<uint8_t, 16> spare_inputs;
-    for (size_t i = 0; i < alone_.reads.size(); ++i) {
-      const uint32_t place = alone_.reads[i];
+    for (size_t i = 0; i < single_step_.reads.size(); ++i) {
+      const uint32_t place = single_step_.reads[i];
       inputs.push_back(given[place]);
       // An input that is also a result must not be overwritten.
-      const bool is_spare = place < spare.size() && alone_.may_reuse[i];
+      const bool is_spare = place < spare.size() && single_step_.may_reuse[i];
       spare_inputs.push_back(is_spare ? spare[place] : uint8_t{0});
     }
     outputs = run(inputs, spare_inputs.span());
   }
-  if (alone_.gives_all) return outputs;
+  if (single_step_.gives_all) return outputs;
   Tensors results;
   for (size_t i = 0; i < wanted_.size(); ++i) {
-    const uint32_t place = alone_.gives[i];
-    results.push_back(place == kNone ? given[alone_.passes[i]] : outputs[place]);
+    const uint32_t place = single_step_.gives[i];
+    results.push_back(place == kNone ? given[single_step_.passes[i]] : outputs[place]);
   }
   return results;
 }
 
-bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
+bool Subgraph::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
                    TripLimit& limit) const {
-  if (!is_alone() || !known_births_.empty() || scope.innermost() || scope.recorder()) return false;
+  if (!has_single_step() || !sizes_of_inputs_.empty() || scope.innermost() || scope.recorder()) return false;
   Tensors inputs;
-  for (const uint32_t place : alone_.reads) inputs.push_back(given[place]);
+  for (const uint32_t place : single_step_.reads) inputs.push_back(given[place]);
   const Step& step = steps_[0];
-  const std::shared_ptr<const Program> program = step.segment->program(step.own(sizes), inputs);
-  const uint32_t go = alone_.gives[0];
+  const std::shared_ptr<const LaunchPlan> program = step.segment->program(step.own(sizes), inputs);
+  const uint32_t go = single_step_.gives[0];
   if (!program || go == kNone) return false;
-  std::vector<Program::Feedback> feedback;
+  std::vector<LaunchPlan::Carry> feedback;
   std::vector<size_t> changed;
   for (size_t i = 0; i + 1 < wanted_.size(); ++i) {
     if (wanted_[1 + i] == given_[i]) continue;  // Not changed by the loop.
-    const uint32_t output = alone_.gives[1 + i];
+    const uint32_t output = single_step_.gives[1 + i];
     if (output == kNone) return false;
-    feedback.push_back({output, alone_.read_at[i]});
+    feedback.push_back({output, single_step_.read_at[i]});
     changed.push_back(i);
   }
   if (!program->can_repeat(go, feedback)) return false;
@@ -299,15 +299,15 @@ bool Slice::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
   return true;
 }
 
-Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+Tensors Subgraph::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                      std::span<const uint8_t> spare) const {
   Sizes all;
-  if (!births_.empty() || !known_births_.empty()) {
-    all = with_births(sizes, given);
+  if (!data_dependent_sizes_.empty() || !sizes_of_inputs_.empty()) {
+    all = with_data_dependent_sizes(sizes, given);
     sizes = all;
   }
   const bool is_eager = !scope.innermost() && !scope.recorder();
-  if (is_eager && is_alone()) return apply_alone(scope, sizes, given, spare);
+  if (is_eager && has_single_step()) return apply_single_step(scope, sizes, given, spare);
   std::vector<Tensor> values(graph_.n_slots());
   for (size_t i = 0; i < given_.size(); ++i) values[given_[i]] = given[i];
   size_t next_birth = 0;
@@ -318,7 +318,7 @@ Tensors Slice::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given
     }
     for (size_t i = step.begin; i < step.end; ++i) {
       apply_node(scope, sizes, i, values);
-      give_birth(all, i, next_birth, values);
+      set_data_dependent_sizes(all, i, next_birth, values);
       release(i, i + 1, values);
     }
   }

@@ -18,11 +18,11 @@ bool has_formulas(AnyAttrs attrs);
 // A copy in which the values of the symbols are substituted into the formulas.
 OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes);
 
-class Slice {
+class Subgraph {
  public:
   // The graph must outlive the subgraph and not change. Fails if a wanted value depends on an input
   // that is not given. `whole` also includes dead calls.
-  Slice(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
+  Subgraph(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
         bool whole = false);
 
   // Applies the calls in the scope: they run, are recorded by tapes, or become part of another
@@ -53,7 +53,7 @@ class Slice {
     }
   };
   // For a single step: where it finds its inputs, and where the results are found.
-  struct Alone {
+  struct SingleStep {
     std::vector<uint32_t> reads;    // Indices in `given`.
     std::vector<uint32_t> gives;    // By result: index in the outputs of the step, or kNone;
     std::vector<uint32_t> passes;   // then index in `given`.
@@ -62,22 +62,22 @@ class Slice {
     bool reads_all = false;         // The inputs are `given`, in the same order.
     bool gives_all = false;         // The outputs are `wanted`, in the same order.
   };
-  static constexpr uint32_t kNone = Program::kNone;
+  static constexpr uint32_t kNone = LaunchPlan::kNone;
 
   // Whether one step, with a device, is the whole subgraph.
-  bool is_alone() const { return steps_.size() == 1 && steps_[0].segment && steps_[0].device; }
+  bool has_single_step() const { return steps_.size() == 1 && steps_[0].segment && steps_[0].device; }
   void split();
-  void find_places();
-  void find_births(std::span<const Value> given);
+  void find_indices();
+  void find_data_dependent_sizes(std::span<const Value> given);
   // Adds entries for data-dependent sizes, and sets those that follow from the given values.
-  Sizes with_births(std::span<const Size> sizes, TensorSpan given) const;
-  // Sets the sizes that node i determines; `next` is the first entry of births_ not yet set.
-  void give_birth(Sizes& sizes, size_t i, size_t& next, const std::vector<Tensor>& values) const;
+  Sizes with_data_dependent_sizes(std::span<const Size> sizes, TensorSpan given) const;
+  // Sets the sizes that node i determines; `next` is the first entry of data_dependent_sizes_ not yet set.
+  void set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next, const std::vector<Tensor>& values) const;
   void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
                   std::vector<Tensor>& values) const;
   Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,
                       std::vector<Tensor>& values) const;
-  Tensors apply_alone(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+  Tensors apply_single_step(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                       std::span<const uint8_t> spare) const;
   void run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                    std::vector<Tensor>& values) const;
@@ -87,15 +87,15 @@ class Slice {
   std::vector<const Node*> nodes_;  // Calls and constants.
   std::vector<bool> has_formulas_;  // By node.
   // Data-dependent symbols: determined by an output of a node, or by an axis of a given value.
-  struct Birth {
+  struct DataDependentSize {
     size_t symbol, place, axis;
   };
-  std::vector<Birth> births_, known_births_;
+  std::vector<DataDependentSize> data_dependent_sizes_, sizes_of_inputs_;
   std::vector<uint32_t> given_, wanted_;
   // dead_[..dead_end_[i]] are the slots that no node after node i reads.
   std::vector<uint32_t> dead_, dead_end_;
   std::vector<Step> steps_;  // Cover all nodes, in order.
-  Alone alone_;              // Set if is_alone().
+  SingleStep single_step_;              // Set if has_single_step().
 };
 
 }  // namespace tenon

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kMaxDepth = 64;
 
 [[noreturn]] void refuse(const std::string& what) {
   Error error(Code::kInvalidArgument, "statics " + what);
@@ -72,7 +72,7 @@ std::vector<const tenon_static*> ordered(const tenon_static* items, size_t n, bo
 }
 
 void write(const tenon_static& value, std::string& key, std::string& text, int depth) {
-  if (depth > kDeepest) refuse(format("is nested {} deep", {depth}));
+  if (depth > kMaxDepth) refuse(format("is nested {} deep", {depth}));
   key += static_cast<char>('a' + value.kind);
   switch (value.kind) {
     case TENON_STATIC_NONE:
@@ -164,14 +164,14 @@ StaticArguments::StaticArguments(const tenon_static* given, size_t n,
   }
 }
 
-KeptStatics::KeptStatics(const tenon_static* given, size_t n) {
+OwnedStatics::OwnedStatics(const tenon_static* given, size_t n) {
   const Statics all = StaticArguments(given, n, {}).view();
   all_ = copy(given, n);
   key_ = all.key;
   text_ = all.text;
 }
 
-std::vector<tenon_static> KeptStatics::copy(const tenon_static* items, size_t n) {
+std::vector<tenon_static> OwnedStatics::copy(const tenon_static* items, size_t n) {
   std::vector<tenon_static> copies(items, items + n);
   for (tenon_static& value : copies) {
     value.name = copy(value.name);
@@ -184,7 +184,7 @@ std::vector<tenon_static> KeptStatics::copy(const tenon_static* items, size_t n)
   return copies;
 }
 
-tenon_string KeptStatics::copy(tenon_string text) {
+tenon_string OwnedStatics::copy(tenon_string text) {
   texts_.push_back(std::make_unique<std::string>(text.data ? text.data : "", text.size));
   return {texts_.back()->data(), texts_.back()->size()};
 }

@@ -32,11 +32,11 @@ class StaticArguments {
 
 // A copy of static arguments that owns its data. Handles are copied without keeping their objects
 // alive.
-class KeptStatics {
+class OwnedStatics {
  public:
-  KeptStatics() = default;
-  KeptStatics(const tenon_static* given, size_t n);
-  KeptStatics(const KeptStatics&) = delete;
+  OwnedStatics() = default;
+  OwnedStatics(const tenon_static* given, size_t n);
+  OwnedStatics(const OwnedStatics&) = delete;
 
   const std::vector<tenon_static>& all() const { return all_; }
   const std::string& key() const { return key_; }

@@ -255,13 +255,13 @@ std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& s
     for (auto known = derivatives_.begin(); known != derivatives_.end(); ++known) {
       const Derivative& found = *known->derivative;
       if (!found.is_of(by, from) || !found.serves(sizes)) continue;
-      if (forward && !found.takes_from(*forward)) continue;
+      if (forward && !found.can_use_residuals_of(*forward)) continue;
       std::rotate(known, known + 1, derivatives_.end());
       return derivatives_.back().derivative;
     }
   }
   auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from,
-                                                 Derivative::Keep{memory_budget_, forward});
+                                                 Derivative::ResidualLimits{memory_budget_, forward});
   std::lock_guard guard(mutex_);
   remember({made, nullptr});
   return made;
@@ -335,7 +335,7 @@ Tensors Trace::gradients(const VjpArgs& args, const Sizes& sizes, const std::vec
     if (from.back()) cotangents.push_back(args.cotangent(i));
   }
   const auto way = derivative(scope, sizes, by, from, &forward);
-  way->require_way_back();
+  way->require_backward();
   bool is_seen = false;
   each_tape(scope, [&](const Tape& tape) { is_seen = is_seen || tape.is_recording(); });
   Tensors found;

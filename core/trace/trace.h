@@ -28,7 +28,7 @@ class Trace final : public Object, public Pooled<Trace> {
   // The static arguments that the function was traced for, and the defaults for those that calls
   // omit.
   struct Arguments {
-    std::shared_ptr<const KeptStatics> all, defaults;
+    std::shared_ptr<const OwnedStatics> all, defaults;
   };
   // The graph's inputs are arguments, captures and states, in any order. Its outputs are the new
   // values of the states, in the order of these inputs, followed by the function's outputs. A
@@ -36,7 +36,7 @@ class Trace final : public Object, public Pooled<Trace> {
   // graph's inputs.
   Trace(Context& context, std::string name, std::shared_ptr<Graph> graph,
         std::vector<Tensor> captures, std::vector<Ref<Cell>> states, Arguments statics = {},
-        uint64_t memory_budget = kKeepAll);
+        uint64_t memory_budget = kSaveAll);
   void release() const {
     if (drop()) delete this;
   }

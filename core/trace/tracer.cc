@@ -52,7 +52,7 @@ std::string of_function(const TensorImpl& x) {
 
 // Whether a call leaves its output size to the data. Ops with data-dependent output sizes take the
 // size as an attribute, where -1 means unspecified.
-bool asks_data_for_a_size(AnyAttrs attrs) {
+bool has_unspecified_size(AnyAttrs attrs) {
   if (attrs.empty()) return false;
   return any_of(attrs.type->all(), [&](const AttrField& field) {
     const std::string_view name = field.name;
@@ -160,7 +160,7 @@ Value Tracer::value_of(TensorImpl& x) {
   if (x.storage->traced) {
     const auto& traced = static_cast<const TracedStorage&>(*x.storage);
     if (traced.trace == serial_) return traced.value;
-    require_reach(x);
+    require_same_trace(x);
   }
   const auto [at, is_new] = captured_.try_emplace(x.give_identity());
   if (is_new) {
@@ -176,7 +176,7 @@ Value Tracer::place_of(const TensorImpl& x) const {
   return traced.trace == serial_ ? traced.value : Value();
 }
 
-void Tracer::require_reach(const TensorImpl& x) const {
+void Tracer::require_same_trace(const TensorImpl& x) const {
   if (!x.storage || !x.storage->traced) return;
   const auto& traced = static_cast<const TracedStorage&>(*x.storage);
   if (traced.trace == serial_ || is_inside(traced.trace)) return;
@@ -204,7 +204,7 @@ void Tracer::finish(std::span<const Tensor> outputs) {
   for (size_t i = 0; i < states_.size(); ++i) {
     count_steps();
     HostObject& held = now(*states_[i]);
-    if (is_stale(*states_[i], held)) read_again(*states_[i], held);
+    if (is_stale(*states_[i], held)) reload_state(*states_[i], held);
   }
   // A region may run again and then expects the cells to hold what it stored.
   if (commits_ && outer_trace_) commit();
@@ -217,7 +217,7 @@ void Tracer::finish(std::span<const Tensor> outputs) {
 // ---- cells
 
 Tracer::HostObject& Tracer::now(const Cell& cell) {
-  const auto [at, is_new] = now_.try_emplace(&cell);
+  const auto [at, is_new] = current_values_.try_emplace(&cell);
   if (is_new) {
     auto& state = const_cast<Cell&>(cell);
     std::string name;
@@ -233,7 +233,7 @@ Tracer::HostObject& Tracer::now(const Cell& cell) {
 Tensor Tracer::load(const Cell& cell) {
   if (cell.kind() == Kind::kOrder) return alias_of(*now(order()).value);
   HostObject& held = now(cell);
-  if (is_stale(cell, held)) read_again(const_cast<Cell&>(cell), held);
+  if (is_stale(cell, held)) reload_state(const_cast<Cell&>(cell), held);
   return alias_of(*held.value);
 }
 
@@ -256,7 +256,7 @@ void Tracer::add(Cell& cell) {
   const Tensor initial = cell.held();
   made_.push_back(
       {Ref<Cell>::share(&cell), initial->storage->traced ? value_of(*initial) : Value()});
-  now_[&cell].value = initial;
+  current_values_[&cell].value = initial;
 }
 
 // ---- effects
@@ -277,7 +277,7 @@ Tensors Tracer::apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, Te
   Tensors outputs = tenon::apply(scope, op, attrs, all);
   order = outputs.back();
   outputs.pop_back();
-  if (effect == Effect::kChanges) reload();
+  if (effect == Effect::kMayChangeCells) reload();
   return outputs;
 }
 
@@ -300,7 +300,7 @@ void Tracer::reload() {
   ++n_reloads_;
 }
 
-void Tracer::read_again(Cell& cell, HostObject& held) {
+void Tracer::reload_state(Cell& cell, HostObject& held) {
   held.reloads = n_reloads_;
   held.value = apply_in_order(current_scope(), control::reload(), any_attrs(cell_attrs(cell)),
                               {&held.value, 1})[0];
@@ -324,7 +324,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   Tracer& tracer = static_cast<Tracer&>(self);
   // Sizes of a tensor from an unrelated trace are meaningless here, so no code may read its type.
   for (const TensorImpl* x : call.inputs) {
-    if (x) tracer.require_reach(*x);
+    if (x) tracer.require_same_trace(*x);
   }
   if (const OpDef* ordered = in_order(call.op)) {
     Tensors inputs;
@@ -335,7 +335,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
     require(!call.types[i].lists || call.op.run, "input {} is a list of tensors", i);
   }
   const SizeTable::Cause cause(call.op.name);
-  if (asks_data_for_a_size(call.attrs)) {
+  if (has_unspecified_size(call.attrs)) {
     // The decomposition determines the output size; inference checks the op's own rules.
     call.op.infer(call.op, call.attrs.data, call.types);
     require_code(call.op.decompose, Code::kUnimplemented,
@@ -346,7 +346,7 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   AnyAttrs attrs = call.attrs;
   RegionAttrs regions;
   if (has_regions(call.op)) {
-    regions = adopted(scope, tracer.graph_, region_attrs(attrs));
+    regions = retraced_in(scope, tracer.graph_, region_attrs(attrs));
     attrs = any_attrs(regions);
   }
   TensorTypes types = call.op.infer(call.op, attrs.data, call.types);
@@ -355,9 +355,9 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
   for (TensorImpl* x : call.inputs) inputs.push_back(x ? tracer.value_of(*x) : Value());
   Node& node = tracer.graph_.add_call(call.op, attrs, std::move(inputs), std::move(types), device);
   node.location = scope.location();
-  if (const auto symbol = size_born_at(tracer.graph_, node)) {
-    tracer.graph_.sizes().mark_born(node.types[0].shape[0]);
-    tracer.graph_.set_birth(*symbol, node.output());
+  if (const auto symbol = symbol_defined_by(tracer.graph_, node)) {
+    tracer.graph_.sizes().mark_data_dependent(node.types[0].shape[0]);
+    tracer.graph_.set_size_origin(*symbol, node.output());
   }
   tracer.count_call(scope, call.op);
   Tensors outputs;

@@ -41,7 +41,7 @@ class Tracer final : public Interpreter, public TracedCells {
   // Messages use the function's name or, without one, the outer trace's.
   Tracer(Scope& scope, Graph& graph, std::string_view function = {});
   // Suppresses warnings about unrolled loops, for code that was traced before.
-  void be_silent() { is_silent_ = true; }
+  void disable_warnings() { is_silent_ = true; }
 
   // Adds an input and returns it as a traced tensor.
   Tensor input(const TensorType& type, InputRole role, std::string name, Device& device);
@@ -66,7 +66,7 @@ class Tracer final : public Interpreter, public TracedCells {
     Value initial;
 
     // False for a generator that was destroyed again: it was used for a single draw.
-    bool stays() const { return cell->kind() == Kind::kVariable || cell->owners() > 1; }
+    bool is_permanent() const { return cell->kind() == Kind::kVariable || cell->owners() > 1; }
   };
   const std::vector<Made>& made() const { return made_; }
   // Values stored in cells, in program order.
@@ -93,7 +93,7 @@ class Tracer final : public Interpreter, public TracedCells {
   void store(Cell& cell, const Tensor& value) override;
   void add(Cell& cell) override;
   Tensor inside(const Tensor& x) override;
-  void require_reach(const TensorImpl& x) const override;
+  void require_same_trace(const TensorImpl& x) const override;
 
  private:
   static Tensors apply_on(Interpreter& self, Scope& scope, const Call& call);
@@ -110,7 +110,7 @@ class Tracer final : public Interpreter, public TracedCells {
   bool is_stale(const Cell& cell, const HostObject& held) const {
     return held.state != kNoState && held.reloads != n_reloads_ && cell.kind() != Kind::kOrder;
   }
-  void read_again(Cell& cell, HostObject& held);
+  void reload_state(Cell& cell, HostObject& held);
   bool is_inside(uint64_t trace) const;
   void count_call(Scope& scope, const OpDef& op);
 
@@ -127,7 +127,7 @@ class Tracer final : public Interpreter, public TracedCells {
   std::vector<Made> made_;
   std::vector<Stored> stored_;
   std::unordered_map<std::string, size_t> calls_;  // By source line and op.
-  std::unordered_map<const Cell*, HostObject> now_;
+  std::unordered_map<const Cell*, HostObject> current_values_;
   Ref<Order> order_;  // Set in an outermost trace.
   bool commits_ = false, reloads_ = false;
   std::vector<size_t> uncommitted_;  // States with stores that are not committed yet.

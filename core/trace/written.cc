@@ -12,10 +12,10 @@ std::string name_of_input(std::span<const InputSpec> specs, size_t i) {
   return i < specs.size() && !specs[i].name.empty() ? specs[i].name : "x" + std::to_string(i);
 }
 
-Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
+TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
               TensorSpan examples, const Function::Body& body, const Statics& statics,
               bool is_relaxed) {
-  Written out;
+  TracedBody out;
   Graph& graph = *out.graph;
   Tracer tracer(scope, graph, name);
   if (!is_relaxed) graph.sizes().forbid_host_reads();
@@ -58,12 +58,12 @@ Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>&
   out.states = tracer.states();
   out.stored = tracer.stored();
   for (const Tracer::Made& made : tracer.made()) {
-    if (made.stays()) out.made.push_back(made);
+    if (made.is_permanent()) out.made.push_back(made);
   }
   return out;
 }
 
-void initialise(Scope& scope, const Written& written, TensorSpan examples) {
+void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan examples) {
   std::vector<Value> given, wanted;
   Tensors inputs;
   size_t argument = 0, capture = 0, state = 0;
@@ -84,7 +84,7 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
   if (wanted.empty()) return;
   try {
     // Random draws for these initial values take effect; variable assignments wait for the call.
-    const Slice draws(*written.graph, given, wanted);
+    const Subgraph draws(*written.graph, given, wanted);
     std::map<const Cell*, Value> drawn;
     for (const Tracer::Stored& stored : written.stored) {
       const bool is_draw = stored.cell->kind() == Kind::kGenerator;
@@ -93,7 +93,7 @@ void initialise(Scope& scope, const Written& written, TensorSpan examples) {
     for (const auto& [cell, value] : drawn) wanted.push_back(value);
     const Scope::Unrecorded unrecorded(scope);
     const Sizes sizes = sizes_for(*written.graph, examples).value_or(Sizes());
-    const Tensors values = Slice(*written.graph, given, wanted).apply(scope, sizes, inputs);
+    const Tensors values = Subgraph(*written.graph, given, wanted).apply(scope, sizes, inputs);
     size_t next = 0;
     for (const Tracer::Made& made : written.made) {
       if (made.initial) made.cell->hold(values[next++]);

@@ -14,7 +14,7 @@ namespace tenon {
 // The name of an input in messages and graphs.
 std::string name_of_input(std::span<const InputSpec> specs, size_t i);
 
-struct Written {
+struct TracedBody {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> states;
@@ -37,11 +37,11 @@ struct Written {
 };
 
 // Traces the body of function `name`. `examples` are the inputs of the current call, or empty.
-Written write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
+TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
               TensorSpan examples, const Function::Body& body, const Statics& statics,
               bool is_relaxed);
 
 // Computes the initial values of variables that were created during tracing.
-void initialise(Scope& scope, const Written& written, TensorSpan examples);
+void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan examples);
 
 }  // namespace tenon

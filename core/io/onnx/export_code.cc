@@ -275,7 +275,7 @@ bool GraphExporter::decompose(OpCall& call) {
   {
     const Scope::OnDevice on(scope_, *node.device);
     Tracer tracer(scope_, graph);
-    tracer.be_silent();
+    tracer.disable_warnings();
     Tensors inputs;
     for (size_t i = 0; i < call.in.size(); ++i) {
       const bool is_there = !call.in[i].empty();

@@ -26,14 +26,14 @@ std::shared_ptr<tenon::Graph> copy_of(Scope& scope, const tenon::Graph& primal) 
     }
   }
   Tracer tracer(scope, *graph);
-  tracer.be_silent();
+  tracer.disable_warnings();
   const Sizes symbols = graph->sizes().import_symbols(primal.sizes(), examples);
   Tensors inputs;
   for (const tenon::Node* node : primal.inputs()) {
     inputs.push_back(tracer.input(evaluated(primal, node->types[0], symbols), node->role,
                                   node->names[0], *node->device));
   }
-  const Slice all(primal, outputs_of(primal.inputs()), primal.outputs());
+  const Subgraph all(primal, outputs_of(primal.inputs()), primal.outputs());
   tracer.finish(all.apply(scope, symbols, inputs));
   return graph;
 }

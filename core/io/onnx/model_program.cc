@@ -409,7 +409,7 @@ Json list_of(std::span<const ValueInfo* const> values) {
   return list;
 }
 
-std::string describe_signature(const KeptStatics& statics, const Interface& interface,
+std::string describe_signature(const OwnedStatics& statics, const Interface& interface,
                                const Model& model) {
   Json ops = Json::object(), sets = Json::object();
   for (const auto& [op, n] : op_counts(model)) ops[op] = n;
@@ -447,7 +447,7 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
   made.name = source.name.empty() ? kept->model.graph.name : source.name;
   if (made.name.empty()) made.name = source.stem;
   ProgramSignature& signature = made.signature;
-  signature.statics = source.saved ? source.saved->statics : std::make_shared<const KeptStatics>();
+  signature.statics = source.saved ? source.saved->statics : std::make_shared<const OwnedStatics>();
   const Interface interface(kept->model.graph, source.saved, *kept);
   for (const ValueInfo* input : interface.inputs) signature.inputs.push_back(spec_of(*input));
   for (const ValueInfo* output : interface.outputs) {

@@ -38,7 +38,7 @@ struct SavedInterface {
   std::vector<std::string> inputs, outputs;
   std::vector<State> states;
   // The static arguments of the trace, and the defaults that calls may omit.
-  std::shared_ptr<const KeptStatics> statics, defaults;
+  std::shared_ptr<const OwnedStatics> statics, defaults;
 };
 
 // Describes how to convert a model to a function.

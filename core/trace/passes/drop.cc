@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-std::shared_ptr<Graph> drop_dead(Scope&, const Graph& graph, Tensors& constants) {
+std::shared_ptr<Graph> eliminate_dead_code(Scope&, const Graph& graph, Tensors& constants) {
   std::vector<bool> needed(graph.n_slots(), false);
   for (const Value& y : graph.outputs()) needed[y.slot()] = true;
   const auto is_needed = [&](const Node& node) {

@@ -88,11 +88,11 @@ class Folder {
       if (bytes_of(type) > kMaxBytes || bytes_ + bytes_of(type) > kMaxAllBytes) return false;
     }
     return !has_regions(*node.op) && !has_formulas(node.attrs.view()) && !may_report_late(node) &&
-           !may_need_much(node);
+           !may_need_large_intermediates(node);
   }
 
   // Whether intermediate values of a composite may be larger than its inputs and outputs.
-  static bool may_need_much(const Node& node) {
+  static bool may_need_large_intermediates(const Node& node) {
     if (!node.op->decompose || node.attrs.view().empty()) return false;
     Growth growth;
     node.op->attrs->visit(node.attrs.view().data, growth);

@@ -13,8 +13,8 @@ constexpr Pass kPasses[] = {
      verify},
     {"simplify", "what an identity says is an input becomes that", simplify},
     {"fold", "what depends on nothing is computed once", fold_constants},
-    {"share", "equal calls are made once", share_equal},
-    {"drop", "calls that nothing needs are not made, even where they would fail", drop_dead},
+    {"share", "equal calls are made once", eliminate_common_subexpressions},
+    {"drop", "calls that nothing needs are not made, even where they would fail", eliminate_dead_code},
     {"fuse", "calls over the same elements are one launch", nullptr},  // program_fuse.cc
 };
 
@@ -32,7 +32,7 @@ size_t find_pass(std::string_view name) {
   fail(Code::kNotFound, "there is no pass {}; there are {}", {name, names});
 }
 
-bool is_left_out(Scope& scope, std::string_view name) {
+bool is_disabled(Scope& scope, std::string_view name) {
   return scope.context().is_pass_disabled(find_pass(name));
 }
 
@@ -43,7 +43,7 @@ std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& cons
     auto next = kPasses[i].run(scope, result ? *result : graph, constants);
     if (next) result = std::move(next);
   }
-  if (result && !is_left_out(scope, "verify")) verify(scope, *result, constants);
+  if (result && !is_disabled(scope, "verify")) verify(scope, *result, constants);
   return result;
 }
 

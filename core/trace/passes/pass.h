@@ -31,13 +31,13 @@ std::shared_ptr<Graph> optimised(Scope& scope, const Graph& graph, Tensors& cons
 
 // The index of a pass in the table; NOT_FOUND lists the valid names.
 size_t find_pass(std::string_view name);
-bool is_left_out(Scope& scope, std::string_view name);
+bool is_disabled(Scope& scope, std::string_view name);
 
 // Each function is in a file of this folder.
 std::shared_ptr<Graph> verify(Scope& scope, const Graph& graph, Tensors& constants);
-std::shared_ptr<Graph> drop_dead(Scope& scope, const Graph& graph, Tensors& constants);
+std::shared_ptr<Graph> eliminate_dead_code(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> simplify(Scope& scope, const Graph& graph, Tensors& constants);
-std::shared_ptr<Graph> share_equal(Scope& scope, const Graph& graph, Tensors& constants);
+std::shared_ptr<Graph> eliminate_common_subexpressions(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> fold_constants(Scope& scope, const Graph& graph, Tensors& constants);
 
 }  // namespace tenon

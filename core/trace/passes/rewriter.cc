@@ -5,14 +5,14 @@
 namespace tenon {
 
 Rewriter::Rewriter(const Graph& from, std::span<const Node* const> inputs)
-    : from_(from), to_(std::make_shared<Graph>(from.shared_sizes())), now_(from.n_slots()) {
+    : from_(from), to_(std::make_shared<Graph>(from.shared_sizes())), mapped_(from.n_slots()) {
   for (const Node* node : inputs) {
-    now_[node->first_slot] =
+    mapped_[node->first_slot] =
         to_->add_input(node->types[0], node->role, node->names[0], *node->device);
   }
 }
 
-Value Rewriter::operator()(const Value& old) const { return old ? now_[old.slot()] : Value(); }
+Value Rewriter::operator()(const Value& old) const { return old ? mapped_[old.slot()] : Value(); }
 
 Values Rewriter::inputs_of(const Node& node) const {
   count_steps(1 + node.inputs.size());
@@ -23,12 +23,12 @@ Values Rewriter::inputs_of(const Node& node) const {
 
 Node& Rewriter::copy(const Node& node, Values inputs) {
   Node& made = to_->add_copy(node, std::move(inputs));
-  for (uint32_t i = 0; i < made.types.size(); ++i) now_[node.first_slot + i] = made.output(i);
+  for (uint32_t i = 0; i < made.types.size(); ++i) mapped_[node.first_slot + i] = made.output(i);
   return made;
 }
 
 void Rewriter::put(const Node& node, std::span<const Value> instead) {
-  for (uint32_t i = 0; i < instead.size(); ++i) now_[node.first_slot + i] = instead[i];
+  for (uint32_t i = 0; i < instead.size(); ++i) mapped_[node.first_slot + i] = instead[i];
 }
 
 std::shared_ptr<Graph> Rewriter::finish() {

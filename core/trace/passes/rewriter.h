@@ -34,7 +34,7 @@ class Rewriter {
  private:
   const Graph& from_;
   std::shared_ptr<Graph> to_;
-  std::vector<Value> now_;  // By slot of the source graph.
+  std::vector<Value> mapped_;  // By slot of the source graph.
 };
 
 }  // namespace tenon

@@ -42,7 +42,7 @@ bool is_same(const Node& node, const Values& inputs, const Seen& seen) {
 
 }  // namespace
 
-std::shared_ptr<Graph> share_equal(Scope&, const Graph& graph, Tensors&) {
+std::shared_ptr<Graph> eliminate_common_subexpressions(Scope&, const Graph& graph, Tensors&) {
   Rewriter copy(graph);
   std::unordered_multimap<uint64_t, Seen> all;
   for (const Node& node : graph.nodes()) {

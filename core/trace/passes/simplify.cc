@@ -41,11 +41,11 @@ bool is_scalar(const Value& x, double value) {
 }
 
 // Whether adding this inline scalar changes nothing.
-bool adds_nothing(const Value& x, DType dtype) {
+bool is_zero_summand(const Value& x, DType dtype) {
   return is_floating(dtype) ? is_scalar(x, -0.0) : is_scalar(x, 0.0);
 }
 // Whether subtracting it changes nothing: +0, integer or float.
-bool takes_nothing(const Value& x) { return is_scalar(x, 0.0); }
+bool is_zero_subtrahend(const Value& x) { return is_scalar(x, 0.0); }
 
 bool is_in_place(const Ints& perm, size_t rank) {
   if (perm.empty()) return rank < 2;
@@ -80,10 +80,10 @@ Value known(const Node& node, const Values& in) {
     return is_scalar(in[1], 1) ? if_same(in[0]) : is_scalar(in[0], 1) ? if_same(in[1]) : Value();
   }
   if (is_op(&node, OpId::k_div)) return is_scalar(in[1], 1) ? if_same(in[0]) : Value();
-  if (is_op(&node, OpId::k_sub)) return takes_nothing(in[1]) ? if_same(in[0]) : Value();
+  if (is_op(&node, OpId::k_sub)) return is_zero_subtrahend(in[1]) ? if_same(in[0]) : Value();
   if (is_op(&node, OpId::k_add)) {
-    if (adds_nothing(in[1], type.dtype)) return if_same(in[0]);
-    return adds_nothing(in[0], type.dtype) ? if_same(in[1]) : Value();
+    if (is_zero_summand(in[1], type.dtype)) return if_same(in[0]);
+    return is_zero_summand(in[0], type.dtype) ? if_same(in[1]) : Value();
   }
   for (const OpId id : {OpId::k_cast, OpId::k_reshape, OpId::k_broadcast_to}) {
     if (is_op(&node, id)) return if_same(in[0]);

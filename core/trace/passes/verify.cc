@@ -114,7 +114,7 @@ class Verifier {
     Graph scratch(graph_.shared_sizes());
     const Scope::Unrecorded unrecorded(scope_);
     Tracer tracer(scope_, scratch);
-    tracer.be_silent();
+    tracer.disable_warnings();
     std::vector<Tensor> values(graph_.n_slots());
     for (const Node& node : graph_.nodes()) {
       if (node.kind == NodeKind::kConstant) values[node.first_slot] = node.constant;
