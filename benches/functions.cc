@@ -24,7 +24,7 @@ using benches::tensor;
 
 constexpr int kPairs = 50;
 constexpr int64_t kTrips = 1000;
-constexpr int kWarming = 3;  // Calls that are not measured.
+constexpr int kWarmUpCalls = 3;  // Calls that are not measured.
 
 using Code = void (*)(tenon_scope* inner, tenon_tensor* const* inputs, tenon_tensor** out);
 
@@ -77,7 +77,7 @@ void measure(benchmark::State& state, How how, Code code, std::vector<tenon_tens
     tenon_tensor_release(inputs[0]);
     inputs[0] = y;
   };
-  for (int i = 0; i < kWarming; ++i) {
+  for (int i = 0; i < kWarmUpCalls; ++i) {
     how == How::kInPlace ? call_in_place() : tenon_tensor_release(call());
   }
   if (how == How::kTracing) {

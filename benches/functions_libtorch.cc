@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPairs = 50;
 constexpr int64_t kTrips = 1000;
-constexpr int kWarming = 3;  // Calls that are not measured.
+constexpr int kWarmUpCalls = 3;  // Calls that are not measured.
 
 void check(benchmark::State& state, const at::Tensor& got, float want) {
   const float first = got.flatten()[0].item<float>();
@@ -21,7 +21,7 @@ void check(benchmark::State& state, const at::Tensor& got, float want) {
 // The first calls take longer, until TorchScript's profiling executor has settled.
 template <class Call>
 void run(benchmark::State& state, const Call& call) {
-  for (int i = 0; i < kWarming; ++i) call();
+  for (int i = 0; i < kWarmUpCalls; ++i) call();
   for (auto _ : state) {
     at::Tensor y = call();
     benchmark::DoNotOptimize(y);

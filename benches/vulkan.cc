@@ -118,13 +118,13 @@ class Call {
 
 // Calls that are not measured: they trace, prepare and record. Also waits until threads have
 // compiled what is worthwhile for functions that are called often.
-constexpr int kWarming = 3;
+constexpr int kWarmUpCalls = 3;
 constexpr std::chrono::milliseconds kWarmingTime{250};
 
 template <class Once>
 void warm(const Once& once) {
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kWarming || std::chrono::steady_clock::now() - begin < kWarmingTime; ++i) {
+  for (int i = 0; i < kWarmUpCalls || std::chrono::steady_clock::now() - begin < kWarmingTime; ++i) {
     once();
     check(tenon_scope_wait(scope()));
   }
@@ -150,7 +150,7 @@ void measure(benchmark::State& state, const Call& call, float want, Timed timed 
 // The number of launches in a call. Consecutive small launches may be coalesced into one dispatch
 // when they are replayed.
 double count_launches(const Call& call) {
-  for (int i = 0; i < kWarming; ++i) tenon_tensor_release(call());
+  for (int i = 0; i < kWarmUpCalls; ++i) tenon_tensor_release(call());
   check(tenon_scope_wait(scope()));
   tenon_profiler* profiler = nullptr;
   check(tenon_profiler_start(tenon_scope_context(scope()), nullptr, &profiler));
@@ -242,7 +242,7 @@ void measure_matmul(benchmark::State& state) {
 // ---- host memory
 
 // Page-aligned, like large blocks from allocators.
-void measure_sum_of_host(benchmark::State& state, bool is_lent) {
+void measure_sum_of_host(benchmark::State& state, bool is_imported) {
   const std::vector<int64_t> shape = {kElements};
   constexpr size_t kBytes = size_t{kElements} * sizeof(float), kPage = 4096;
   const std::unique_ptr<float, decltype(&std::free)> data(
@@ -251,7 +251,7 @@ void measure_sum_of_host(benchmark::State& state, bool is_lent) {
   for (auto _ : state) {
     tenon_tensor *x = nullptr, *sum = nullptr;
     const tenon_deleter keep = {[](void*) {}, nullptr};
-    check(is_lent ? tenon_tensor_from_host(scope(), TENON_FLOAT32, shape.data(), 1, nullptr,
+    check(is_imported ? tenon_tensor_from_host(scope(), TENON_FLOAT32, shape.data(), 1, nullptr,
                                            data.get(), kBytes, keep, &x)
                   : tenon_tensor_from_data(scope(), TENON_FLOAT32, shape.data(), 1, data.get(),
                                            kBytes, &x));

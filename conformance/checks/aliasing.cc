@@ -26,7 +26,7 @@ void for_each_pair(const Problem& problem, Each&& each) {
 }
 
 // Problems in which two operands have the same values, where that is valid.
-std::vector<Problem> alike_problems(const Environment& env, const Claim& claim) {
+std::vector<Problem> problems_with_equal_operands(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems;
   for (const Problem& own : valid_problems(claim, 24, env.seed, env.oracle)) {
     for_each_pair(own, [&](size_t i, size_t j) {
@@ -45,15 +45,15 @@ std::vector<Problem> alike_problems(const Environment& env, const Claim& claim) 
   return problems;
 }
 
-bool takes_two(const Environment& env, const Claim& claim) {
+bool has_equal_operands(const Environment& env, const Claim& claim) {
   if (!env.thorough) return false;
   const auto& inputs = claim.inputs;
   const bool has_pair = std::adjacent_find(inputs.begin(), inputs.end()) != inputs.end();
   if (claim.op->elementwise) return has_pair;
-  return !alike_problems(env, claim).empty();
+  return !problems_with_equal_operands(env, claim).empty();
 }
 
-bool are_alike(const Operand& x, const Operand& y) {
+bool have_equal_values(const Operand& x, const Operand& y) {
   return x.shape == y.shape && encode(x.values(), x.dtype) == encode(y.values(), y.dtype);
 }
 
@@ -97,10 +97,10 @@ std::string with_overlap(const Environment& env, const Problem& problem, size_t 
   return fault.empty() ? "" : "are views that overlap, " + fault;
 }
 
-Finding test_alike(const Environment& env, const Problem& problem) {
+Finding test_equal_operands(const Environment& env, const Problem& problem) {
   Finding finding;
   for_each_pair(problem, [&](size_t i, size_t j) {
-    if (!finding.passed || !are_alike(problem.inputs[i], problem.inputs[j])) return;
+    if (!finding.passed || !have_equal_values(problem.inputs[i], problem.inputs[j])) return;
     std::string fault = with_one_tensor(env, problem, i, j);
     if (fault.empty()) fault = with_overlap(env, problem, i, j);
     if (fault.empty()) return;
@@ -114,8 +114,8 @@ Finding test_alike(const Environment& env, const Problem& problem) {
 
 std::vector<Check> aliasing_checks() {
   return {
-      {"aliasing", 2, "One tensor given twice, and views that overlap, change nothing.", takes_two,
-       alike_problems, test_alike},
+      {"aliasing", 2, "One tensor given twice, and views that overlap, change nothing.", has_equal_operands,
+       problems_with_equal_operands, test_equal_operands},
   };
 }
 

@@ -143,7 +143,7 @@ Finding judge_values(const Environment& env, const Problem& problem,
                      const std::vector<Result>& got) {
   Finding finding;
   const OpFacts op = facts_of(problem);
-  const Right right(env, problem);
+  const ValidResults right(env, problem);
   const auto types = env.oracle.infer(problem);
   for (size_t i = 0; i < got.size() && i < right.n_outputs(); ++i) {
     const auto fault = [&](const std::string& words) {

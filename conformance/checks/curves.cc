@@ -10,13 +10,13 @@ namespace {
 
 // Inputs of one sign are binned by exponent: two bins for each exponent of the dtype up to this
 // magnitude. The outermost bins also hold everything beyond.
-constexpr int kFarthest = 32;
+constexpr int kMaxExponent = 32;
 
 struct Bins {
   int low, high;  // Exponents.
   explicit Bins(tenon_dtype dtype)
-      : low(std::max(facts(dtype).least_exponent, -kFarthest)),
-        high(std::min(facts(dtype).greatest_exponent, kFarthest)) {}
+      : low(std::max(facts(dtype).least_exponent, -kMaxExponent)),
+        high(std::min(facts(dtype).greatest_exponent, kMaxExponent)) {}
   int count() const { return 2 * (high - low); }
   double middle(int bin) const { return std::exp2(low + (bin + 0.5) / 2); }
 };

@@ -8,10 +8,10 @@ namespace {
 using tenon::Tensor;
 
 // The targets of a gradient: the floating-point tensors among `tensors`, and their weights.
-struct Weighed {
+struct GradientTargets {
   std::vector<Tensor> targets, cotangents;
 
-  Weighed(const Session& session, const std::vector<Tensor>& tensors, Weights weights) {
+  GradientTargets(const Session& session, const std::vector<Tensor>& tensors, Weights weights) {
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (!is_float(tensors[i].dtype())) continue;
       const Result y = session.read(tensors[i]);
@@ -45,14 +45,14 @@ Gradients gradients(const Session& session, const Problem& problem, Order order,
   const auto first = [&]() -> std::vector<Tensor> {
     const tenon::Tape tape;
     watching(tape);
-    const Weighed outputs(session, session.call(problem, inputs), weights);
+    const GradientTargets outputs(session, session.call(problem, inputs), weights);
     if (outputs.targets.empty() || sources.empty()) return {};
     return tape.gradients(outputs.targets, outputs.cotangents, sources);
   };
   const auto second = [&]() -> std::vector<Tensor> {
     const tenon::Tape tape;
     watching(tape);
-    const Weighed slopes(session, first(), weights);
+    const GradientTargets slopes(session, first(), weights);
     if (slopes.targets.empty()) return {};
     return tape.gradients(slopes.targets, slopes.cotangents, sources);
   };

@@ -37,7 +37,7 @@ Real slope(const F& f) {
 
 // Maximum number of elements of an input that are perturbed one at a time, if perturbing all at
 // once leaves the domain.
-constexpr size_t kMostAlone = 64;
+constexpr size_t kMaxAlone = 64;
 
 template <Order kOrder>
 Finding test_differences(const Environment& env, const Problem& problem) {
@@ -71,7 +71,7 @@ Finding test_differences(const Environment& env, const Problem& problem) {
     const std::optional<bool> whole = is_right(all, finding);
     if (whole && !*whole) return finding;
     if (whole) continue;
-    for (size_t k = 0; k < std::min(all.size(), kMostAlone); ++k) {
+    for (size_t k = 0; k < std::min(all.size(), kMaxAlone); ++k) {
       Reals alone(all.size(), 0);
       alone[k] = all[k];
       if (!is_right(alone, finding).value_or(true)) return finding;

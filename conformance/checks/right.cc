@@ -69,13 +69,13 @@ bool has_subnormals(const Problem& problem) {
   return std::any_of(problem.inputs.begin(), problem.inputs.end(), [](const Operand& x) {
     if (x.absent || !is_float(x.dtype)) return false;
     const Reals values = x.values();
-    const Real least = least_normal(x.dtype);
+    const Real least = smallest_normal(x.dtype);
     return std::any_of(values.begin(), values.end(),
                        [&](Real v) { return v != 0 && real_abs(v) < least; });
   });
 }
 
-Right::Right(const Environment& env, const Problem& problem) : env_(env), problem_(problem) {
+ValidResults::ValidResults(const Environment& env, const Problem& problem) : env_(env), problem_(problem) {
   const OpFacts op = facts_of(problem);
   const bool is_fma = op.name == "fma";
   const auto run = [&](const Problem& own) {
@@ -93,7 +93,7 @@ Right::Right(const Environment& env, const Problem& problem) : env_(env), proble
   if (apart) flushed_apart_ = product_and_sum(env.oracle, without, true);
 }
 
-Verdict Right::compare(size_t output, const Reals& got, tenon_dtype dtype, const Bound& bound,
+Verdict ValidResults::compare(size_t output, const Reals& got, tenon_dtype dtype, const Bound& bound,
                        const Reals& slack) const {
   const Reals want = oracle(output);
   std::vector<Answer> answers = {{.oracle = want, .slack = slack, .to = apart_}};
@@ -105,7 +105,7 @@ Verdict Right::compare(size_t output, const Reals& got, tenon_dtype dtype, const
   return compare_answers(got, dtype, answers, bound);
 }
 
-bool Right::is_telling(size_t output, tenon_dtype dtype) const {
+bool ValidResults::is_telling(size_t output, tenon_dtype dtype) const {
   const Reals want = oracle(output);
   const bool of_bools =
       std::ranges::all_of(problem_.inputs, [](const Operand& x) { return is_bool(x.dtype); });

@@ -15,9 +15,9 @@ Reals slacks_of(const Problem& problem, tenon_dtype dtype, Profile profile, cons
 // Whether an input has subnormal values.
 bool has_subnormals(const Problem& problem);
 
-class Right {
+class ValidResults {
  public:
-  Right(const Environment& env, const Problem& problem);
+  ValidResults(const Environment& env, const Problem& problem);
 
   size_t n_outputs() const { return want_.size(); }
   const Sizes& shape(size_t output) const { return want_[output].shape; }

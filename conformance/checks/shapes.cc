@@ -43,7 +43,7 @@ std::vector<Problem> with_shapes(const Environment& env, const Claim& claim,
   return problems;
 }
 
-bool are_alike(const Problem& a, const Problem& b) {
+bool have_equal_values(const Problem& a, const Problem& b) {
   return a.attrs == b.attrs && std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(),
                                           b.inputs.end(), [](const Operand& x, const Operand& y) {
                                             return x.absent == y.absent && x.shape == y.shape;
@@ -93,23 +93,23 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
 // ---- problems that the generators of other ops make for a rank or a size
 
 // Adds a problem for each turn of the wish, without duplicates.
-void add_wished(const Environment& env, const Claim& claim, Wish wish,
+void add_requested(const Environment& env, const Claim& claim, SizeRequest wish,
                 std::vector<Problem>& problems) {
   const size_t first = problems.size();
   for (wish.turn = 0; wish.turn < kTurns; ++wish.turn) {
-    std::optional<Problem> problem = wished(claim, wish, env.seed, env.oracle);
+    std::optional<Problem> problem = generate_for(claim, wish, env.seed, env.oracle);
     if (!problem) continue;
     const bool known =
         std::any_of(problems.begin() + static_cast<std::ptrdiff_t>(first), problems.end(),
-                    [&](const Problem& p) { return are_alike(p, *problem); });
+                    [&](const Problem& p) { return have_equal_values(p, *problem); });
     if (!known) problems.push_back(std::move(*problem));
   }
 }
 
-bool is_made(const Environment& env, const Claim& claim, const std::vector<Wish>& wishes) {
+bool is_made(const Environment& env, const Claim& claim, const std::vector<SizeRequest>& wishes) {
   if (claim.op->elementwise) return is_elementwise(env, claim);
-  return env.thorough && std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
-           return wished(claim, wish, env.seed, env.oracle).has_value();
+  return env.thorough && std::any_of(wishes.begin(), wishes.end(), [&](const SizeRequest& wish) {
+           return generate_for(claim, wish, env.seed, env.oracle).has_value();
          });
 }
 
@@ -117,7 +117,7 @@ bool is_made(const Environment& env, const Claim& claim, const std::vector<Wish>
 
 std::vector<Problem> empty_problems(const Environment& env, const Claim& claim) {
   std::vector<Problem> problems = with_shapes(env, claim, {{0}, {0, 3}, {3, 0}, {2, 0, 4}});
-  if (!claim.op->elementwise && env.thorough) add_wished(env, claim, {.size = 0}, problems);
+  if (!claim.op->elementwise && env.thorough) add_requested(env, claim, {.size = 0}, problems);
   for (Problem& own : valid_problems(claim, 0, env.seed, env.oracle)) {
     const bool empty = std::any_of(own.inputs.begin(), own.inputs.end(), [](const Operand& x) {
       return !x.absent && !x.scalar && count_of(x.shape) == 0;
@@ -154,7 +154,7 @@ std::vector<Problem> rank_problems(const Environment& env, const Claim& claim) {
     for (const int64_t rank : kRanks) shapes.push_back(shape_of_rank(rank));
     return with_shapes(env, claim, shapes);
   }
-  for (const int64_t rank : kRanks) add_wished(env, claim, {.rank = rank}, problems);
+  for (const int64_t rank : kRanks) add_requested(env, claim, {.rank = rank}, problems);
   if (claim.op->name == "copy") add_layouts(problems);
   return problems;
 }
@@ -168,7 +168,7 @@ bool has_sizes(const Environment& env, const Claim& claim) {
 std::vector<Problem> size_problems(const Environment& env, const Claim& claim) {
   if (!claim.op->elementwise) {
     std::vector<Problem> problems;
-    for (const int64_t n : edge_sizes()) add_wished(env, claim, {.size = n}, problems);
+    for (const int64_t n : edge_sizes()) add_requested(env, claim, {.size = n}, problems);
     return problems;
   }
   std::vector<Sizes> shapes;

@@ -17,8 +17,8 @@ namespace tenon_kit::device {
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 // A plugin with parts replaced.
-struct Broken {
-  explicit Broken(tenon_plugin_query sane_query);
+struct FaultyPlugin {
+  explicit FaultyPlugin(tenon_plugin_query sane_query);
 
   const tenon_plugin* sane = nullptr;
   tenon_plugin_calls inner = {};  // Calls of the sane plugin.
@@ -38,14 +38,14 @@ struct Broken {
 };
 
 // The current broken plugin; plugin calls receive no context.
-extern Broken* broken;
+extern FaultyPlugin* broken;
 tenon_error* query_broken(const tenon_host* host, const tenon_plugin** out_plugin);
 
 struct DeviceFault {
   const char* check;  // The check that must find the fault.
   const char* what;
   Options options;  // Options of `fake`; if empty, the plugin is `ref`.
-  void (*spoil)(Broken&);
+  void (*spoil)(FaultyPlugin&);
   tenon_plugin_query query = query_broken;
 };
 

@@ -13,9 +13,9 @@
 
 namespace tenon_kit::device {
 
-Broken* broken;
+FaultyPlugin* broken;
 
-Broken::Broken(tenon_plugin_query sane_query) {
+FaultyPlugin::FaultyPlugin(tenon_plugin_query sane_query) {
   sane_query(&host_table(), &sane);
   plugin = *sane;
   inner = calls = *sane->calls;
@@ -79,9 +79,9 @@ TEST(DeviceChecks, FailOnDevicesWithOneFault) {
   for (const DeviceFault& fault : faults()) {
     if (needs_host_memory(fault.check) && !can_fail_host_memory()) continue;
     Subject subject = subject_of(fault.options);
-    std::unique_ptr<Broken> made;
+    std::unique_ptr<FaultyPlugin> made;
     if (fault.spoil) {
-      made = std::make_unique<Broken>(subject.query);
+      made = std::make_unique<FaultyPlugin>(subject.query);
       broken = made.get();
       fault.spoil(*made);
       subject.query = fault.query;

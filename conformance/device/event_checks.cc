@@ -23,7 +23,7 @@ struct Pair {
 };
 
 // Expects that `second` read the bytes that `first` had filled `data` with.
-void expect_seen(const Pair& pair, unsigned char byte, const char* how) {
+void expect_read(const Pair& pair, unsigned char byte, const char* how) {
   const Bytes seen = pair.second.read_now(pair.copy, 0, kSize);
   pair.first.finish();
   expect_bytes(seen, Bytes(kSize, byte), how);
@@ -59,7 +59,7 @@ void test_twice(const Subject& subject) {
   pair.second.wait_for(early);  // Waiting repeatedly is allowed,
   pair.first.wait_for(early);   // also on the event's own stream.
   pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
-  expect_seen(pair, 1, "what is read behind two events, one waited for twice");
+  expect_read(pair, 1, "what is read behind two events, one waited for twice");
   pair.second.wait_for(early);  // The event completed long ago.
   pair.second.fill(pair.copy, 9);
   pair.second.finish();
@@ -99,7 +99,7 @@ void test_moment(const Subject& subject) {
   const Event two = pair.second.record();
   pair.first.wait_for(two);
   pair.first.fill(pair.data, 5);
-  expect_seen(pair, 4, "what is read behind an event, when the first stream goes on");
+  expect_read(pair, 4, "what is read behind an event, when the first stream goes on");
 }
 
 void test_released(const Subject& subject) {
@@ -114,7 +114,7 @@ void test_released(const Subject& subject) {
       pair.second.wait_for(event);
     }  // Released while the wait is pending.
     pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
-    expect_seen(pair, i, "what is read behind an event that was released early");
+    expect_read(pair, i, "what is read behind an event that was released early");
   }
   // The event outlives its stream.
   std::unique_ptr<Event> event;
@@ -125,7 +125,7 @@ void test_released(const Subject& subject) {
   }
   pair.second.wait_for(*event);
   pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
-  expect_seen(pair, 7, "what is read behind an event of a closed stream");
+  expect_read(pair, 7, "what is read behind an event of a closed stream");
 }
 
 // `wait_event` orders streams and must not block the caller. Judged only in rounds where the first

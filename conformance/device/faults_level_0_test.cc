@@ -17,19 +17,19 @@ tenon_error* query_other(const tenon_host*, const tenon_plugin** out_plugin) {
 std::vector<DeviceFault> faults_of_level_0() {
   return {
       {"symbol", "the library exports more", kRef, nullptr},
-      {"query", "another plugin each time", kRef, [](Broken&) {}, query_other},
+      {"query", "another plugin each time", kRef, [](FaultyPlugin&) {}, query_other},
       {"description", "a name with a capital", kRef,
-       [](Broken& b) { b.plugin.name = TENON_STR("Ref"); }},
+       [](FaultyPlugin& b) { b.plugin.name = TENON_STR("Ref"); }},
       {"description", "a required call is missing", kRef,
-       [](Broken& b) { b.calls.memory_statistics = nullptr; }},
+       [](FaultyPlugin& b) { b.calls.memory_statistics = nullptr; }},
       {"description", "a feature without its call", kRef,
-       [](Broken& b) { b.calls.wait = nullptr; }},
+       [](FaultyPlugin& b) { b.calls.wait = nullptr; }},
       {"features", "it needs what no host has", kRef,
-       [](Broken& b) { b.plugin.requires_of_host |= tenon_features{1} << 40; }},
+       [](FaultyPlugin& b) { b.plugin.requires_of_host |= tenon_features{1} << 40; }},
       {"features", "it claims everything", kRef,
-       [](Broken& b) { b.plugin.provides = ~tenon_features{0}; }},
+       [](FaultyPlugin& b) { b.plugin.provides = ~tenon_features{0}; }},
       {"host_table", "it logs to a host without a log", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.plugin.create = [](const tenon_host* host, const tenon_instance_options* options,
                               tenon_instance_p** out) {
            host->log(nullptr, TENON_LOG_INFO, tenon_str("hello"));
@@ -37,14 +37,14 @@ std::vector<DeviceFault> faults_of_level_0() {
          };
        }},
       {"structs", "it fills more than it was given", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.memory_statistics = [](tenon_device_p*, tenon_memory_statistics* out) {
            *out = {};
            return static_cast<tenon_error*>(nullptr);
          };
        }},
       {"options", "options are not looked at", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.plugin.create = [](const tenon_host* host, const tenon_instance_options* options,
                               tenon_instance_p** out) {
            tenon_instance_options own = *options;
@@ -53,20 +53,20 @@ std::vector<DeviceFault> faults_of_level_0() {
          };
        }},
       {"enumeration", "the count changes", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.count_devices = [](tenon_instance_p*, size_t* out) {
            *out = 1 + static_cast<size_t>(broken->n++ % 2);
            return static_cast<tenon_error*>(nullptr);
          };
        }},
       {"enumeration", "there is always one device more", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.open_device = [](tenon_instance_p* self, size_t, tenon_device_p** out) {
            return broken->inner.open_device(self, 0, out);
          };
        }},
       {"properties", "a device without a description", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.describe_device = [](tenon_device_p* device, tenon_device_properties* out) {
            tenon_error* error = broken->inner.describe_device(device, out);
            out->description = TENON_STR("");
@@ -78,14 +78,14 @@ std::vector<DeviceFault> faults_of_level_0() {
        {{"claim_features", "1048576"}},
        nullptr},
       {"reopen", "each instance leaves something", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.destroy = [](tenon_instance_p* self) {
            broken->kept.push_back(std::string(100, 'x'));
            broken->inner.destroy(self);
          };
        }},
       {"instances", "all instances are one", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.plugin.create = [](const tenon_host* host, const tenon_instance_options* options,
                               tenon_instance_p** out) {
            static tenon_instance_p* only = nullptr;
@@ -96,11 +96,11 @@ std::vector<DeviceFault> faults_of_level_0() {
          b.calls.destroy = [](tenon_instance_p*) {};
        }},
       {"lines", "a letter without a class", kRef,
-       [](Broken& b) { b.kernels[0].signature = TENON_STR("T->T"); }},
+       [](FaultyPlugin& b) { b.kernels[0].signature = TENON_STR("T->T"); }},
       {"lines", "a line with too many inputs", kRef,
-       [](Broken& b) { b.kernels[0].signature = TENON_STR("f32,f32,f32->f32"); }},
+       [](FaultyPlugin& b) { b.kernels[0].signature = TENON_STR("f32,f32,f32->f32"); }},
       {"kernel_life", "results change from launch to launch", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
            tenon_error* error = broken->inner.launch(kernel, stream, launch);
@@ -109,7 +109,7 @@ std::vector<DeviceFault> faults_of_level_0() {
          };
        }},
       {"kernel_life", "a launch writes behind its output", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
            const tenon_view& y = launch->outputs[0];
@@ -118,9 +118,9 @@ std::vector<DeviceFault> faults_of_level_0() {
          };
        }},
       {"kernels_unlaunched", "kernels are never released", kRef,
-       [](Broken& b) { b.calls.release_kernel = [](tenon_kernel_p*) {}; }},
+       [](FaultyPlugin& b) { b.calls.release_kernel = [](tenon_kernel_p*) {}; }},
       {"refusals", "what it cannot do is an error", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.kernels[0].prepare = [](tenon_device_p* device, const tenon_kernel_request* request,
                                    tenon_kernel_p** kernel, tenon_kernel_traits* traits,
                                    tenon_string* reason) {
@@ -131,14 +131,14 @@ std::vector<DeviceFault> faults_of_level_0() {
          };
        }},
       {"complete_errors", "an error without a message", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.open_device = [](tenon_instance_p* self, size_t index, tenon_device_p** out) {
            if (index == 0) return broken->inner.open_device(self, index, out);
            return host_table().make_error(TENON_NOT_FOUND, tenon_str(""));
          };
        }},
       {"complete_errors", "an error that is never released", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.close_device = [](tenon_device_p* device) {
            host_table().make_error(TENON_INTERNAL, tenon_str("nobody sees this"));
            broken->inner.close_device(device);

@@ -25,20 +25,20 @@ void keep(void* lost) {
 }
 
 // `fake` finds a kernel by its address in its own list.
-void prepare_by_its_own_lines(Broken& b) { b.plugin.kernels = b.sane->kernels; }
+void prepare_by_its_own_lines(FaultyPlugin& b) { b.plugin.kernels = b.sane->kernels; }
 
 }  // namespace
 
 std::vector<DeviceFault> faults_of_level_1() {
   return {
       {"alignment", "memory begins anywhere", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.map = [](tenon_buffer_p* buffer) -> void* {
            return static_cast<char*>(broken->inner.map(buffer)) + 4;
          };
        }},
       {"buffer_sizes", "the last byte of a large copy is missing", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
            tenon_copy_region own = *region;
            own.size -= own.size > 5000;
@@ -46,20 +46,20 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"map", "the address is a new one each time", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.map = [](tenon_buffer_p* buffer) -> void* {
            return static_cast<char*>(broken->inner.map(buffer)) - 64 * (broken->n++ % 2);
          };
        }},
       {"import", "imported memory is another", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.import_host = [](tenon_device_p* device, void*, uint64_t size,
                                   tenon_buffer_p** out) {
            return broken->inner.allocate(device, size, out);
          };
        }},
       {"exhaustion", "no memory is a defect", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.allocate = [](tenon_device_p* device, uint64_t size, tenon_buffer_p** out) {
            tenon_error* error = broken->inner.allocate(device, size, out);
            if (!error) return error;
@@ -68,7 +68,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"statistics", "allocations are not counted", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.memory_statistics = [](tenon_device_p* device, tenon_memory_statistics* out) {
            tenon_error* error = broken->inner.memory_statistics(device, out);
            out->allocations = 0;
@@ -76,14 +76,14 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"balance", "every hundredth buffer is kept", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.release = [](tenon_buffer_p* buffer) {
            if (++broken->inside % 100) return broken->inner.release(buffer);
            keep(buffer);
          };
        }},
       {"roundtrip", "offsets are multiples of 8", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
            tenon_copy_region own = *region;
            if (own.from.buffer) own.from.offset &= ~uint64_t{7};
@@ -91,7 +91,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"device_copies", "copies on the device miss their odd rest", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
            tenon_copy_region own = *region;
            if (own.from.buffer && own.to.buffer) own.size &= ~uint64_t{3};
@@ -99,7 +99,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"overlap", "bytes are moved from the front", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p*, const tenon_copy_region* region) {
            auto* from = static_cast<volatile char*>(address(region->from));
            auto* to = static_cast<volatile char*>(address(region->to));
@@ -108,7 +108,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"fill_patterns", "the high bytes of a pattern come first", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.fill = [](tenon_stream_p* stream, const tenon_fill_region* region) {
            tenon_fill_region own = *region;
            own.pattern = __builtin_bswap64(own.pattern) >> (64 - 8 * own.pattern_size);
@@ -116,7 +116,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"stream_order", "copies on the device come later", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
            if (!region->from.buffer || !region->to.buffer)
              return broken->inner.copy(stream, region);
@@ -131,7 +131,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"completion", "it answers at once", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            done.function(done.payload, nullptr);
            if (done.destroy) done.destroy(done.payload);
@@ -140,14 +140,14 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"notify", "it answers twice", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            if (!done.destroy) done.function(done.payload, nullptr);
            return broken->inner.notify(stream, done);
          };
        }},
       {"wait", "it does not wait", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.wait = [](tenon_stream_p*) { return static_cast<tenon_error*>(nullptr); };
        }},
       {"synchronous",
@@ -155,14 +155,14 @@ std::vector<DeviceFault> faults_of_level_1() {
        {{"claim_features", "4"}, {"delay_us", "100"}},
        nullptr},
       {"many_streams", "it has 32 streams", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.open_stream = [](tenon_device_p* device, tenon_stream_p** out) {
            if (++broken->n <= 32) return broken->inner.open_stream(device, out);
            return host_table().make_error(TENON_UNAVAILABLE, tenon_str("no more streams"));
          };
        }},
       {"stream_threads", "copies on two threads disturb each other", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p* stream, const tenon_copy_region* region) {
            const bool alone = ++broken->inside == 1;
            std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -173,7 +173,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"regions", "regions are read later", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.copy = [](tenon_stream_p*, const tenon_copy_region* region) {
            broken->regions.push_back(region);
            return static_cast<tenon_error*>(nullptr);
@@ -186,26 +186,26 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"event_order", "events are not waited for", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.wait_event = [](tenon_stream_p*, tenon_event_p*) {
            return static_cast<tenon_error*>(nullptr);
          };
        }},
       {"event_order", "events are not waited for, out of order", kReverse,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.wait_event = [](tenon_stream_p*, tenon_event_p*) {
            return static_cast<tenon_error*>(nullptr);
          };
        }},
       {"event_twice", "only the first one waits for an event", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.wait_event = [](tenon_stream_p* stream, tenon_event_p* event) {
            if (!broken->events.insert(event).second) return static_cast<tenon_error*>(nullptr);
            return broken->inner.wait_event(stream, event);
          };
        }},
       {"event_moment", "a stream's first event stands for all", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.record_event = [](tenon_stream_p* stream, tenon_event_p** out) {
            tenon_error* error = nullptr;
            if (stream != broken->stream) error = broken->inner.record_event(stream, &broken->event);
@@ -216,7 +216,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          b.calls.release_event = [](tenon_event_p* event) { keep(event); };
        }},
       {"event_released", "an event's release ends what waits for it", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.wait_event = [](tenon_stream_p* stream, tenon_event_p* event) {
            broken->stream = stream;
            broken->event = event;
@@ -234,7 +234,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"event_blocking", "who calls waits", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.record_event = [](tenon_stream_p* stream, tenon_event_p** out) {
            broken->stream = stream;
            return broken->inner.record_event(stream, out);
@@ -244,7 +244,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"launch_sizes", "long vectors are left out", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
            if (launch->outputs[0].sizes[0] > 1000) return static_cast<tenon_error*>(nullptr);
@@ -259,7 +259,7 @@ std::vector<DeviceFault> faults_of_level_1() {
       {"launch_reports", "a launch is refused", {{"fail_enqueue", "20"}}, nullptr},
       {"launch_reports", "the device is lost", {{"lose_at", "20"}}, nullptr},
       {"launch_reports", "a launch is lost without a word", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
            if (++broken->n == 7) return static_cast<tenon_error*>(nullptr);
@@ -267,7 +267,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"by_value", "values are read too late", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
            static double later = 0;
@@ -279,7 +279,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"index_records", "an index out of range is not told of", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
            static tenon_error_record nowhere;
@@ -289,7 +289,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"tasks", "the last of many tasks is forgotten", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
            for (size_t i = 0; i < tasks->n - (tasks->n > 100); ++i) {
              tasks->run(tasks->payload, i);
@@ -297,7 +297,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"tasks", "a task within a task is run twice", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
            const bool is_inner = broken->inside++ > 0;
            for (size_t i = 0; i < tasks->n; ++i) tasks->run(tasks->payload, i);
@@ -306,7 +306,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"task_launches", "launches of tasks are lost while another is under way", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.run_tasks = [](tenon_stream_p*, const tenon_tasks* tasks) {
            for (size_t i = 0; i < tasks->n; ++i) {
              broken->inside = static_cast<int>(i % 2);
@@ -321,7 +321,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"time_order", "each stream has a clock of its own", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.read_time = [](tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
            tenon_error* error = broken->inner.read_time(stream, mark, out_ns);
            *out_ns += reinterpret_cast<uintptr_t>(stream) % 100'000 * 1'000'000;
@@ -329,7 +329,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"time_unit", "the clock counts microseconds", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.read_time = [](tenon_stream_p* stream, uint64_t mark, uint64_t* out_ns) {
            tenon_error* error = broken->inner.read_time(stream, mark, out_ns);
            *out_ns /= 1000;
@@ -337,7 +337,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"time_work", "the clock is read when the mark is enqueued", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.mark_time = [](tenon_stream_p*, uint64_t* out_mark) -> tenon_error* {
            *out_mark = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
                                              std::chrono::nanoseconds(1));
@@ -349,7 +349,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"time_forgotten", "marks have one of fifty numbers", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.mark_time = [](tenon_stream_p*, uint64_t* out_mark) -> tenon_error* {
            *out_mark = static_cast<uint64_t>(broken->n++ % 50);
            return nullptr;
@@ -360,14 +360,14 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"time_forgotten", "a mark is read once and then no more are to be had", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.mark_time = [](tenon_stream_p* stream, uint64_t* out_mark) {
            if (broken->n++ < 1000) return broken->inner.mark_time(stream, out_mark);
            return host_table().make_error(TENON_OUT_OF_MEMORY, tenon_str("all marks are taken"));
          };
        }},
       {"replays", "the values of the first replay stay", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
                              const tenon_replay* replay) {
@@ -379,7 +379,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"replays", "outputs are where they were when it was recorded", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
                              const tenon_replay* replay) {
@@ -392,7 +392,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"replays", "a launch of four is lost", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.record = [](tenon_device_p* device, const tenon_record_request* request,
                              tenon_recording_p** out, tenon_string* reason) {
@@ -402,7 +402,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"replay_records", "errors are recorded where they were at first", kLate,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          prepare_by_its_own_lines(b);
          b.calls.replay = [](tenon_recording_p* recording, tenon_stream_p* stream,
                              const tenon_replay* replay) {
@@ -413,7 +413,7 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"index_values", "what an index out of range reads is left as it was", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.launch = [](tenon_kernel_p* kernel, tenon_stream_p* stream,
                              const tenon_launch* launch) {
            tenon_error* error = broken->inner.launch(kernel, stream, launch);
@@ -425,14 +425,14 @@ std::vector<DeviceFault> faults_of_level_1() {
          };
        }},
       {"host_memory", "it throws", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.open_stream = [](tenon_device_p* device, tenon_stream_p** out) {
            delete std::make_unique<std::string>(100, 'x').release();
            return broken->inner.open_stream(device, out);
          };
        }},
       {"host_memory", "a callback is forgotten when notify fails", kRef,
-       [](Broken& b) {
+       [](FaultyPlugin& b) {
          b.calls.notify = [](tenon_stream_p* stream, tenon_done_callback done) {
            void* const scratch = std::malloc(10);
            if (!scratch) return host_table().make_error(TENON_OUT_OF_MEMORY, tenon_str("none"));

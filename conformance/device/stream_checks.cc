@@ -87,24 +87,24 @@ void test_notify(const Subject& subject) {
   const Stream stream(bench);
   stream.finish();  // An empty stream.
   const Buffer buffer(bench, 100);
-  constexpr int kAsked = 100;
+  constexpr int kQueries = 100;
   struct Count {
     std::mutex mutex;
     std::condition_variable changed;
-    int calls[kAsked] = {};
+    int calls[kQueries] = {};
     int n = 0;
   } count;
-  struct Asked {
+  struct QueryState {
     Count* count;
     int i;
-  } asked[kAsked];
-  for (int i = 0; i < kAsked; ++i) {
+  } asked[kQueries];
+  for (int i = 0; i < kQueries; ++i) {
     asked[i] = {&count, i};
     if (i % 3 == 0) stream.fill(buffer, 1);
     const tenon_done_callback done = {
         .function =
             [](void* payload, const tenon_error*) {
-              const Asked& self = *static_cast<Asked*>(payload);
+              const QueryState& self = *static_cast<QueryState*>(payload);
               std::lock_guard lock(self.count->mutex);
               ++self.count->calls[self.i];
               ++self.count->n;
@@ -116,12 +116,12 @@ void test_notify(const Subject& subject) {
     succeed(bench.calls().notify(stream.get(), done), "notify");
   }
   std::unique_lock lock(count.mutex);
-  count.changed.wait_for(lock, std::chrono::seconds(30), [&] { return count.n >= kAsked; });
+  count.changed.wait_for(lock, std::chrono::seconds(30), [&] { return count.n >= kQueries; });
   lock.unlock();
   stream.finish();
   lock.lock();
-  for (int i = 0; i < kAsked; ++i) {
-    require(count.calls[i] == 1, "of {} notify calls number {} was answered {} times", kAsked, i,
+  for (int i = 0; i < kQueries; ++i) {
+    require(count.calls[i] == 1, "of {} notify calls number {} was answered {} times", kQueries, i,
             count.calls[i]);
   }
 }

@@ -12,12 +12,12 @@ using tenon::while_loop;
 using tenon::WhileOptions;
 
 // Arguments of each body: x and w of float32[3], a count n of int64[], and rows of float32[n,3].
-struct Given {
+struct LoopInputs {
   Tensor x, w, n, rows;
 };
 
 // Applies y = tanh(y w) + x / 8, `n` times.
-Tensor repeated(const WhileOptions& how, const Given& in, const Tensor& n, const Tensor& first) {
+Tensor repeated(const WhileOptions& how, const LoopInputs& in, const Tensor& n, const Tensor& first) {
   return while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, n); },
       [&](const Tensor& i, const Tensor& y) {
@@ -26,12 +26,12 @@ Tensor repeated(const WhileOptions& how, const Given& in, const Tensor& n, const
       0, first)[1];
 }
 
-Tensors branch(const WhileOptions&, const Given& in) {
+Tensors branch(const WhileOptions&, const LoopInputs& in) {
   return {tenon::cond(
       greater(in.n, 0), [&] { return in.x * in.w; }, [&] { return tanh(in.x) - in.w; })};
 }
 
-Tensors choice(const WhileOptions&, const Given& in) {
+Tensors choice(const WhileOptions&, const LoopInputs& in) {
   const tenon::Block blocks[] = {
       [&](std::span<const Tensor>) {
         return Tensors{in.x + in.w, in.w};
@@ -46,12 +46,12 @@ Tensors choice(const WhileOptions&, const Given& in) {
   return tenon::switch_case(in.n, blocks);
 }
 
-Tensors loop(const WhileOptions& how, const Given& in) {
+Tensors loop(const WhileOptions& how, const LoopInputs& in) {
   return {repeated(how, in, in.n, in.x), in.x};
 }
 
 // Two carried values swap places; a third is constant.
-Tensors exchange(const WhileOptions& how, const Given& in) {
+Tensors exchange(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how,
       [&](const Tensor& i, const Tensor&, const Tensor&, const Tensor&) { return less(i, in.n); },
@@ -63,7 +63,7 @@ Tensors exchange(const WhileOptions& how, const Given& in) {
 }
 
 // Each carried value is computed from the other one, reversed.
-Tensors crossed(const WhileOptions& how, const Given& in) {
+Tensors crossed(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how, [&](const Tensor& i, const Tensor&, const Tensor&) { return less(i, in.n); },
       [&](const Tensor& i, const Tensor& a, const Tensor& b) {
@@ -74,7 +74,7 @@ Tensors crossed(const WhileOptions& how, const Given& in) {
 }
 
 // The number of trips is data-dependent.
-Tensors search(const WhileOptions& how, const Given& in) {
+Tensors search(const WhileOptions& how, const LoopInputs& in) {
   const auto found = while_loop(
       how,
       [&](const Tensor& i, const Tensor& y) {
@@ -87,7 +87,7 @@ Tensors search(const WhileOptions& how, const Given& in) {
   return {cast(found[0], {.to = in.x.dtype()}) * in.w, found[1]};
 }
 
-Tensors scanned(const WhileOptions& how, const Given& in) {
+Tensors scanned(const WhileOptions& how, const LoopInputs& in) {
   const tenon::Block body = [&](std::span<const Tensor> h) {
     const Tensor next = tanh(h[0] * in.w + h[1]);
     return Tensors{next, next * h[1]};
@@ -97,7 +97,7 @@ Tensors scanned(const WhileOptions& how, const Given& in) {
   return {found.carried[0], found.stacked[0]};
 }
 
-Tensors backwards(const WhileOptions& how, const Given& in) {
+Tensors backwards(const WhileOptions& how, const LoopInputs& in) {
   const tenon::Block body = [&](std::span<const Tensor> h) {
     return Tensors{h[0] * 0.5f + h[1] * in.w, h[0]};
   };
@@ -106,13 +106,13 @@ Tensors backwards(const WhileOptions& how, const Given& in) {
   return {found.carried[0], found.stacked[0]};
 }
 
-Tensors loop_in_branch(const WhileOptions& how, const Given& in) {
+Tensors loop_in_branch(const WhileOptions& how, const LoopInputs& in) {
   return {tenon::cond(
       greater(in.n, 1), [&] { return repeated(how, in, in.n, in.w); },
       [&] { return in.x * in.x; })};
 }
 
-Tensors branch_in_loop(const WhileOptions& how, const Given& in) {
+Tensors branch_in_loop(const WhileOptions& how, const LoopInputs& in) {
   return {while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, in.n); },
       [&](const Tensor& i, const Tensor& y) {
@@ -123,7 +123,7 @@ Tensors branch_in_loop(const WhileOptions& how, const Given& in) {
       in.n - in.n, in.x)[1]};
 }
 
-Tensors loop_in_loop(const WhileOptions& how, const Given& in) {
+Tensors loop_in_loop(const WhileOptions& how, const LoopInputs& in) {
   return {while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, in.n); },
       [&](const Tensor& i, const Tensor& y) {
@@ -132,11 +132,11 @@ Tensors loop_in_loop(const WhileOptions& how, const Given& in) {
       in.n - in.n, in.w)[1]};
 }
 
-Tensors scan_in_loop(const WhileOptions& how, const Given& in) {
+Tensors scan_in_loop(const WhileOptions& how, const LoopInputs& in) {
   return {while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, in.n); },
       [&](const Tensor& i, const Tensor& y) {
-        Given inner = in;
+        LoopInputs inner = in;
         inner.x = y;
         const Tensors found = scanned(how, inner);
         return std::array{i + 1, found[0] + sum(found[1])};
@@ -146,7 +146,7 @@ Tensors scan_in_loop(const WhileOptions& how, const Given& in) {
 
 struct Form {
   const char* name;
-  Tensors (*code)(const WhileOptions&, const Given&);
+  Tensors (*code)(const WhileOptions&, const LoopInputs&);
   bool has_loop;
   bool has_loop_in_loop = false;
 };

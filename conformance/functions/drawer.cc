@@ -104,7 +104,7 @@ bool Drawer::add(Step step) {
     throw;
   }
   for (const Tensor& y : outputs) {
-    if (y.count() > kMostElements) return false;
+    if (y.count() > kMaxElements) return false;
   }
   for (Tensor& y : outputs) values_.push_back({std::move(y), Kind::kResult, false});
   steps_.push_back(std::move(step));
@@ -118,7 +118,7 @@ bool Drawer::add_claim(const Claim& claim) {
   if (problems.empty() || claim.op->variadic_outputs) return false;
   const Problem& problem = draw_.one_of(problems);
   for (const Operand& x : problem.inputs) {
-    if (x.absent || count_of(x.shape) > kMostElements) return false;
+    if (x.absent || count_of(x.shape) > kMaxElements) return false;
   }
   Step step;
   step.op = claim.op;

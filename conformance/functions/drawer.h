@@ -13,7 +13,7 @@ namespace tenon_kit::functions {
 
 inline const std::vector<Layout> kAllLayouts(std::begin(kLayouts), std::end(kLayouts));
 // Maximum number of elements of a value in a program.
-inline constexpr int64_t kMostElements = 6000;
+inline constexpr int64_t kMaxElements = 6000;
 
 class Drawer {
  protected:

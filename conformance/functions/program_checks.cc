@@ -210,7 +210,7 @@ Fault holds_differentiated(const Bench& bench, const Program& program) {
 // ---- loops
 
 // The plugin's claims whose signature ends with this word.
-std::vector<Claim> claims_that_say(std::string_view word) {
+std::vector<Claim> claims_with_signature_suffix(std::string_view word) {
   tenon_plugin plugin = guard::plugin();
   std::vector<tenon_kernel> lines;
   const auto* line = reinterpret_cast<const char*>(plugin.kernels);
@@ -228,11 +228,11 @@ std::vector<Claim> claims_that_say(std::string_view word) {
 }
 
 const std::vector<Claim>& loop_claims() {
-  static const std::vector<Claim> claims = claims_that_say("LOOP");
+  static const std::vector<Claim> claims = claims_with_signature_suffix("LOOP");
   return claims;
 }
-const std::vector<Claim>& head_claims() {
-  static const std::vector<Claim> claims = claims_that_say("HEAD");
+const std::vector<Claim>& anchor_claims() {
+  static const std::vector<Claim> claims = claims_with_signature_suffix("HEAD");
   return claims;
 }
 
@@ -292,20 +292,20 @@ std::vector<Program> row_programs(const Bench& bench) {
 }
 
 // Combines each anchor with some of the claims for loops after it.
-std::vector<Program> programs_behind_heads(const Bench& bench) {
-  if (head_claims().empty()) throw Unsupported("it lists no head of loops");
+std::vector<Program> programs_with_epilogues(const Bench& bench) {
+  if (anchor_claims().empty()) throw Unsupported("it lists no head of loops");
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
     ClaimsByDType others = listed_for_loops(draw);
-    for (const Claim& head : head_claims()) {
+    for (const Claim& head : anchor_claims()) {
       std::vector<const Claim*>& claims = others[head.outputs.at(0)];
       std::erase_if(claims, [](const Claim* x) { return is_reduction(*x); });
       if (claims.empty()) continue;
       std::rotate(claims.begin(), claims.begin() + 1, claims.end());
       const auto n = static_cast<size_t>(draw.between(1, kInOne));
       const std::span some(claims.data(), std::min(n, claims.size()));
-      Program program = draw_behind(bench.env.device, head, some, draw.seed());
+      Program program = draw_epilogue(bench.env.device, head, some, draw.seed());
       if (!program.steps.empty()) programs.push_back(std::move(program));
     }
   }
@@ -332,8 +332,8 @@ Fault no_row_loop_ran(const Bench&) {
   return guard::n_row_loops() > 0 ? "" : "it lists reductions for loops, and made none ready";
 }
 
-Fault no_head_loop_ran(const Bench&) {
-  return guard::n_head_loops() > 0 ? "" : "it lists heads of loops, and made no loop behind one";
+Fault no_anchor_loop_ran(const Bench&) {
+  return guard::n_anchor_loops() > 0 ? "" : "it lists heads of loops, and made no loop behind one";
 }
 
 // ---- recordings
@@ -391,9 +391,9 @@ std::vector<FunctionCheck> program_checks() {
        .name = "behind_heads",
        .what = "Each call that is listed as a head of loops gives, with what a loop makes of its "
                "value, what the calls give alone, to the bit.",
-       .programs = programs_behind_heads,
+       .programs = programs_with_epilogues,
        .holds = holds_called,
-       .missing = no_head_loop_ran},
+       .missing = no_anchor_loop_ran},
       {.part = "functions.recordings",
        .name = "replayed",
        .what = "What a function's launches give that were recorded, with other values, numbers and "

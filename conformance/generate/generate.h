@@ -13,7 +13,7 @@ namespace tenon_kit {
 
 // Requested properties of a generated problem; -1 if unspecified. The generator of a family decides
 // which operand and axis they apply to.
-struct Wish {
+struct SizeRequest {
   int64_t rank = -1;
   int64_t size = -1;  // Of a relevant axis: reduced, sorted, gathered from or summed over.
   // Which relevant axis: 0 the first, 1 the last, 2 a middle one, 3 and 4 others.
@@ -24,9 +24,9 @@ inline constexpr int64_t kTurns = 5;
 // The random numbers of generators; the same sequence on every machine.
 class Draw {
  public:
-  explicit Draw(uint64_t seed, const Wish& wish = {}) : engine_(seed), wish_(wish) {}
+  explicit Draw(uint64_t seed, const SizeRequest& wish = {}) : engine_(seed), wish_(wish) {}
 
-  const Wish& wish() const { return wish_; }
+  const SizeRequest& wish() const { return wish_; }
   bool is_asked() const { return wish_.rank >= 0 || wish_.size >= 0; }
 
   int64_t between(int64_t low, int64_t high) {  // Both ends are inclusive.
@@ -45,7 +45,7 @@ class Draw {
 
  private:
   std::mt19937_64 engine_;
-  Wish wish_;
+  SizeRequest wish_;
 };
 
 // Sizes at the edges of vectors and tiles.
@@ -54,7 +54,7 @@ const std::vector<int64_t>& edge_sizes();
 // Draws a shape of up to `most_rank` small sizes; one of them may be an edge size. The number of
 // elements stays small, so that tests are quick. A requested rank may exceed `most_rank`; for a
 // requested size see `set_size`.
-Sizes draw_shape(Draw& draw, int64_t least_rank, int64_t most_rank);
+Sizes draw_shape(Draw& draw, int64_t min_rank, int64_t most_rank);
 
 // Draws an axis in [0, rank), or the one that the wish requests.
 int64_t draw_axis(Draw& draw, int64_t rank);
@@ -80,7 +80,7 @@ std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint
                                     const Session& session);
 
 // The problem that the op's generator makes for the wish, if it is valid and fulfils the wish.
-std::optional<Problem> wished(const Claim& claim, const Wish& wish, uint64_t seed,
+std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
                               const Session& session);
 
 // An operand of this dtype with numbers between -1 and 1, or small integers.

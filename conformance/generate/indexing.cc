@@ -14,9 +14,9 @@ Sizes small_shape(Draw& draw, int64_t rank) {
 }
 
 // The shape of the operand that is read from or written to: as requested, or small.
-Sizes data_shape(Draw& draw, int64_t least_rank, int64_t most_rank) {
-  if (draw.is_asked()) return draw_shape(draw, least_rank, most_rank);
-  return small_shape(draw, draw.between(least_rank, most_rank));
+Sizes data_shape(Draw& draw, int64_t min_rank, int64_t most_rank) {
+  if (draw.is_asked()) return draw_shape(draw, min_rank, most_rank);
+  return small_shape(draw, draw.between(min_rank, most_rank));
 }
 
 // Index operand, which is empty if there is nothing to index.
@@ -36,7 +36,7 @@ std::string draw_reduction(Draw& draw, tenon_dtype dtype) {
 void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(x.size());
-  const Wish& wish = draw.wish();
+  const SizeRequest& wish = draw.wish();
   const int64_t axis = draw_axis(draw, rank);
   if (wish.turn != 2) set_size(draw, x, wish.turn < 2 ? axis : (axis + 1) % rank);
   Sizes picks;
@@ -57,7 +57,7 @@ void add_gather(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
 void add_elements(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 3);
   const auto rank = static_cast<int64_t>(x.size());
-  const Wish& wish = draw.wish();
+  const SizeRequest& wish = draw.wish();
   const int64_t axis = draw_axis(draw, rank);
   set_size(draw, x, wish.turn < 3 ? axis : (axis + 1) % rank);
   Sizes picks = x;
@@ -95,7 +95,7 @@ void add_nd(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
   Sizes x = data_shape(draw, 1, 4);
   const auto rank = static_cast<int64_t>(x.size());
   const int64_t depth = depth_of(draw, rank);
-  const Wish& wish = draw.wish();
+  const SizeRequest& wish = draw.wish();
   // The size applies to the first axis (which is indexed), to the last one, or to the number of
   // tuples.
   if (wish.turn != 3) set_size(draw, x, wish.turn == 0 ? 0 : rank - 1);

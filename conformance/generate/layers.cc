@@ -14,7 +14,7 @@ const std::set<std::string> kOfChannels = {"group_norm", "batch_norm_train", "ba
                                            "instance_norm"};
 const std::set<std::string> kLosses = {"softmax_cross_entropy", "sparse_softmax_cross_entropy"};
 // Number of leading operands that have the shape of the parameters.
-size_t n_alike(const std::string& name) {
+size_t n_parameter_shaped(const std::string& name) {
   if (name == "sgd") return 2;
   if (name == "momentum" || name == "rmsprop" || name == "adagrad") return 3;
   return name == "adam" || name == "adamw" || name == "lamb" ? 4 : 0;
@@ -105,7 +105,7 @@ Problem step(const Claim& claim, Draw& draw) {
   // Only a few of the many combinations of dtypes for step and rate are tried with many elements.
   const bool is_plain = claim.inputs.back() == claim.inputs[0];
   if (is_plain || draw.wish().size < 300) set_size(draw, shape, 0);
-  const size_t alike = n_alike(claim.op->name);
+  const size_t alike = n_parameter_shaped(claim.op->name);
   Problem problem;
   for (size_t i = 0; i < claim.inputs.size(); ++i) {
     // The last of these operands is, or may be, the mean of squares.
@@ -126,7 +126,7 @@ void add_layers(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
   if (kOfChannels.contains(name)) problems.push_back(norm_of_channels(claim, draw));
   if (name == "attention" && draw.wish().size >= 0) problems.push_back(attention(claim, draw));
   if (kLosses.contains(name)) problems.push_back(loss(claim, draw));
-  if (n_alike(name) > 0) problems.push_back(step(claim, draw));
+  if (n_parameter_shaped(name) > 0) problems.push_back(step(claim, draw));
 }
 
 }  // namespace tenon_kit

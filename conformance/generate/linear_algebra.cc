@@ -44,7 +44,7 @@ void add_linear_algebra(const Claim& claim, Draw& draw, std::vector<Problem>& pr
   std::vector<int64_t> sides = {1, 2, 3, 4, 5, 7};
   if (!spectral) sides.insert(sides.end(), {8, 9, 16, 17, 33});
   // A requested size is one of `sides`, or applies to the batch.
-  const Wish& wish = draw.wish();
+  const SizeRequest& wish = draw.wish();
   int64_t rows = draw.one_of(sides), columns = square ? rows : draw.one_of(sides);
   if (std::find(sides.begin(), sides.end(), wish.size) != sides.end()) {
     if (wish.turn == 0 || square) rows = wish.size;

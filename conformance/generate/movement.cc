@@ -8,7 +8,7 @@ namespace tenon_kit {
 namespace {
 
 // Sets the requested size and returns its axis.
-int64_t place_size(Draw& draw, Sizes& shape) {
+int64_t set_requested_size(Draw& draw, Sizes& shape) {
   const int64_t axis = draw_axis(draw, static_cast<int64_t>(shape.size()));
   set_size(draw, shape, axis);
   return axis;
@@ -16,7 +16,7 @@ int64_t place_size(Draw& draw, Sizes& shape) {
 
 void add_concat(const Claim& claim, Draw& draw, Problem& problem) {
   Sizes shape = draw_shape(draw, 1, 4);
-  const int64_t axis = place_size(draw, shape);
+  const int64_t axis = set_requested_size(draw, shape);
   problem.attrs["axis"] = axis;
   const int64_t n = draw.between(1, 4);
   for (int64_t i = 0; i < n; ++i) {
@@ -29,7 +29,7 @@ void add_concat(const Claim& claim, Draw& draw, Problem& problem) {
 
 void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
   Sizes shape = draw_shape(draw, 1, 4);
-  const auto axis = static_cast<size_t>(draw.is_asked() ? place_size(draw, shape) : 0);
+  const auto axis = static_cast<size_t>(draw.is_asked() ? set_requested_size(draw, shape) : 0);
   Sizes pads;
   for (size_t i = 0; i < 2 * shape.size(); ++i) {
     // If a rank is requested, pad only one axis, since the result grows with each padded axis.
@@ -47,7 +47,7 @@ void add_pad(const Claim& claim, Draw& draw, Problem& problem) {
 // must be clamped.
 void add_block(const Claim& claim, Draw& draw, Problem& problem) {
   Sizes shape = draw_shape(draw, 0, 4);
-  place_size(draw, shape);
+  set_requested_size(draw, shape);
   Sizes block;
   for (const int64_t size : shape) {
     block.push_back(draw.between(std::min<int64_t>(1, size), size));
@@ -71,7 +71,7 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   Problem problem;
   if (name == "copy" || name == "cast") {
     Sizes shape = draw_shape(draw, 0, 4);
-    if (draw.is_asked()) place_size(draw, shape);
+    if (draw.is_asked()) set_requested_size(draw, shape);
     problem.inputs = {plain(claim.inputs[0], shape, draw.seed())};
     if (is_float(claim.inputs[0]) && is_integer(claim.outputs[0])) {
       // Values between -1 and 1 would all become 0.
@@ -87,18 +87,18 @@ void add_movement(const Claim& claim, Draw& draw, std::vector<Problem>& problems
     add_block(claim, draw, problem);
   } else if (name == "fill") {
     Sizes shape = draw_shape(draw, 0, 4);
-    if (draw.is_asked()) place_size(draw, shape);
+    if (draw.is_asked()) set_requested_size(draw, shape);
     problem.attrs["shape"] = shape;
     problem.inputs = {plain(claim.inputs[0], {}, draw.seed())};
   } else if (name == "iota") {
     Sizes shape = draw_shape(draw, 1, 4);
-    problem.attrs["axis"] = place_size(draw, shape);
+    problem.attrs["axis"] = set_requested_size(draw, shape);
     problem.attrs["shape"] = shape;
   } else if (name == "rng_bits") {
     const std::vector<Problem> own = retargeted_cases(claim);
     if (!draw.is_asked() || own.empty()) return;
     Sizes shape = draw_shape(draw, 0, 4);
-    place_size(draw, shape);
+    set_requested_size(draw, shape);
     problem = own[0];
     problem.expected.clear();
     problem.attrs["shape"] = shape;

@@ -28,8 +28,8 @@ void add_matmul(const Claim& claim, Draw& draw, std::vector<Problem>& problems) 
 
 // A product with the requested rank, whose batch axes are equal, broadcast in both operands, or
 // present in b or in a only. Or a product with the requested size for m, n or k.
-void add_wished(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
-  const Wish& wish = draw.wish();
+void add_requested(const Claim& claim, Draw& draw, std::vector<Problem>& problems) {
+  const SizeRequest& wish = draw.wish();
   int64_t m = 3, k = 5, n = 4;
   if (wish.size >= 0) (wish.turn % 3 == 0 ? m : wish.turn % 3 == 1 ? n : k) = wish.size;
   Problem problem;
@@ -74,7 +74,7 @@ void add_products(const Claim& claim, Draw& draw, std::vector<Problem>& problems
   const std::string& name = claim.op->name;
   if (draw.is_asked()) {
     if (name == "matmul" || name == "gemm" || name == "int8_matmul") {
-      add_wished(claim, draw, problems);
+      add_requested(claim, draw, problems);
     }
     return;
   }

@@ -64,7 +64,7 @@ void add_of_family(const Claim& claim, Draw& draw, std::vector<Problem>& problem
 }
 
 // Whether an operand, or the shape of a created tensor, has the requested rank or size.
-bool grants(const Problem& problem, const Wish& wish) {
+bool fulfils(const Problem& problem, const SizeRequest& wish) {
   const auto fits = [&](const Sizes& shape) {
     if (wish.rank >= 0) return static_cast<int64_t>(shape.size()) == wish.rank;
     return std::find(shape.begin(), shape.end(), wish.size) != shape.end();
@@ -108,13 +108,13 @@ void set_size(const Draw& draw, Sizes& shape, int64_t axis) {
   shape[static_cast<size_t>(axis)] = size;
 }
 
-Sizes draw_shape(Draw& draw, int64_t least_rank, int64_t most_rank) {
-  if (draw.wish().rank >= 0) return shape_of_rank(std::max(least_rank, draw.wish().rank));
+Sizes draw_shape(Draw& draw, int64_t min_rank, int64_t most_rank) {
+  if (draw.wish().rank >= 0) return shape_of_rank(std::max(min_rank, draw.wish().rank));
   if (draw.wish().size >= 0) {
-    return Sizes(static_cast<size_t>(std::clamp<int64_t>(2, least_rank, most_rank)), 3);
+    return Sizes(static_cast<size_t>(std::clamp<int64_t>(2, min_rank, most_rank)), 3);
   }
   Sizes shape;
-  const int64_t rank = draw.between(least_rank, most_rank);
+  const int64_t rank = draw.between(min_rank, most_rank);
   for (int64_t i = 0; i < rank; ++i) shape.push_back(draw.between(1, 7));
   if (rank > 0 && draw.coin()) {
     int64_t& size = draw.one_of(shape);
@@ -215,7 +215,7 @@ std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
   return problems;
 }
 
-std::optional<Problem> wished(const Claim& claim, const Wish& wish, uint64_t seed,
+std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
                               const Session& session) {
   Draw draw(seed_of(claim, seed) + static_cast<uint64_t>(wish.turn), wish);
   std::vector<Problem> problems;
@@ -224,7 +224,7 @@ std::optional<Problem> wished(const Claim& claim, const Wish& wish, uint64_t see
   for (Problem& problem : problems) {
     problem.op = claim.op;
     retarget_attrs(problem, claim);
-    if (grants(problem, wish) && is_valid(problem, claim, session)) return std::move(problem);
+    if (fulfils(problem, wish) && is_valid(problem, claim, session)) return std::move(problem);
   }
   return std::nullopt;
 }

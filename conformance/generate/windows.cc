@@ -16,7 +16,7 @@ struct Window {
 // of them, to the number of channels or filters, or to the batch.
 Window draw_window(Draw& draw) {
   Window w;
-  const Wish& wish = draw.wish();
+  const SizeRequest& wish = draw.wish();
   int64_t axes = wish.size >= 0 ? 1 : draw.between(1, 3);
   if (wish.rank >= 3 && wish.rank <= 5) axes = wish.rank - 2;
   for (int64_t i = 0; i < axes; ++i) {

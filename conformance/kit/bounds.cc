@@ -194,7 +194,7 @@ bool may_flush(const OpFacts& op, tenon_features device) {
   return (device & TENON_FEATURE_FLUSH_TO_ZERO) != 0 && !only_moves(op);
 }
 
-Real least_normal(tenon_dtype dtype) {
+Real smallest_normal(tenon_dtype dtype) {
   return is_float(dtype) ? real_scale(1, facts(dtype).least_exponent) : Real(0);
 }
 
@@ -202,7 +202,7 @@ Operand flushed(const Operand& x) {
   if (x.absent || !is_float(x.dtype)) return x;
   Operand result = with_values(x, x.values());
   for (Real& value : result.fill.values) {
-    if (real_abs(value) < least_normal(x.dtype)) value = real_sign(value) ? -Real(0) : Real(0);
+    if (real_abs(value) < smallest_normal(x.dtype)) value = real_sign(value) ? -Real(0) : Real(0);
   }
   return result;
 }

@@ -49,7 +49,7 @@ bool only_moves(const OpFacts& op);
 // Whether the device may flush subnormals to zero in this op: it declares that it flushes, and the
 // op does not just move values.
 bool may_flush(const OpFacts& op, tenon_features device);
-Real least_normal(tenon_dtype dtype);  // 0 if the dtype is not a float.
+Real smallest_normal(tenon_dtype dtype);  // 0 if the dtype is not a float.
 // Flushes subnormal values to zeros of the same sign, in an operand or in all inputs of a problem.
 Operand flushed(const Operand& x);
 Problem flushed(const Problem& problem);

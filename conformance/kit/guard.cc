@@ -40,7 +40,7 @@ struct State {
   Poison poison = Poison::kPattern;
   std::atomic<bool> visible{false};
   std::atomic<uint64_t> watched{0};
-  std::atomic<uint64_t> loops{0}, row_loops{0}, head_loops{0}, recordings{0}, replays{0};
+  std::atomic<uint64_t> loops{0}, row_loops{0}, anchor_loops{0}, recordings{0}, replays{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
 
@@ -54,7 +54,7 @@ void fault(std::string text) {
   if (state.faults.size() < 100) state.faults.push_back(std::move(text));
 }
 
-tenon_error* ordered_failure(Call call) {
+tenon_error* injected_failure(Call call) {
   const auto i = static_cast<size_t>(call);
   const uint64_t n = state.seen[i].fetch_add(1) + 1;
   if (n != state.fails[i].load()) return nullptr;
@@ -103,7 +103,7 @@ void close_device(tenon_device_p* device) {
   state.calls.close_device(device);
 }
 tenon_error* allocate(tenon_device_p* device, uint64_t size, tenon_buffer_p** out) {
-  if (tenon_error* error = ordered_failure(Call::kAllocate)) return error;
+  if (tenon_error* error = injected_failure(Call::kAllocate)) return error;
   tenon_error* error = state.calls.allocate(device, size, out);
   if (!error) ++state.buffers;
   return error;
@@ -118,7 +118,7 @@ void release(tenon_buffer_p* buffer) {
   state.calls.release(buffer);
 }
 tenon_error* copy(tenon_stream_p* stream, const tenon_copy_region* region) {
-  if (tenon_error* error = ordered_failure(Call::kCopy)) return error;
+  if (tenon_error* error = injected_failure(Call::kCopy)) return error;
   return state.calls.copy(stream, region);
 }
 tenon_error* open_stream(tenon_device_p* device, tenon_stream_p** out) {
@@ -162,7 +162,7 @@ tenon_error* record(tenon_device_p* device, const tenon_record_request* request,
 }
 tenon_error* replay(tenon_recording_p* recording, tenon_stream_p* stream,
                     const tenon_replay* replay) {
-  if (tenon_error* error = ordered_failure(Call::kLaunch)) return error;
+  if (tenon_error* error = injected_failure(Call::kLaunch)) return error;
   ++state.replays;
   return state.calls.replay(recording, stream, replay);
 }
@@ -191,7 +191,7 @@ const tenon_kernel* inner_line(const tenon_kernel* copy) {
 tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                      tenon_string* out_reason) {
-  if (tenon_error* error = ordered_failure(Call::kPrepare)) return error;
+  if (tenon_error* error = injected_failure(Call::kPrepare)) return error;
   tenon_kernel_request handed = *request;
   handed.line = inner_line(request->line);
   tenon_error* error = handed.line->prepare(device, &handed, out_kernel, out_traits, out_reason);
@@ -207,7 +207,7 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
 tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* request,
                           tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                           tenon_string* out_reason) {
-  if (tenon_error* error = ordered_failure(Call::kPrepare)) return error;
+  if (tenon_error* error = injected_failure(Call::kPrepare)) return error;
   std::vector<tenon_loop_instruction> instructions(request->instructions,
                                                    request->instructions + request->n_instructions);
   for (tenon_loop_instruction& each : instructions) each.line = inner_line(each.line);
@@ -223,7 +223,7 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
       state.calls.prepare_loop(device, &handed, out_kernel, out_traits, out_reason);
   if (!error && *out_kernel) {
     ++state.kernels_open;
-    ++(request->head != nullptr ? state.head_loops
+    ++(request->head != nullptr ? state.anchor_loops
        : request->row_axes != 0 ? state.row_loops
                                 : state.loops);
   }
@@ -247,7 +247,7 @@ tenon_error* watched_launch(tenon_device_p* device, tenon_features features, ten
 }
 
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
-  if (tenon_error* error = ordered_failure(Call::kLaunch)) return error;
+  if (tenon_error* error = injected_failure(Call::kLaunch)) return error;
   if (!state.watching) return state.calls.launch(kernel, stream, launch);
   tenon_device_p* device;
   tenon_features features;
@@ -370,7 +370,7 @@ bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
 bool has_loops() { return state.own.prepare_loop != nullptr; }
 uint64_t n_loops() { return state.loops + state.row_loops; }
 uint64_t n_row_loops() { return state.row_loops; }
-uint64_t n_head_loops() { return state.head_loops; }
+uint64_t n_anchor_loops() { return state.anchor_loops; }
 bool has_recordings() { return state.own.record != nullptr; }
 uint64_t n_recordings() { return state.recordings; }
 uint64_t n_replays() { return state.replays; }

@@ -60,7 +60,7 @@ bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 bool has_loops();
 uint64_t n_loops();
 uint64_t n_row_loops();
-uint64_t n_head_loops();
+uint64_t n_anchor_loops();
 
 // Likewise for `record`, and the number of replays.
 bool has_recordings();

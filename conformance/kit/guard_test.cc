@@ -12,7 +12,7 @@
 namespace tenon_kit {
 namespace {
 
-enum class Fault { kNone, kWritesBehindItsOutput, kWritesToItsInput };
+enum class Fault { kNone, kWritesPastItsOutput, kWritesToItsInput };
 Fault fault = Fault::kNone;
 
 const tenon_plugin& fake() {
@@ -41,13 +41,13 @@ tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_
 }
 
 // Whether new instances log one line of each level.
-bool says_lines = false;
+bool logs_lines = false;
 
 tenon_error* create(const tenon_host* host, const tenon_instance_options* options,
                     tenon_instance_p** out) {
   for (const int32_t level : {TENON_LOG_INFO, TENON_LOG_WARNING, TENON_LOG_ERROR}) {
     const std::string line = "line of level " + std::to_string(level);
-    if (says_lines) host->log(options->log_context, level, tenon_str(line.c_str()));
+    if (logs_lines) host->log(options->log_context, level, tenon_str(line.c_str()));
   }
   return fake().create(host, options, out);
 }
@@ -104,7 +104,7 @@ TEST(Guard, DetectsWritesAfterALaunchReturned) {
     EXPECT_EQ(sane.n_watched, 1u);
     EXPECT_EQ(sane.values, (Reals{-1, -2, -3, -4}));
 
-    const Seen beyond = watched(Fault::kWritesBehindItsOutput, blocking);
+    const Seen beyond = watched(Fault::kWritesPastItsOutput, blocking);
     ASSERT_EQ(beyond.faults.size(), 1u);
     EXPECT_EQ(beyond.faults[0], "output 0 was written outside of its 16 bytes, at 16");
 
@@ -117,9 +117,9 @@ TEST(Guard, DetectsWritesAfterALaunchReturned) {
 TEST(Guard, CollectsWarningsAndErrorsThatAPluginLogs) {
   guard::wrap(query);
   take_plugin_log();
-  says_lines = true;
+  logs_lines = true;
   const Session session({.device = "fake:0", .query = guard::query()});
-  says_lines = false;
+  logs_lines = false;
   EXPECT_EQ(take_plugin_log(), "line of level 2; line of level 3");
   EXPECT_EQ(take_plugin_log(), "");
 }

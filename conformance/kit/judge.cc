@@ -20,14 +20,14 @@ bool is_between(Real got, Real one, Real other) {
   return (one <= got && got <= other) || (other <= got && got <= one);
 }
 
-struct Judged {
+struct Judgement {
   bool passed = false;
   double ulps = 0;  // The error, if it and the tolerance are finite,
   double used = 0;  // and its ratio to the tolerance.
 };
 
-Judged judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound& bound) {
-  Judged judged;
+Judgement judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound& bound) {
+  Judgement judged;
   if (real_is_nan(want) || real_is_nan(got)) {
     judged.passed = real_is_nan(want) == real_is_nan(got);
     return judged;
@@ -54,7 +54,7 @@ Judged judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound
   }
   // The exact result may have been subnormal, and flushed.
   const Real least = real_abs(want) - (rounds_once ? Real(0) : allowed);
-  if (bound.flushes && got == 0 && least < least_normal(dtype)) {
+  if (bound.flushes && got == 0 && least < smallest_normal(dtype)) {
     judged.passed = true;
     return judged;
   }
@@ -65,13 +65,13 @@ Judged judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bound
 }
 
 // Judges by the first answer that accepts the element, or else by the first answer.
-Judged judge_element(std::span<const Real> got, size_t i, tenon_dtype dtype,
+Judgement judge_element(std::span<const Real> got, size_t i, tenon_dtype dtype,
                      std::span<const Answer> answers, const Bound& bound) {
-  Judged first;
+  Judgement first;
   for (const Answer& answer : answers) {
     const Real want = in_range(answer.oracle[i], dtype);
     const Real slack = answer.slack.empty() ? Real(0) : answer.slack[i];
-    const Judged judged = judge_one(got[i], want, slack, dtype, bound);
+    const Judgement judged = judge_one(got[i], want, slack, dtype, bound);
     if (judged.passed) return judged;
     if (!answer.to.empty() && is_between(got[i], want, answer.to[i])) return {.passed = true};
     if (&answer == answers.data()) first = judged;
@@ -91,7 +91,7 @@ Verdict compare_answers(std::span<const Real> got, tenon_dtype dtype,
     return verdict;
   }
   for (size_t i = 0; i < got.size(); ++i) {
-    const Judged judged = judge_element(got, i, dtype, answers, bound);
+    const Judgement judged = judge_element(got, i, dtype, answers, bound);
     verdict.largest_ulp = std::max(verdict.largest_ulp, judged.ulps);
     verdict.used = std::max(verdict.used, judged.used);
     if (judged.passed || !verdict.passed) continue;

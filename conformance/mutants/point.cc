@@ -9,15 +9,15 @@
 namespace tenon_mutants {
 namespace {
 
-constexpr size_t kMost = 16384;
-unsigned char nowhere[kMost];
+constexpr size_t kReachedFileBytes = 16384;
+unsigned char nowhere[kReachedFileBytes];
 
 unsigned char* map_reached() {
   const char* const path = std::getenv("TENON_MUTANT_REACHED");
   if (!path) return nowhere;
   const int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return nowhere;
-  void* const bytes = mmap(nullptr, kMost, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const bytes = mmap(nullptr, kReachedFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   return bytes == MAP_FAILED ? nowhere : static_cast<unsigned char*>(bytes);
 }

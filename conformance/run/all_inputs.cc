@@ -149,7 +149,7 @@ std::string reason_against(const OpFacts& op, tenon_dtype dtype, const Session& 
 }
 
 void judge_part(std::span<const double> got, std::span<const double> want, tenon_dtype dtype,
-                const Bound& bound, uint32_t first, PartResult& result, const Beside& beside) {
+                const Bound& bound, uint32_t first, PartResult& result, const Comparison& beside) {
   result.n_inputs += got.size();
   const bool floats = is_float(dtype);
   const DTypeFacts& f = facts(dtype);
@@ -233,7 +233,7 @@ class PartRun {
   // Results with subnormal inputs flushed to zero, if permitted; empty if no input is subnormal.
   std::vector<double> flushed(std::vector<uint32_t> bits) const {
     if (!may_flush(op_, env_.features)) return {};
-    const auto least = static_cast<double>(least_normal(dtype_));
+    const auto least = static_cast<double>(smallest_normal(dtype_));
     const uint32_t sign = 1u << (8 * facts(dtype_).size - 1);
     const std::vector<double> values = values_of(bits);
     bool any = false;

@@ -48,7 +48,7 @@ std::string reason_against(const OpFacts& op, tenon_dtype dtype, const Session& 
 PartResult run_part(const Environment& env, const OpFacts& op, tenon_dtype dtype, InputPart part);
 
 // Alternatives to the oracle's values for a part; empty if there are none.
-struct Beside {
+struct Comparison {
   std::span<const double> slack;  // Added to the bound.
   std::span<const double> other;  // Equally valid results.
 };
@@ -56,6 +56,6 @@ struct Beside {
 // Judges elements like compare_answers() (kit/judge.h), but in double unless an element fails.
 // `first` is the bits of the first input. Accumulates in `result`.
 void judge_part(std::span<const double> got, std::span<const double> want, tenon_dtype dtype,
-                const Bound& bound, uint32_t first, PartResult& result, const Beside& beside = {});
+                const Bound& bound, uint32_t first, PartResult& result, const Comparison& beside = {});
 
 }  // namespace tenon_kit

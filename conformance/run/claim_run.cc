@@ -99,7 +99,7 @@ bool is_of_any(const std::vector<Claim>& claims, const Problem& problem,
 
 // The minimum rank of each input over the problems of a check. Shrinking keeps it, since the check
 // may rely on it.
-std::vector<size_t> least_ranks(const std::vector<Problem>& problems) {
+std::vector<size_t> min_ranks(const std::vector<Problem>& problems) {
   std::vector<size_t> ranks;
   for (const Problem& problem : problems) {
     for (size_t i = 0; i < problem.inputs.size(); ++i) {
@@ -242,7 +242,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     if (!finding.curve.empty()) row.curve = finding.curve;
     if (finding.passed) continue;
     const std::vector<Claim> alike = claims_for(check, claim);
-    const std::vector<size_t> ranks = least_ranks(problems);
+    const std::vector<size_t> ranks = min_ranks(problems);
     const bool threw = finding.threw;
     // Do not shrink an unexpected failure to a call that must fail.
     const bool is_sound = threw && runs(env.oracle, problem);

@@ -233,7 +233,7 @@ Problem in_dtypes(const Problem& problem, const Claim& claim) {
   return result;
 }
 
-size_t place_of(tenon_dtype dtype) {
+size_t order_of(tenon_dtype dtype) {
   constexpr tenon_dtype kOrder[] = {TENON_FLOAT32, TENON_BOOL,   TENON_INT8,    TENON_UINT8,
                                     TENON_INT16,   TENON_UINT16, TENON_INT32,   TENON_UINT32,
                                     TENON_INT64,   TENON_UINT64, TENON_FLOAT64, TENON_FLOAT16,
@@ -242,16 +242,16 @@ size_t place_of(tenon_dtype dtype) {
   return static_cast<size_t>(found - std::begin(kOrder));
 }
 
-std::vector<size_t> places_of(const Claim& claim) {
+std::vector<size_t> orders_of(const Claim& claim) {
   std::vector<size_t> places;
-  for (const tenon_dtype dtype : claim.inputs) places.push_back(place_of(dtype));
-  for (const tenon_dtype dtype : claim.outputs) places.push_back(place_of(dtype));
+  for (const tenon_dtype dtype : claim.inputs) places.push_back(order_of(dtype));
+  for (const tenon_dtype dtype : claim.outputs) places.push_back(order_of(dtype));
   return places;
 }
 
 }  // namespace
 
-bool is_simpler(const Claim& a, const Claim& b) { return places_of(a) < places_of(b); }
+bool is_simpler(const Claim& a, const Claim& b) { return orders_of(a) < orders_of(b); }
 
 Problem shrink(const Problem& problem, std::span<const Claim> simpler,
                const std::function<bool(const Problem&)>& fails, int budget) {

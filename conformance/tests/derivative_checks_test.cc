@@ -15,13 +15,13 @@ namespace {
 using tenon::Tensor;
 
 // An op with one input, and its claimed derivative.
-struct Planted {
+struct PlantedOp {
   const char* name;
   Tensor (*f)(const Tensor& x);
   Tensor (*backward)(const Tensor& x, const Tensor& g);
 };
 
-const Planted& planted(void* payload) { return *static_cast<const Planted*>(payload); }
+const PlantedOp& planted(void* payload) { return *static_cast<const PlantedOp*>(payload); }
 
 tenon_error* same_type(void*, const void*, const tenon_type* inputs, size_t, tenon_type* outputs,
                        size_t) {
@@ -29,7 +29,7 @@ tenon_error* same_type(void*, const void*, const tenon_type* inputs, size_t, ten
   return nullptr;
 }
 
-tenon_tensor* given_away(const Tensor& x) {
+tenon_tensor* retained(const Tensor& x) {
   tenon_tensor_retain(x.get());
   return x.get();
 }
@@ -37,7 +37,7 @@ tenon_tensor* given_away(const Tensor& x) {
 tenon_error* run_parts(void* payload, tenon_scope* scope, const void*, tenon_tensor* const* inputs,
                        size_t, tenon_tensor** outputs, size_t) {
   const tenon::ScopeGuard current(scope);
-  outputs[0] = given_away(planted(payload).f(Tensor::share(inputs[0])));
+  outputs[0] = retained(planted(payload).f(Tensor::share(inputs[0])));
   return nullptr;
 }
 
@@ -45,14 +45,14 @@ tenon_error* run_backward(void* payload, tenon_scope* scope, const void*,
                           const tenon_backward_args* args, tenon_tensor** grads, size_t) {
   const tenon::ScopeGuard current(scope);
   const Tensor x = Tensor::share(args->inputs[0]), g = Tensor::share(args->cotangents[0]);
-  grads[0] = given_away(planted(payload).backward(x, g));
+  grads[0] = retained(planted(payload).backward(x, g));
   return nullptr;
 }
 
 class DerivativeChecks : public ::testing::Test {
  protected:
   // A problem of the op with these values. The checks know the op by the name `as`.
-  Problem problem_of(const Planted& op, Reals values, const char* as = "planted") {
+  Problem problem_of(const PlantedOp& op, Reals values, const char* as = "planted") {
     const tenon_custom_op custom = {.struct_size = sizeof custom,
                                     .n_inputs = 1,
                                     .n_outputs = 1,
@@ -62,7 +62,7 @@ class DerivativeChecks : public ::testing::Test {
                                     .compute = nullptr,
                                     .decompose = run_parts,
                                     .backward = run_backward,
-                                    .payload = const_cast<Planted*>(&op),
+                                    .payload = const_cast<PlantedOp*>(&op),
                                     .destroy = nullptr};
     tenon::check(tenon_op_register(oracle_.context().get(), &custom, &facts_.id));
     facts_.name = as;
@@ -94,22 +94,22 @@ Tensor tripled(const Tensor& x) { return 3 * x; }
 Tensor root(const Tensor& x) { return tenon::sqrt(x); }
 
 TEST_F(DerivativeChecks, FailIfADerivativeIsNotFinite) {
-  const Planted nan = {"nan", squared, [](const Tensor& x, const Tensor& g) {
+  const PlantedOp nan = {"nan", squared, [](const Tensor& x, const Tensor& g) {
                          return 2 * x * g + (x - x) / (x - x);
                        }};
-  const Planted infinite = {"infinite", squared,
+  const PlantedOp infinite = {"infinite", squared,
                             [](const Tensor& x, const Tensor& g) { return g / (x - x); }};
 
-  for (const Planted& op : {nan, infinite}) {
+  for (const PlantedOp& op : {nan, infinite}) {
     const Finding finding = find("differences", problem_of(op, {1, 2}));
     EXPECT_FALSE(finding.passed) << op.name;
   }
 }
 
 TEST_F(DerivativeChecks, FindWrongElementsBesideOneAtTheEdgeOfADomain) {
-  const Planted right = {"right", root,
+  const PlantedOp right = {"right", root,
                          [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
-  const Planted wrong = {
+  const PlantedOp wrong = {
       "wrong", root, [](const Tensor& x, const Tensor& g) { return 0.5001 * g / tenon::sqrt(x); }};
 
   EXPECT_TRUE(find("differences", problem_of(right, {0, 4})).passed);
@@ -117,7 +117,7 @@ TEST_F(DerivativeChecks, FindWrongElementsBesideOneAtTheEdgeOfADomain) {
 }
 
 TEST_F(DerivativeChecks, PerturbSingleElementsOfLargeInputs) {
-  const Planted wrong = {
+  const PlantedOp wrong = {
       "wrong", root, [](const Tensor& x, const Tensor& g) { return 0.5001 * g / tenon::sqrt(x); }};
   Reals values(70, 4);
   values.back() = 0;
@@ -126,11 +126,11 @@ TEST_F(DerivativeChecks, PerturbSingleElementsOfLargeInputs) {
 }
 
 TEST_F(DerivativeChecks, AreNotTrustedIfNothingWasCompared) {
-  const Planted right = {"right", root,
+  const PlantedOp right = {"right", root,
                          [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
   EXPECT_TRUE(find("differences", problem_of(right, {4})).trusted);
 
-  const Planted again = {"again", right.f, right.backward};
+  const PlantedOp again = {"again", right.f, right.backward};
   const Finding finding = find("differences", problem_of(again, {0}));
 
   EXPECT_TRUE(finding.passed);
@@ -138,7 +138,7 @@ TEST_F(DerivativeChecks, AreNotTrustedIfNothingWasCompared) {
 }
 
 TEST_F(DerivativeChecks, DetectAnErrorOfOneTenBillionthInLinearOps) {
-  const Planted op = {"almost", tripled,
+  const PlantedOp op = {"almost", tripled,
                       [](const Tensor&, const Tensor& g) { return (3 + 3e-10) * g; }};
   const Problem problem = problem_of(op, {1, -2, 0.5});
 
@@ -148,7 +148,7 @@ TEST_F(DerivativeChecks, DetectAnErrorOfOneTenBillionthInLinearOps) {
 }
 
 TEST_F(DerivativeChecks, CompareKinksWithDeclaredDerivatives) {
-  const Planted one_sided = {
+  const PlantedOp one_sided = {
       "one_sided", [](const Tensor& x) { return tenon::abs(x); },
       [](const Tensor& x, const Tensor& g) { return tenon::where(tenon::less(x, 0), -g, g); }};
   Claim claim = {.inputs = {TENON_FLOAT64}, .outputs = {TENON_FLOAT64}};

@@ -53,7 +53,7 @@ TEST(IndexRules, HoldForEachRequestedSize) {
   for (const Claim& claim : claims()) {
     for (const int64_t size : edge_sizes()) {
       for (int64_t turn = 0; turn < kTurns; ++turn) {
-        const auto problem = wished(claim, {.size = size, .turn = turn}, 1, oracle());
+        const auto problem = generate_for(claim, {.size = size, .turn = turn}, 1, oracle());
         if (!problem) continue;
         EXPECT_NO_THROW(oracle().run(*problem)) << to_line(*problem);
       }

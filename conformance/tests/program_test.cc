@@ -9,14 +9,14 @@
 namespace tenon_kit {
 namespace {
 
-struct Ended {
+struct ProcessResult {
   int status = -1;
   std::string text;
 };
 
-Ended run(const std::string& arguments) {
+ProcessResult run(const std::string& arguments) {
   const std::string command = std::string(TENON_TEST_PROGRAM) + " " + arguments + " 2>&1";
-  Ended ended;
+  ProcessResult ended;
   FILE* const output = popen(command.c_str(), "r");
   char chunk[4096];
   while (const size_t n = fread(chunk, 1, sizeof chunk, output)) ended.text.append(chunk, n);
@@ -24,7 +24,7 @@ Ended run(const std::string& arguments) {
   return ended;
 }
 
-bool has(const Ended& ended, const std::string& words) {
+bool has(const ProcessResult& ended, const std::string& words) {
   return ended.text.find(words) != std::string::npos;
 }
 
@@ -58,14 +58,14 @@ TEST(Program, ReportsInvalidArguments) {
       {"--plugin ref --memory-mib much", "--memory-mib"},
   };
   for (const auto& [arguments, words] : cases) {
-    const Ended ended = run(arguments);
+    const ProcessResult ended = run(arguments);
     EXPECT_NE(ended.status, 0) << arguments;
     EXPECT_TRUE(has(ended, words)) << arguments << "\n" << ended.text;
   }
 }
 
 TEST(Program, ExplainsItsArguments) {
-  const Ended help = run("--help");
+  const ProcessResult help = run("--help");
   EXPECT_EQ(help.status, 0);
   for (const char* option : {"--plugin", "--level", "--op", "--dtype", "--profile", "--seed",
                              "--case", "--jobs", "--minutes", "--memory-mib", "--shard", "--resume",
@@ -75,7 +75,7 @@ TEST(Program, ExplainsItsArguments) {
 }
 
 TEST(Program, ListsClaims) {
-  const Ended claims = run("--plugin ref --claims");
+  const ProcessResult claims = run("--plugin ref --claims");
   EXPECT_EQ(claims.status, 0);
   EXPECT_TRUE(has(claims, "\nexp f16 bf16 f32 f64\n"));
   EXPECT_FALSE(has(claims, "relu6"));  // It is not claimed.
@@ -86,24 +86,24 @@ TEST(Program, ReproducesTheLineOfAReport) {
       R"( --case '{"op":"exp","inputs":[{"dtype":"f32","shape":[1],"values":[0]}],)"
       R"("expect":[{"dtype":"f32","shape":[1],"values":[)";
 
-  const Ended right = run("--plugin ref --check literal" + given + "1]}]}'");
+  const ProcessResult right = run("--plugin ref --check literal" + given + "1]}]}'");
   EXPECT_EQ(right.status, 0);
   EXPECT_TRUE(has(right, "PASS literal")) << right.text;
 
-  const Ended wrong = run("--plugin ref --check literal" + given + "2]}]}'");
+  const ProcessResult wrong = run("--plugin ref --check literal" + given + "2]}]}'");
   EXPECT_EQ(wrong.status, 1);
   EXPECT_TRUE(has(wrong, "FAIL literal output 0: element 0 is 1, not 2")) << wrong.text;
 }
 
 TEST(Program, RunsTheSelectedCells) {
-  const Ended ended = run("--plugin ref --op exp --dtype f16 --check all_halves --jobs 1");
+  const ProcessResult ended = run("--plugin ref --op exp --dtype f16 --check all_halves --jobs 1");
   EXPECT_EQ(ended.status, 0);
   EXPECT_TRUE(has(ended, "cells: 1, 1 PASS")) << ended.text;
   EXPECT_TRUE(has(ended, "claims executed / claimed / whole: 1 / ")) << ended.text;
 }
 
 TEST(Program, RefusesRelaxedForDevicesWithoutFastMath) {
-  const Ended ref = run("--plugin ref --profile relaxed --op exp --dtype f32 --jobs 1");
+  const ProcessResult ref = run("--plugin ref --profile relaxed --op exp --dtype f32 --jobs 1");
   EXPECT_EQ(ref.status, 2);
   EXPECT_TRUE(
       has(ref, "--profile relaxed is for devices that declare FAST_MATH, which ref:0 does not"))
@@ -114,11 +114,11 @@ TEST(Program, RefusesRelaxedForDevicesWithoutFastMath) {
 TEST(Program, NotesThatHiddenMemoryIsNotObserved) {
   const std::string few = " --op exp --dtype f32 --check poison --jobs 1 --json watched.json";
 
-  const Ended hidden = run("--plugin " TENON_TEST_FAKE + few);
+  const ProcessResult hidden = run("--plugin " TENON_TEST_FAKE + few);
   EXPECT_TRUE(has(hidden, "cells: 1, 1 UNSUPPORTED")) << hidden.text;
   EXPECT_TRUE(has(hidden, "note: guard bytes, poison and changed inputs cannot be seen"));
 
-  const Ended visible = run("--plugin " TENON_TEST_FAKE " --option visible=1" + few);
+  const ProcessResult visible = run("--plugin " TENON_TEST_FAKE " --option visible=1" + few);
   EXPECT_TRUE(has(visible, "cells: 1, 1 PASS")) << visible.text;
   EXPECT_FALSE(has(visible, "cannot be seen"));
 }
@@ -133,23 +133,23 @@ TEST(Program, LimitsTheMemoryOfWorkers) {
 TEST(Program, StopsAfterItsMinutesAndResumes) {
   const std::string few = "--plugin ref --op exp --jobs 1 --json exp.json";
 
-  const Ended cut = run(few + " --minutes 0.00001");
+  const ProcessResult cut = run(few + " --minutes 0.00001");
   EXPECT_EQ(cut.status, 75);
   EXPECT_TRUE(has(cut, " cells, with which --resume goes on")) << cut.text;
   EXPECT_TRUE(has(cut, "UNFINISHED")) << cut.text;
 
-  const Ended whole = run(few + " --resume exp.json");
+  const ProcessResult whole = run(few + " --resume exp.json");
   EXPECT_EQ(whole.status, 0);
   EXPECT_TRUE(has(whole, "PASSED")) << whole.text;
   EXPECT_FALSE(has(whole, "left: ")) << whole.text;
 
-  const Ended known = run(few + " --resume exp.json --minutes 0.00001");
+  const ProcessResult known = run(few + " --resume exp.json --minutes 0.00001");
   EXPECT_EQ(known.status, 0);
   EXPECT_TRUE(has(known, "PASSED")) << known.text;
 }
 
 TEST(Program, FailsIfNothingWasRun) {
-  const Ended ended = run("--plugin ref --op exp --dtype i64");
+  const ProcessResult ended = run("--plugin ref --op exp --dtype i64");
   EXPECT_EQ(ended.status, 1);
   EXPECT_TRUE(has(ended, "nothing was run, which is no pass")) << ended.text;
 }
@@ -157,17 +157,17 @@ TEST(Program, FailsIfNothingWasRun) {
 TEST(Program, ResumesAnExhaustiveRun) {
   const std::string all = "--plugin ref --exhaustive exp --dtype bf16 --jobs 1 ";
 
-  const Ended half = run(all + "--shard 1/2 --json half.json");
+  const ProcessResult half = run(all + "--shard 1/2 --json half.json");
   EXPECT_EQ(half.status, 0);
   EXPECT_TRUE(has(half, "PASSED (1 of 2 parts)")) << half.text;
 
-  const Ended whole = run(all + "--resume half.json --html all.html");
+  const ProcessResult whole = run(all + "--resume half.json --html all.html");
   EXPECT_EQ(whole.status, 0);
   EXPECT_TRUE(has(whole, "exp bf16 on ref:0: 1 parts of 2, bound 1 ulp")) << whole.text;
   EXPECT_TRUE(has(whole, "largest error: 0.5 ulp at x = ")) << whole.text;
   EXPECT_TRUE(has(whole, "beyond the bound: 0 of 65536 inputs")) << whole.text;
 
-  const Ended other = run("--plugin ref --exhaustive log --dtype bf16 --resume half.json");
+  const ProcessResult other = run("--plugin ref --exhaustive log --dtype bf16 --resume half.json");
   EXPECT_NE(other.status, 0);
   EXPECT_TRUE(has(other, "half.json is of another run")) << other.text;
 }

@@ -5,7 +5,7 @@
 
 #include "examples/c/must.h"
 
-enum { kMostSteps = 100, kRunners = 3 };
+enum { kMaxSteps = 100, kRunners = 3 };
 
 /* Each step of a device has its own rounding errors, but perturbed weights differ only once. So
  * devices may differ by this many times the effect of the perturbation. */
@@ -17,7 +17,7 @@ typedef struct runner {
   device_set set;
   network* net;
   course course;
-  double losses[kMostSteps];
+  double losses[kMaxSteps];
 } runner;
 
 static void name_of(tenon_scope* scope, char* name, size_t size) {
@@ -90,7 +90,7 @@ bool fashion_compare(tenon_scope* scope, const fashion_options* options, const i
   network_disturb(runners[2].net, options->seed + 1, (double)FLT_EPSILON);
 
   const size_t all = runners[0].course.all;
-  const size_t steps = all < kMostSteps ? all : kMostSteps;
+  const size_t steps = all < kMaxSteps ? all : kMaxSteps;
   for (size_t i = 0; i < steps; ++i) {
     for (size_t k = 0; k < kRunners; ++k) {
       runner* r = &runners[k];

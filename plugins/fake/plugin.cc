@@ -257,21 +257,21 @@ const tenon_sdk::Host& host_of(tenon_stream_p* stream) { return from_c(stream).d
 const tenon_sdk::Host& host_of(tenon_kernel_p* kernel) { return from_c(kernel).device.host(); }
 const tenon_sdk::Host& host_of(tenon_recording_p* recording) { return device_of(recording).host(); }
 
-tenon_error* ordered_failure(Device& device) {
+tenon_error* injected_failure(Device& device) {
   const uint64_t n = ++device.calls;
   if (n != device.options().fail_call) return nullptr;
   return device.error(TENON_INTERNAL, "call " + std::to_string(n) + " failed");
 }
-tenon_error* ordered_failure(tenon_instance_p*) { return nullptr; }
-tenon_error* ordered_failure(tenon_device_p* device) { return ordered_failure(from_c(device)); }
-tenon_error* ordered_failure(tenon_stream_p* stream) {
-  return ordered_failure(from_c(stream).device());
+tenon_error* injected_failure(tenon_instance_p*) { return nullptr; }
+tenon_error* injected_failure(tenon_device_p* device) { return injected_failure(from_c(device)); }
+tenon_error* injected_failure(tenon_stream_p* stream) {
+  return injected_failure(from_c(stream).device());
 }
-tenon_error* ordered_failure(tenon_kernel_p* kernel) {
-  return ordered_failure(from_c(kernel).device);
+tenon_error* injected_failure(tenon_kernel_p* kernel) {
+  return injected_failure(from_c(kernel).device);
 }
-tenon_error* ordered_failure(tenon_recording_p* recording) {
-  return ordered_failure(device_of(recording));
+tenon_error* injected_failure(tenon_recording_p* recording) {
+  return injected_failure(device_of(recording));
 }
 
 // Destroys a callback if the call that received it fails.
@@ -293,7 +293,7 @@ struct Guarded<slot> {
     if constexpr (std::is_same_v<Result, tenon_error*>) {
       tenon_error* error = nullptr;
       try {
-        error = ordered_failure(first);
+        error = injected_failure(first);
         if (!error) return slot(first, rest...);
       } catch (const std::exception& failure) {
         error = host_of(first).error(TENON_OUT_OF_MEMORY, failure.what());

@@ -28,10 +28,10 @@ Prepared prepare_conv(const Request& request) {
         for (int64_t out = 0; out < y.channels; ++out) {
           // First channel of x in its group.
           const int64_t first = out / out_of_group * w.channels;
-          for_each_place(y.sizes, [&](const Spatial& p) {
+          for_each_position(y.sizes, [&](const Spatial& p) {
             Wide<T> sum = 0;
             for (int64_t c = 0; c < w.channels; ++c) {
-              for_each_place(w.sizes, [&](const Spatial& k) {
+              for_each_position(w.sizes, [&](const Spatial& k) {
                 Spatial found;
                 if (!window.find(p, k, x.sizes, found)) return;
                 sum += widen<Wide<T>>(px[x.offset(n, first + c, found)]) *
@@ -66,10 +66,10 @@ Prepared prepare_conv_backward_filter(const Request& request) {
       for (int64_t out = 0; out < dy.channels; ++out) {
         const int64_t first = out / out_of_group * dw.channels;
         for (int64_t c = 0; c < dw.channels; ++c) {
-          for_each_place(dw.sizes, [&](const Spatial& k) {
+          for_each_position(dw.sizes, [&](const Spatial& k) {
             Wide<T> sum = 0;
             for (int64_t n = 0; n < dy.batch; ++n) {
-              for_each_place(dy.sizes, [&](const Spatial& p) {
+              for_each_position(dy.sizes, [&](const Spatial& p) {
                 Spatial found;
                 if (!window.find(p, k, x.sizes, found)) return;
                 sum += widen<Wide<T>>(px[x.offset(n, first + c, found)]) *

@@ -22,7 +22,7 @@ template <class Each>
 void for_each_output(const Planes& y, Each&& each) {
   for (int64_t n = 0; n < y.batch; ++n) {
     for (int64_t channel = 0; channel < y.channels; ++channel) {
-      for_each_place(y.sizes, [&](const Spatial& p) { each(n, channel, p); });
+      for_each_position(y.sizes, [&](const Spatial& p) { each(n, channel, p); });
     }
   }
 }
@@ -49,7 +49,7 @@ Prepared prepare_max_pool(const Request& request) {
         bool any = false;
         T best = T();
         int64_t best_index = 0;
-        for_each_place(taps, [&](const Spatial& k) {
+        for_each_position(taps, [&](const Spatial& k) {
           Spatial found;
           if (!window.find(p, k, sizes, found)) return;
           const T candidate = px[x.offset(n, channel, found)];
@@ -83,7 +83,7 @@ Prepared prepare_window_sum(const Request& request) {
       T* py = data<T>(launch.outputs[0]);
       for_each_output(y, [&](int64_t n, int64_t channel, const Spatial& p) {
         Wide<T> sum = 0;
-        for_each_place(taps, [&](const Spatial& k) {
+        for_each_position(taps, [&](const Spatial& k) {
           Spatial found;
           if (!window.find(p, k, x.sizes, found)) return;
           sum += widen<Wide<T>>(px[x.offset(n, channel, found)]);

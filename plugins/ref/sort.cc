@@ -26,7 +26,7 @@ bool precedes(T a, T b, bool descending) {
 
 // The indices of n elements in sorted order; equal elements keep their order.
 template <class T>
-std::vector<int64_t> ordered_places(const T* x, int64_t n, int64_t stride, bool descending) {
+std::vector<int64_t> sorted_indices(const T* x, int64_t n, int64_t stride, bool descending) {
   std::vector<int64_t> places(static_cast<size_t>(n));
   std::iota(places.begin(), places.end(), 0);
   std::stable_sort(places.begin(), places.end(), [&](int64_t a, int64_t b) {
@@ -54,7 +54,7 @@ void keep_first(const tenon_launch& launch, Order order, T* values, int64_t* ind
   const Walk<2> lines(in.rank, starts, {in.strides, out.strides});
   lines.elements([&](const auto& at) {
     const T* x = data<const T>(in) + at[0];
-    auto places = ordered_places(x, in.sizes[order.axis], stride, order.descending);
+    auto places = sorted_indices(x, in.sizes[order.axis], stride, order.descending);
     places.resize(static_cast<size_t>(out.sizes[order.axis]));
     if (!order.sorted) std::sort(places.begin(), places.end());
     int64_t to = at[1];
@@ -144,7 +144,7 @@ Prepared prepare_unique(const Request& request) {
       // The indices of each value, first occurrence first. NaN differs from itself.
       std::vector<std::vector<int64_t>> groups;
       for (const int64_t place :
-           ordered_places(x.data(), static_cast<int64_t>(x.size()), 1, false)) {
+           sorted_indices(x.data(), static_cast<int64_t>(x.size()), 1, false)) {
         if (groups.empty() || value(groups.back()[0]) != value(place)) groups.emplace_back();
         groups.back().push_back(place);
       }

@@ -45,7 +45,7 @@ struct Planes {
 
 // Calls each(p) for every position in a block of these sizes, last axis fastest.
 template <class Each>
-void for_each_place(const Spatial& sizes, Each&& each) {
+void for_each_position(const Spatial& sizes, Each&& each) {
   for (int64_t i = 0; i < sizes.at[0]; ++i) {
     for (int64_t j = 0; j < sizes.at[1]; ++j) {
       for (int64_t k = 0; k < sizes.at[2]; ++k) each(Spatial{{i, j, k}});

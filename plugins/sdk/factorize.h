@@ -138,7 +138,7 @@ struct Loops {
   }
 
  private:
-  static constexpr int kMostSweeps = 60;  // Ten are typically more than enough.
+  static constexpr int kMaxSweeps = 60;  // Ten are typically more than enough.
   // The distance from 1 to the next number; numeric_limits does not support binary128.
   static constexpr W kEpsilon = [] {
     W epsilon = 1;
@@ -225,7 +225,7 @@ struct Loops {
     const W negligible = kEpsilon * std::sqrt(static_cast<W>(columns.columns()));
     W longest = 0;
     for (int64_t i = 0; i < columns.rows(); ++i) longest = std::max(longest, dot(columns, i, i));
-    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       bool turned = false;
       for (int64_t i = 0; i < columns.rows(); ++i) {
         for (int64_t k = i + 1; k < columns.rows(); ++k) {
@@ -252,7 +252,7 @@ struct Loops {
     W squares = 0;
     for (int64_t i = 0; i < n; ++i) squares += dot(x, i, i);
     const W negligible = kEpsilon * std::sqrt(squares) / static_cast<W>(std::max<int64_t>(1, n));
-    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       bool turned = false;
       for (int64_t i = 0; i < n; ++i) {
         for (int64_t k = i + 1; k < n; ++k) {

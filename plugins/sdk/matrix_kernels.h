@@ -147,8 +147,8 @@ struct MatrixKernels {
   static W to_size_one(Matrix& x) {
     const W most = x.largest();
     if (most == 0) return 1;
-    constexpr int kMost = 100;  // 2^100 and its reciprocal are in range of every type.
-    const W scale = std::ldexp(W{1}, std::clamp(-std::ilogb(most), -kMost, kMost));
+    constexpr int kMaxExponent = 100;  // 2^100 and its reciprocal are in range of every type.
+    const W scale = std::ldexp(W{1}, std::clamp(-std::ilogb(most), -kMaxExponent, kMaxExponent));
     x.multiply(scale);
     return scale;
   }

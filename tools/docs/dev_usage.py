@@ -26,7 +26,7 @@ def help_of(command):
     return told.stdout if told.returncode == 0 else None
 
 
-def is_told(word, text):
+def is_mentioned(word, text):
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
@@ -63,7 +63,7 @@ def stands_for(placeholder, word, command, text):
             path = NAMED_FILES.get(command)
             if path is None or (ROOT / path.format(word)).is_file():
                 return True
-        elif is_told(word, text):
+        elif is_mentioned(word, text):
             return True
     return False
 
@@ -90,7 +90,7 @@ def fault_of_arguments(command, words, pattern, text):
         word = words.pop(0)
         if word.startswith("-"):
             option, equals, value = word.partition("=")
-            if not is_told(option, text):
+            if not is_mentioned(option, text):
                 return f"./dev {command} --help does not name {option}"
             placeholder = value_of_option(option, pattern)
             if placeholder is None:
@@ -108,7 +108,7 @@ def fault_of_arguments(command, words, pattern, text):
             continue
         placeholder, repeats = expected[at] if at < len(expected) else ("ARGUMENTS", False)
         if placeholder == "ARGUMENTS":
-            if not is_told(word, text):
+            if not is_mentioned(word, text):
                 return f"./dev {command} --help has no place for {word}"
         elif not stands_for(placeholder, word, command, text):
             return f"./dev {command} --help does not name {word}"

@@ -193,7 +193,7 @@ class DTypesOf {
   // The dtypes that inference accepts for input `i`.
   Json of_input(size_t i) const {
     Json names = Json::array();
-    for (const DType dtype : kAsked) {
+    for (const DType dtype : kDTypes) {
       const auto takes = [&](const Answer& a) {
         return i < a.inputs.size() && a.inputs[i] == dtype;
       };
@@ -235,7 +235,7 @@ class DTypesOf {
   struct Answer {
     std::vector<DType> inputs, outputs;
   };
-  static constexpr DType kAsked[] = {
+  static constexpr DType kDTypes[] = {
       DType::kBool, DType::kI8,  DType::kI16, DType::kI32,  DType::kI64, DType::kU8, DType::kU16,
       DType::kU32,  DType::kU64, DType::kF16, DType::kBF16, DType::kF32, DType::kF64};
 
@@ -248,10 +248,10 @@ class DTypesOf {
     }
     if (!infers(c, given)) return;
     for (const DType group : groups) {
-      for (const DType dtype : kAsked) {
+      for (const DType dtype : kDTypes) {
         const std::vector<DType> asked = replaced(given, given, group, dtype);
         infers(c, asked);
-        for (const DType second : kAsked) {
+        for (const DType second : kDTypes) {
           if (groups.size() == 2 && group == groups[0]) {
             infers(c, replaced(asked, given, groups[1], second));
           }

@@ -216,7 +216,7 @@ def facts_of(device, software, commit_name):
             ("compiler", said_by("c++", "--version"))]
 
 
-def told_devices():
+def listed_devices():
     """What `tenon devices` says, as (devices, plugins)."""
     done = subprocess.run([ROOT / DEV / "tenon", "devices", "--json"], capture_output=True, text=True)
     told = json.loads(done.stdout or "{}")
@@ -267,7 +267,7 @@ def main():
     options = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(CUT_OFF))  # So that what it runs ends with it.
     (ROOT / WORK).mkdir(parents=True, exist_ok=True)
-    devices, plugins = told_devices()
+    devices, plugins = listed_devices()
     ran, faults = False, 0
     for name, (title, steps) in PLUGINS.items():
         device = chosen(devices, name, options.software)

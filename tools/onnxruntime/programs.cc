@@ -236,24 +236,24 @@ Case loop_gradient() {
 
 // ---- training steps: parameters are states
 
-struct Learned {
+struct TrainedVariable {
   Variable value, m, v;
 };
 
-Learned learned(Numbers& n, const std::string& name, const Shape& shape, float scale) {
+TrainedVariable learned(Numbers& n, const std::string& name, const Shape& shape, float scale) {
   const Tensor value = n.real(shape, scale), zeros = value * 0.F;
   return {weight(name, value), weight(name + ".m", zeros), weight(name + ".v", zeros)};
 }
 
-Tensors gradients_of(const Tape& tape, const Tensor& loss, std::span<const Learned> all) {
+Tensors gradients_of(const Tape& tape, const Tensor& loss, std::span<const TrainedVariable> all) {
   std::vector<Value> sources;
-  for (const Learned& each : all) sources.emplace_back(each.value);
+  for (const TrainedVariable& each : all) sources.emplace_back(each.value);
   return tape.gradients(loss, sources);
 }
 
 Case adam_step() {
   Numbers n(5);
-  const std::vector<Learned> all = {learned(n, "w1", {8, 16}, 0.4F), learned(n, "b1", {16}, 0.1F),
+  const std::vector<TrainedVariable> all = {learned(n, "w1", {8, 16}, 0.4F), learned(n, "b1", {16}, 0.1F),
                                     learned(n, "w2", {16, 3}, 0.4F)};
   const Variable step = weight("step", n.real({}, 0));
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
@@ -281,7 +281,7 @@ Case adam_step() {
 
 Case momentum_step() {
   Numbers n(7);
-  const std::vector<Learned> all = {learned(n, "filter", {4, 1, 3, 3}, 0.4F),
+  const std::vector<TrainedVariable> all = {learned(n, "filter", {4, 1, 3, 3}, 0.4F),
                                     learned(n, "w", {4 * 4 * 4, 3}, 0.2F)};
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
     const Tape tape;

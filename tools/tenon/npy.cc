@@ -17,7 +17,7 @@ namespace tenon::command {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr uint32_t kLongestHeader = 65536;
+constexpr uint32_t kMaxHeaderBytes = 65536;
 
 // NumPy's names of dtypes, without byte order.
 constexpr std::pair<std::string_view, DType> kNames[] = {
@@ -184,9 +184,9 @@ std::string header_text(FILE* file, const std::string& path) {
   const uint32_t size = static_cast<uint32_t>(bytes[0]) | static_cast<uint32_t>(bytes[1]) << 8 |
                         static_cast<uint32_t>(bytes[2]) << 16 |
                         static_cast<uint32_t>(bytes[3]) << 24;
-  if (size > kLongestHeader) {
+  if (size > kMaxHeaderBytes) {
     fail(path, fmt::format("its header would have {} bytes; {} are the most that are read", size,
-                           kLongestHeader));
+                           kMaxHeaderBytes));
   }
   std::string text(size, '\0');
   read_exactly(file, path, text.data(), size);

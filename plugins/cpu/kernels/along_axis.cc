@@ -104,7 +104,7 @@ LoopAxes lines_of(const tenon_view& out, size_t axis) {
 // level 1 as many of those, and so on. So no sum has more than a few hundred terms.
 constexpr int64_t kScanBlock = 64;
 template <class Wide>
-class SumsBefore {
+class PrefixSums {
  public:
   Wide operator[](int64_t line) const { return total_[line]; }
 
@@ -144,7 +144,7 @@ void sum_scan(const Pool& pool, const tenon_launch& launch, size_t axis, bool is
   const T* const x = data<const T>(in);
   T* const y = data<T>(out);
   for_each_strip(pool, in, axis, [&](int64_t first, int64_t from, int64_t step, int64_t lines) {
-    SumsBefore<Wide> before;
+    PrefixSums<Wide> before;
     Wide total[kTogether] = {};
     int64_t to[kTogether];
     for (int64_t j = 0; j < lines; ++j) to[j] = out_lines.offset(first + j);

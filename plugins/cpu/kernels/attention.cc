@@ -11,12 +11,12 @@
 namespace tenon_cpu {
 namespace {
 
-constexpr int64_t kMostQueries = 96;        // Per block; whole tiles of the product.
-constexpr int64_t kMostScores = 64 * 1024;  // Per block; fits the second-level cache.
+constexpr int64_t kMaxQueries = 96;        // Per block; whole tiles of the product.
+constexpr int64_t kMaxScores = 64 * 1024;  // Per block; fits the second-level cache.
 
 // The number of queries in a block, which depends on the shape only.
 int64_t queries_of_block(int64_t keys) {
-  return std::clamp<int64_t>(kMostScores / keys / 12 * 12, 12, kMostQueries);
+  return std::clamp<int64_t>(kMaxScores / keys / 12 * 12, 12, kMaxQueries);
 }
 
 // Adds a row of a mask (bools or numbers) to n scores. Returns false if it masks all.
@@ -87,7 +87,7 @@ class Attention {
       return;
     }
     const int64_t rows = queries_of_block(keys_), blocks = (queries_ + rows - 1) / rows;
-    const int64_t grain = std::max<int64_t>(1, kMostScores / (std::min(rows, queries_) * keys_));
+    const int64_t grain = std::max<int64_t>(1, kMaxScores / (std::min(rows, queries_) * keys_));
     pool.parallel_tasks(q_.sizes[0] * heads_ * blocks, grain, [&](int64_t task, int64_t last) {
       for (; task < last; ++task) {
         const int64_t first = task % blocks * rows;
@@ -112,7 +112,7 @@ class Attention {
     const Matrix<T> k{at(k_, batch, kv_head), stride_of(k_, 3), n == 1 ? 1 : stride_of(k_, 2)};
     product(m, n, size_, {scaled, size_, 1}, k, scores);
 
-    bool hidden[kMostQueries];
+    bool hidden[kMaxQueries];
     for (int64_t i = 0; i < m; ++i) {
       hidden[i] = !weigh(batch, head, begin + i, scores + i * n, n);
     }

@@ -35,7 +35,7 @@ void product(int m, int n, int k, const double* a, int a_row, const double* b, i
 
 // On an unknown processor OpenBLAS falls back to a much older one, which is several times slower
 // than our tiles.
-bool knows_this_processor() {
+bool openblas_supports_cpu() {
   static const bool knows = [] {
     const std::string core = openblas_get_corename();
 #if defined(__x86_64__)
@@ -112,7 +112,7 @@ void multiply_large(const Pool& pool, int64_t m, int64_t n, int64_t k, const Mat
 bool blas_takes(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kLeast = 768, kMost = 1 << 24;
   return m >= kLeast && n >= kLeast && k >= kLeast && std::max({m, n, k}) <= kMost &&
-         knows_this_processor();
+         openblas_supports_cpu();
 }
 
 void blas_multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<float>& a,

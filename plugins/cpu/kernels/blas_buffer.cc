@@ -28,7 +28,7 @@ constinit std::mutex buffers_mutex;
 // OpenBLAS has 128 buffers, and can add 512 once.
 constexpr size_t kMaxBuffers = 640;
 constinit void* spare[kMaxBuffers] = {};
-constinit size_t n_spare = 0;
+constinit size_t n_free_buffers = 0;
 
 // Memory reserved for the next buffer. Its size is at least what any build of OpenBLAS maps, and
 // exact after the first mapping.
@@ -48,7 +48,7 @@ char* map(size_t size) {
 // Acquires a buffer of OpenBLAS; NULL if there is no memory for one.
 void* acquire() {
   const std::lock_guard guard(buffers_mutex);
-  if (n_spare > 0) return spare[--n_spare];
+  if (n_free_buffers > 0) return spare[--n_free_buffers];
   const size_t size = buffer_size;
   reserved = map(size);
   if (reserved == nullptr) return nullptr;
@@ -59,8 +59,8 @@ void* acquire() {
 
 void release(void* buffer) {
   const std::lock_guard guard(buffers_mutex);
-  if (n_spare < kMaxBuffers) {
-    spare[n_spare++] = buffer;
+  if (n_free_buffers < kMaxBuffers) {
+    spare[n_free_buffers++] = buffer;
   } else {
     __real_blas_memory_free(buffer);
   }

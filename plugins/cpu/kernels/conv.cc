@@ -45,9 +45,9 @@ struct PlaneLayout {
 };
 
 // The range of input indices along one axis that lie inside the padded planes.
-struct Inside {
+struct InsideRange {
   int64_t begin, end;
-  Inside(const Window& window, size_t axis, int64_t size, int64_t padded_size) {
+  InsideRange(const Window& window, size_t axis, int64_t size, int64_t padded_size) {
     begin = std::max<int64_t>(0, -window.pads[axis]);
     end = std::max(begin, std::min(size, padded_size - window.pads[axis]));
   }
@@ -62,8 +62,8 @@ void pad_plane(const MultiplyTiles<T>& tiles, const T* x, const Planes& planes,
     return at * window.lhs_dilations[axis] + window.pads[axis];
   };
   const int64_t width = layout.sizes[2] * layout.phases;
-  const Inside rows(window, 1, planes.sizes[1], layout.sizes[1]);
-  const Inside columns(window, 2, planes.sizes[2], width);
+  const InsideRange rows(window, 1, planes.sizes[1], layout.sizes[1]);
+  const InsideRange columns(window, 2, planes.sizes[2], width);
   const bool is_plain = window.lhs_dilations[1] == 1 && window.lhs_dilations[2] == 1 &&
                         layout.phases == 1 && planes.strides[2] == 1;
   for (int64_t d = 0; d < planes.sizes[0]; ++d) {
@@ -99,7 +99,7 @@ void pack_filter(const Filter<T>& filter, int64_t group, const MultiplyTiles<T>&
   std::fill_n(to, m_padded * k, T{0});
   int64_t column = 0;
   for (int64_t channel = 0; channel < filter.channels; ++channel) {
-    for_each_place(filter.taps, [&](const Spatial& tap) {
+    for_each_position(filter.taps, [&](const Spatial& tap) {
       const T* from = filter.data + group * filter.group_stride + channel * filter.channel_stride +
                       tap[0] * filter.strides[0] + tap[1] * filter.strides[1] +
                       tap[2] * filter.strides[2];
@@ -143,7 +143,7 @@ class Convolution {
     }
     offsets_.reserve(static_cast<size_t>(k_));
     for (int64_t channel = 0; channel < filter_.channels; ++channel) {
-      for_each_place(filter_.taps, [&](const Spatial& tap) {
+      for_each_position(filter_.taps, [&](const Spatial& tap) {
         offsets_.push_back(channel * layout_.plane + layout_.offset(tap[0] * window_.dilations[0],
                                                                     tap[1] * window_.dilations[1],
                                                                     tap[2] * window_.dilations[2]));

@@ -14,8 +14,8 @@ namespace tenon_cpu {
 namespace {
 
 // Maximum number of elements for the partial sums of all chunks, and of chunks.
-constexpr int64_t kMostPartial = 1 << 22;
-constexpr int64_t kMostChunks = 16;
+constexpr int64_t kMaxPartialElements = 1 << 22;
+constexpr int64_t kMaxChunks = 16;
 
 template <class T>
 class FilterGradient {
@@ -47,10 +47,10 @@ class FilterGradient {
       std::fill_n(pdw_, size, T{0});
       return;
     }
-    const int64_t room = std::clamp<int64_t>(kMostPartial / size, 1, kMostChunks);
+    const int64_t room = std::clamp<int64_t>(kMaxPartialElements / size, 1, kMaxChunks);
     const int64_t per_chunk = (images + room - 1) / room;
     const int64_t chunks = (images + per_chunk - 1) / per_chunk;
-    for_each_place(dy_.sizes, [&](const Spatial& p) {
+    for_each_position(dy_.sizes, [&](const Spatial& p) {
       offsets_.push_back(
           place(p[0] * window_.steps[0], p[1] * window_.steps[1], p[2] * window_.steps[2]));
     });
@@ -109,7 +109,7 @@ class FilterGradient {
       args.b_offsets = offsets_.data() + kb;
       args.add = add || kb > begin;
       T* c = to;
-      for_each_place({dw_.sizes[0], dw_.sizes[1], dw_.sizes[2] / joined_}, [&](const Spatial& tap) {
+      for_each_position({dw_.sizes[0], dw_.sizes[1], dw_.sizes[2] / joined_}, [&](const Spatial& tap) {
         const T* from = planes + place(tap[0] * window_.dilations[0], tap[1] * window_.dilations[1],
                                        tap[2] * window_.dilations[2]);
         for (int64_t j = 0; j < width; j += nr) {

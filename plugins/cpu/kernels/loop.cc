@@ -16,10 +16,10 @@ namespace {
 // Limit for all registers together; they share the first-level cache with inputs and outputs.
 constexpr size_t kMemory = 24 * 1024;
 // Longer tiles are less than 4 % faster in the cache, and 10 % slower for data from memory.
-constexpr int64_t kShortestTile = 64, kLongestTile = 512;
+constexpr int64_t kMinTile = 64, kMaxTile = 512;
 
 // Where the elements of a value are stored.
-struct Place {
+struct ValueLocation {
   enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
   Kind kind = Kind::kRegister;
   tenon_dtype dtype = TENON_DTYPE_NONE;
@@ -54,9 +54,9 @@ class Loop final : public tenon_sdk::Kernel {
 
   const Pool& pool_;
   int64_t grain_ = 0;
-  int64_t tile_ = kLongestTile;
+  int64_t tile_ = kMaxTile;
   std::vector<SpanStep> steps_;
-  std::vector<Place> places_;              // One for each value.
+  std::vector<ValueLocation> places_;              // One for each value.
   std::vector<uint32_t> moving_, packed_;  // Values whose addresses change from tile to tile.
   WideRegisters wide_;
   uint32_t wide_starts_[kMaxSpanInputs + 1] = {};
@@ -77,35 +77,35 @@ bool Loop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
   place(request);
-  if (tile_ >= kShortestTile) return true;
+  if (tile_ >= kMinTile) return true;
   refusal = refuse("has no room for so many values at once");
   return false;
 }
 
 void Loop::place(const tenon_sdk::LoopRequest& request) {
-  const auto add = [&](Place::Kind kind, tenon_dtype dtype, uint32_t number) {
+  const auto add = [&](ValueLocation::Kind kind, tenon_dtype dtype, uint32_t number) {
     places_.push_back({kind, dtype, static_cast<uint32_t>(size_of(dtype)), number, 0});
   };
   for (uint32_t i = 0; i < request.n_inputs(); ++i) {
     const tenon_operand& input = request.input(i);
-    const Place::Kind kind = input.strides == TENON_STRIDES_UNIFORM ? Place::Kind::kUniform
-                             : input.strides == TENON_STRIDES_DENSE ? Place::Kind::kDense
-                                                                    : Place::Kind::kPacked;
+    const ValueLocation::Kind kind = input.strides == TENON_STRIDES_UNIFORM ? ValueLocation::Kind::kUniform
+                             : input.strides == TENON_STRIDES_DENSE ? ValueLocation::Kind::kDense
+                                                                    : ValueLocation::Kind::kPacked;
     add(kind, input.dtype, i);
   }
   std::vector<size_t> last(request.n_values(), 0);
   for (size_t i = 0; i < steps_.size(); ++i) {
-    add(Place::Kind::kRegister, request.dtype(steps_[i].value), 0);
+    add(ValueLocation::Kind::kRegister, request.dtype(steps_[i].value), 0);
     for (size_t k = 0; k < steps_[i].n_inputs; ++k) last[steps_[i].inputs[k]] = i;
   }
   for (size_t i = 0; i < request.n_outputs(); ++i) {
-    Place& output = places_[request.output(i)];
-    output.kind = Place::Kind::kOutput;
+    ValueLocation& output = places_[request.output(i)];
+    output.kind = ValueLocation::Kind::kOutput;
     output.number = static_cast<uint32_t>(i);
   }
   Registers registers;
   for (uint32_t v = 0; v < request.n_inputs(); ++v) {
-    if (places_[v].kind != Place::Kind::kPacked) continue;
+    if (places_[v].kind != ValueLocation::Kind::kPacked) continue;
     packed_.push_back(v);
     places_[v].number = registers.take(places_[v].dtype);
   }
@@ -115,17 +115,17 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
     for (size_t k = 0; k < step.n_inputs; ++k) {
       const uint32_t v = step.inputs[k];
       const bool is_first = std::find(step.inputs, step.inputs + k, v) == step.inputs + k;
-      if (is_first && last[v] == i && places_[v].kind == Place::Kind::kRegister) {
+      if (is_first && last[v] == i && places_[v].kind == ValueLocation::Kind::kRegister) {
         registers.give_back(places_[v].number);
       }
     }
-    Place& result = places_[step.value];
-    if (result.kind != Place::Kind::kRegister) continue;
+    ValueLocation& result = places_[step.value];
+    if (result.kind != ValueLocation::Kind::kRegister) continue;
     result.number = registers.take(result.dtype);
     if (last[step.value] <= i) registers.give_back(result.number);  // It is never read.
   }
   for (uint32_t v = 0; v < places_.size(); ++v) {
-    if (places_[v].kind == Place::Kind::kDense || places_[v].kind == Place::Kind::kOutput) {
+    if (places_[v].kind == ValueLocation::Kind::kDense || places_[v].kind == ValueLocation::Kind::kOutput) {
       moving_.push_back(v);
     }
   }
@@ -135,13 +135,13 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
 void Loop::lay_out(const Registers& registers) {
   const size_t bytes = std::max<size_t>(1, registers.bytes_per_element());
   tile_ =
-      std::min(kLongestTile, static_cast<int64_t>(kMemory / bytes) / kShortestTile * kShortestTile);
+      std::min(kMaxTile, static_cast<int64_t>(kMemory / bytes) / kMinTile * kMinTile);
   const auto start = [&](uint32_t number) {
     return static_cast<uint32_t>(registers.start_of(number)) * static_cast<uint32_t>(tile_);
   };
-  for (Place& place : places_) {
+  for (ValueLocation& place : places_) {
     const bool is_register =
-        place.kind == Place::Kind::kPacked || place.kind == Place::Kind::kRegister;
+        place.kind == ValueLocation::Kind::kPacked || place.kind == ValueLocation::Kind::kRegister;
     if (is_register) place.start = start(place.number);
   }
   for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
@@ -153,10 +153,10 @@ bool Loop::may_alias(bool all) const {
   bool is_written = false;
   for (const SpanStep& step : steps_) {
     for (size_t k = 0; k < step.n_inputs; ++k) {
-      if (is_written && places_[step.inputs[k]].kind == Place::Kind::kDense) return false;
+      if (is_written && places_[step.inputs[k]].kind == ValueLocation::Kind::kDense) return false;
     }
-    const Place& result = places_[step.value];
-    is_written = is_written || (result.kind == Place::Kind::kOutput && (all || result.number == 0));
+    const ValueLocation& result = places_[step.value];
+    is_written = is_written || (result.kind == ValueLocation::Kind::kOutput && (all || result.number == 0));
   }
   return true;
 }
@@ -164,28 +164,28 @@ bool Loop::may_alias(bool all) const {
 template <bool kPacks>
 void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
   alignas(64) std::byte memory[kMemory];
-  std::byte* at[kMostLoopValues];
+  std::byte* at[kMaxLoopValues];
   for (size_t v = 0; v < places_.size(); ++v) {
-    const Place& place = places_[v];
+    const ValueLocation& place = places_[v];
     switch (place.kind) {
-      case Place::Kind::kDense:
+      case ValueLocation::Kind::kDense:
         at[v] = data<std::byte>(launch.inputs[place.number]) + begin * place.size;
         break;
-      case Place::Kind::kUniform:
+      case ValueLocation::Kind::kUniform:
         at[v] = data<std::byte>(launch.inputs[place.number]);
         break;
-      case Place::Kind::kOutput:
+      case ValueLocation::Kind::kOutput:
         at[v] = data<std::byte>(launch.outputs[place.number]) + begin * place.size;
         break;
-      case Place::Kind::kPacked:
-      case Place::Kind::kRegister:
+      case ValueLocation::Kind::kPacked:
+      case ValueLocation::Kind::kRegister:
         at[v] = memory + place.start;
         break;
     }
   }
   std::byte* wide[kMaxSpanInputs + 1];
   for (size_t k = 0; k <= kMaxSpanInputs; ++k) wide[k] = memory + wide_starts_[k];
-  [[maybe_unused]] std::array<LoopAxes, kPacks ? kMostLoopInputs : 0> axes;
+  [[maybe_unused]] std::array<LoopAxes, kPacks ? kMaxLoopInputs : 0> axes;
   if constexpr (kPacks) {
     for (size_t i = 0; i < packed_.size(); ++i) {
       const tenon_view& view = launch.inputs[packed_[i]];
@@ -216,9 +216,9 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
 }  // namespace
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
-  if (request.n_values() > kMostLoopValues)
+  if (request.n_values() > kMaxLoopValues)
     return refuse("has no room for a loop of so many values");
-  if (request.n_inputs() > kMostLoopInputs)
+  if (request.n_inputs() > kMaxLoopInputs)
     return refuse("has no room for a loop of so many inputs");
   if (request.row_axes() != 0) return prepare_row_loop(request);
   return prepare_as<Loop>(request);

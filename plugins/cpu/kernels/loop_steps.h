@@ -8,8 +8,8 @@
 namespace tenon_cpu {
 
 // Maximum numbers of values and inputs of a loop.
-constexpr size_t kMostLoopValues = 96;
-constexpr size_t kMostLoopInputs = 24;
+constexpr size_t kMaxLoopValues = 96;
+constexpr size_t kMaxLoopInputs = 24;
 
 // An elementwise instruction.
 struct SpanStep {

@@ -71,7 +71,7 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
       }
       if (halving) return;
     }
-    for_each_place(y.sizes, [&](const Spatial& p) {
+    for_each_position(y.sizes, [&](const Spatial& p) {
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
       const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
       const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);
@@ -108,7 +108,7 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
     const T* from = data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
                     plane % x.channels * x.channel_stride;
     T* to = data<T>(launch.outputs[0]) + plane * volume(y.sizes);
-    for_each_place(y.sizes, [&](const Spatial& p) {
+    for_each_position(y.sizes, [&](const Spatial& p) {
       const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
       const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
       const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);

@@ -18,13 +18,13 @@ namespace tenon_cpu {
 namespace {
 
 // Including the copies that are repeated along rows.
-constexpr size_t kMostPlaces = 2 * kMostLoopValues;
+constexpr size_t kMaxStoredValues = 2 * kMaxLoopValues;
 // Limit for all registers per element; they share the first-level cache with inputs and outputs.
 constexpr int64_t kMemory = 24 * 1024;
-constexpr int64_t kLongestTile = 1024;  // In elements, if it has several rows.
+constexpr int64_t kMaxTile = 1024;  // In elements, if it has several rows.
 
 // Where a value is stored.
-struct Place {
+struct ValueLocation {
   enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
   Kind kind = Kind::kRegister;
   bool per_row = false;
@@ -99,7 +99,7 @@ class RowLoop final : public tenon_sdk::Kernel {
   bool add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
   uint32_t for_each_element(uint32_t value);
   void place();
-  Side& side_of(const Place& place) { return sides_[place.per_row ? 1 : 0]; }
+  Side& side_of(const ValueLocation& place) { return sides_[place.per_row ? 1 : 0]; }
   void run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const;
   void run_step(const Step& step, std::byte* const* at, const Wide* wide, int64_t n_rows,
                 int64_t n) const;
@@ -109,7 +109,7 @@ class RowLoop final : public tenon_sdk::Kernel {
   int64_t grain_ = 0;
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<const RowKernel>> reductions_;
-  std::vector<Place> places_;       // One for each value and each repeated copy.
+  std::vector<ValueLocation> places_;       // One for each value and each repeated copy.
   std::vector<uint32_t> repeated_;  // The copy of each value; 0 if there is none.
   std::vector<uint32_t> packed_;
   Side sides_[2];  // Per element, and per row.
@@ -131,14 +131,14 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
     }
     work += !is_reduction && steps_.back().span.cost == Cost::kHeavy ? 8 : 1;
   }
-  if (places_.size() > kMostPlaces) {
+  if (places_.size() > kMaxStoredValues) {
     refusal = refuse("has no room for a loop of so many values");
     return false;
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
   for (uint32_t i = 0; i < request.n_outputs(); ++i) {
-    Place& output = places_[request.output(i)];
-    output.kind = Place::Kind::kOutput;
+    ValueLocation& output = places_[request.output(i)];
+    output.kind = ValueLocation::Kind::kOutput;
     output.number = i;
   }
   place();
@@ -147,21 +147,21 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
 
 void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
   for (uint32_t v = 0; v < request.n_values(); ++v) {
-    Place& place = places_.emplace_back();
+    ValueLocation& place = places_.emplace_back();
     place.dtype = request.dtype(v);
     place.per_row = request.is_per_row(v);
     if (v >= request.n_inputs()) continue;
     const tenon_stride_class strides = request.input(v).strides;
-    place.kind = strides == TENON_STRIDES_UNIFORM ? Place::Kind::kUniform
-                 : strides == TENON_STRIDES_DENSE ? Place::Kind::kDense
-                                                  : Place::Kind::kPacked;
+    place.kind = strides == TENON_STRIDES_UNIFORM ? ValueLocation::Kind::kUniform
+                 : strides == TENON_STRIDES_DENSE ? ValueLocation::Kind::kDense
+                                                  : ValueLocation::Kind::kPacked;
     place.number = v;
   }
   // Reductions need materialised elements, so their uniform inputs are packed.
   for (size_t i = 0; i < request.n_instructions(); ++i) {
-    Place& input = places_[request.instruction(i).inputs[0]];
-    if (request.reduces(i) && input.kind == Place::Kind::kUniform) {
-      input.kind = Place::Kind::kPacked;
+    ValueLocation& input = places_[request.instruction(i).inputs[0]];
+    if (request.reduces(i) && input.kind == ValueLocation::Kind::kUniform) {
+      input.kind = ValueLocation::Kind::kPacked;
     }
   }
   repeated_.assign(request.n_values(), 0);
@@ -191,7 +191,7 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
   const bool is_on_rows = request.is_on_rows(i);
   for (size_t k = 0; k < span.n_inputs; ++k) {
     if (!is_on_rows) span.inputs[k] = for_each_element(span.inputs[k]);
-    span.strides[k] = places_[span.inputs[k]].kind == Place::Kind::kUniform ? 0 : 1;
+    span.strides[k] = places_[span.inputs[k]].kind == ValueLocation::Kind::kUniform ? 0 : 1;
   }
   steps_.push_back({.kind = is_on_rows ? Step::Kind::kRows : Step::Kind::kElements, .span = span});
   return true;
@@ -199,8 +199,8 @@ bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared
 
 // The value, or its repeated copy if it is per row.
 uint32_t RowLoop::for_each_element(uint32_t value) {
-  const Place& place = places_[value];
-  if (!place.per_row || place.kind == Place::Kind::kUniform) return value;
+  const ValueLocation& place = places_[value];
+  if (!place.per_row || place.kind == ValueLocation::Kind::kUniform) return value;
   if (repeated_[value] == 0) {
     repeated_[value] = static_cast<uint32_t>(places_.size());
     steps_.push_back({.kind = Step::Kind::kRepeat, .from = value, .to = repeated_[value]});
@@ -215,8 +215,8 @@ void RowLoop::place() {
     for (const uint32_t v : steps_[i].reads()) last[v] = i;
   }
   for (uint32_t v = 0; v < places_.size(); ++v) {
-    Place& place = places_[v];
-    if (place.kind != Place::Kind::kPacked) continue;
+    ValueLocation& place = places_[v];
+    if (place.kind != ValueLocation::Kind::kPacked) continue;
     packed_.push_back(v);
     place.number = side_of(place).registers.take(place.dtype);
   }
@@ -229,15 +229,15 @@ void RowLoop::place() {
   }
   for (size_t i = 0; i < steps_.size(); ++i) {
     for (const uint32_t v : steps_[i].reads()) {
-      const Place& input = places_[v];
+      const ValueLocation& input = places_[v];
       if (last[v] == i && input.has_register()) side_of(input).registers.give_back(input.number);
     }
-    Place& result = places_[steps_[i].gives()];
-    if (result.kind != Place::Kind::kRegister) continue;
+    ValueLocation& result = places_[steps_[i].gives()];
+    if (result.kind != ValueLocation::Kind::kRegister) continue;
     result.number = side_of(result).registers.take(result.dtype);
     if (last[steps_[i].gives()] <= i) side_of(result).registers.give_back(result.number);
   }
-  for (Place& place : places_) {
+  for (ValueLocation& place : places_) {
     if (!place.has_register()) continue;
     place.start = static_cast<int64_t>(side_of(place).registers.start_of(place.number));
   }
@@ -248,17 +248,17 @@ bool RowLoop::may_alias(bool all) const {
   bool is_written = false;
   for (const Step& step : steps_) {
     for (const uint32_t v : step.reads()) {
-      if (is_written && places_[v].kind == Place::Kind::kDense) return false;
+      if (is_written && places_[v].kind == ValueLocation::Kind::kDense) return false;
     }
-    const Place& result = places_[step.gives()];
-    is_written = is_written || (result.kind == Place::Kind::kOutput && (all || result.number == 0));
+    const ValueLocation& result = places_[step.gives()];
+    is_written = is_written || (result.kind == ValueLocation::Kind::kOutput && (all || result.number == 0));
   }
   return true;
 }
 
 // Processes rows [begin, end) of `n` elements each.
 void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const {
-  const int64_t longest = std::min(kLongestTile, kMemory / std::max<int64_t>(1, sides_[0].bytes));
+  const int64_t longest = std::min(kMaxTile, kMemory / std::max<int64_t>(1, sides_[0].bytes));
   const int64_t tile = std::clamp<int64_t>(longest / std::max<int64_t>(1, n), 1, end - begin);
   const auto rounded = [](int64_t length) { return (length + 63) / 64 * 64; };
   const int64_t lengths[] = {rounded(tile * n), rounded(tile)};
@@ -272,23 +272,23 @@ void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t 
       wide[side].at[k] = starts[side] + sides_[side].wide_starts[k] * lengths[side];
     }
   }
-  std::byte* at[kMostPlaces];
-  int64_t moves[kMostPlaces];  // Bytes between rows.
+  std::byte* at[kMaxStoredValues];
+  int64_t moves[kMaxStoredValues];  // Bytes between rows.
   for (size_t v = 0; v < places_.size(); ++v) {
-    const Place& place = places_[v];
+    const ValueLocation& place = places_[v];
     const size_t side = place.per_row ? 1 : 0;
     moves[v] = 0;
     if (place.has_register()) {
       at[v] = starts[side] + place.start * lengths[side];
       continue;
     }
-    const bool is_output = place.kind == Place::Kind::kOutput;
+    const bool is_output = place.kind == ValueLocation::Kind::kOutput;
     at[v] = data<std::byte>(is_output ? launch.outputs[place.number] : launch.inputs[place.number]);
-    if (place.kind == Place::Kind::kUniform) continue;
+    if (place.kind == ValueLocation::Kind::kUniform) continue;
     moves[v] = static_cast<int64_t>(size_of(place.dtype)) * (place.per_row ? 1 : n);
     at[v] += begin * moves[v];
   }
-  std::array<LoopAxes, kMostLoopInputs> axes;
+  std::array<LoopAxes, kMaxLoopInputs> axes;
   for (size_t i = 0; i < packed_.size(); ++i) {
     const tenon_view& view = launch.inputs[packed_[i]];
     for (size_t axis = 0; axis < view.rank; ++axis) {

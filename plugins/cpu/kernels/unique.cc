@@ -43,7 +43,7 @@ void unique(const Pool& pool, const tenon_launch& launch, bool sorted, int64_t r
   ranking.sort(&pool);
   const std::vector<int64_t> begins = runs_of(x.data(), ranking, n);
   const auto n_found = static_cast<int64_t>(begins.size()) - 1;
-  const auto first_place = [&](int64_t run) {
+  const auto first_index = [&](int64_t run) {
     return static_cast<int64_t>(ranking[begins[static_cast<size_t>(run)]].place);
   };
 
@@ -51,7 +51,7 @@ void unique(const Pool& pool, const tenon_launch& launch, bool sorted, int64_t r
   std::iota(runs.begin(), runs.end(), 0);
   if (!sorted) {
     std::sort(runs.begin(), runs.end(),
-              [&](int64_t a, int64_t b) { return first_place(a) < first_place(b); });
+              [&](int64_t a, int64_t b) { return first_index(a) < first_index(b); });
   }
 
   T* const values = data<T>(launch.outputs[0]);

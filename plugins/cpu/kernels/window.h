@@ -17,7 +17,7 @@ inline int64_t volume(const Spatial& sizes) { return sizes[0] * sizes[1] * sizes
 
 // Calls each(p) for every position in a block of these sizes, last axis fastest.
 template <class Each>
-void for_each_place(const Spatial& sizes, const Each& each) {
+void for_each_position(const Spatial& sizes, const Each& each) {
   for (int64_t i = 0; i < sizes[0]; ++i) {
     for (int64_t j = 0; j < sizes[1]; ++j) {
       for (int64_t k = 0; k < sizes[2]; ++k) each(Spatial{i, j, k});
