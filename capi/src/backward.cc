@@ -29,7 +29,7 @@ BackwardArgs::BackwardArgs(const VjpArgs& args) : args_(args) {
         .n_outputs = outputs_.size()};
 }
 
-Tensors BackwardArgs::take(Filled& filled, tenon_error* error) const {
+Tensors BackwardArgs::take(CallbackOutputs& filled, tenon_error* error) const {
   const std::vector<Tensor> given = filled.take(error, "the derivative", Entries::kNullable);
   Tensors gradients;
   for (size_t i = 0; i < given.size(); ++i) {

@@ -18,7 +18,7 @@ class BackwardArgs {
 
   // Takes the gradients that the function filled in and checks that each is absent or has its
   // input's type.
-  Tensors take(Filled& filled, tenon_error* error) const;
+  Tensors take(CallbackOutputs& filled, tenon_error* error) const;
 
  private:
   const VjpArgs& args_;

@@ -44,12 +44,12 @@ tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
 
 // Restores the scope's location after a callback. A location that the callback sets must not appear
 // in errors or traces of the call that ran the callback.
-class KeepLocation {
+class RestoreLocation {
  public:
-  explicit KeepLocation(Scope& scope) : scope_(scope), location_(scope.location()) {}
-  KeepLocation(const KeepLocation&) = delete;
-  KeepLocation& operator=(const KeepLocation&) = delete;
-  ~KeepLocation() { scope_.set_location(std::move(location_)); }
+  explicit RestoreLocation(Scope& scope) : scope_(scope), location_(scope.location()) {}
+  RestoreLocation(const RestoreLocation&) = delete;
+  RestoreLocation& operator=(const RestoreLocation&) = delete;
+  ~RestoreLocation() { scope_.set_location(std::move(location_)); }
 
  private:
   Scope& scope_;

@@ -122,14 +122,14 @@ Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs,
 
 // Returns whether attributes or inputs determine the number of outputs. Callers of such an op must
 // take all outputs.
-bool counts_outputs(const OpDef& op) {
+bool has_fixed_output_count(const OpDef& op) {
   return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
 }
 
 void require_outputs(const OpDef& op, size_t wanted, size_t given) {
   if (wanted == given) [[likely]]
     return;
-  if (wanted > given || counts_outputs(op)) {
+  if (wanted > given || has_fixed_output_count(op)) {
     tenon::Error error(tenon::Code::kInvalidArgument,
                        tenon::format("{} outputs are asked for, but it gives {}", {wanted, given}));
     error.set_op(op.name);
@@ -150,7 +150,7 @@ tenon_error* tenon_call_sized(tenon_scope* scope, uint32_t op, const void* attrs
     if (n_sizes > 0) require_pointer(sizes, "sizes");
     Tensors outputs = call(self, found, attrs, {sizes, n_sizes}, inputs, n_inputs);
     require_outputs(found, n_outputs, outputs.size());
-    give_all(outputs, out_outputs, n_outputs);
+    set_outputs(outputs, out_outputs, n_outputs);
   });
 }
 
@@ -163,7 +163,7 @@ tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     Tensors outputs = call(self, found, attrs, {}, inputs, n_inputs);
     require_outputs(found, n_outputs, outputs.size());
-    give_all(outputs, out_outputs, n_outputs);
+    set_outputs(outputs, out_outputs, n_outputs);
   };
   if (op >> 31 != 0) [[unlikely]]
     return boundary_with_callbacks(scope, body);
@@ -186,5 +186,5 @@ tenon_string tenon_op_name(tenon_context* context, uint32_t op) {
   if (!found) {
     if (tenon::Context* self = peek(context)) found = self->find_op(op);
   }
-  return found ? lend_text(found->name) : tenon_string TENON_STR("");
+  return found ? borrow_text(found->name) : tenon_string TENON_STR("");
 }

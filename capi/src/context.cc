@@ -32,7 +32,7 @@ std::function<void(int32_t, std::string_view)> log_of(const tenon_log_callback& 
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = log.function, shared](int32_t level, std::string_view message) {
     const std::string text(message);  // Ends with a zero byte.
-    function(shared->get(), level, lend_text(text));
+    function(shared->get(), level, borrow_text(text));
   };
 }
 
@@ -74,7 +74,7 @@ tenon_error* tenon_context_create(const tenon_context_options* options,
   clear_output(out_context);
   return boundary([&] {
     constexpr tenon_context_options kDefault = TENON_CONTEXT_OPTIONS_DEFAULT;
-    const tenon_log_callback callback = known_part(options, kDefault).log;
+    const tenon_log_callback callback = known_fields(options, kDefault).log;
     Payload log(callback.payload, callback.destroy);
     const tenon_context_options given = read_struct(options, kDefault, "options");
     require_pointer(out_context, "out_context");
@@ -153,10 +153,10 @@ tenon_error* tenon_context_get_candidate(tenon_context* context, size_t index,
                   .state = static_cast<int32_t>(found.state),
                   .code = static_cast<tenon_code>(found.refusal.code),
                   .reserved = 0,
-                  .path = lend_text(self.keep(found.path)),
-                  .name = lend_text(self.keep(found.name)),
-                  .version = lend_text(self.keep(found.version)),
-                  .reason = lend_text(self.keep(found.refusal.message))},
+                  .path = borrow_text(self.keep(found.path)),
+                  .name = borrow_text(self.keep(found.name)),
+                  .version = borrow_text(self.keep(found.version)),
+                  .reason = borrow_text(self.keep(found.refusal.message))},
                  out_candidate, "out_candidate");
   });
 }

@@ -17,7 +17,7 @@ using tenon::TensorSpan;
 namespace {
 
 // A control-flow call, whose errors name it. Errors that a user's block returns are not changed.
-struct Named {
+struct ControlCall {
   const char* name;
   bool has_block_failed = false;
 };
@@ -25,7 +25,7 @@ struct Named {
 template <class Body>
 tenon_error* control(tenon_scope* scope, const char* name, Body&& body) noexcept {
   return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
-    Named call = {name};
+    ControlCall call = {name};
     try {
       body(self, call);
     } catch (tenon::Error& error) {
@@ -36,17 +36,17 @@ tenon_error* control(tenon_scope* scope, const char* name, Body&& body) noexcept
 }
 
 // Limits for the number of outputs of a block.
-struct Wanted {
+struct OutputLimits {
   size_t least, most;
 };
-Block get_block(tenon::Scope& scope, Named& call, const tenon_block& given, const char* name,
-                Wanted wanted) {
+Block get_block(tenon::Scope& scope, ControlCall& call, const tenon_block& given, const char* name,
+                OutputLimits wanted) {
   if (!given.function) fail_argument(name, "has no function");
   return [&scope, &call, given, name, wanted](TensorSpan inputs) {
     const tenon::CallbackDepth nesting(call.name);
-    const KeepLocation keep(scope);
-    const Given own(scope, inputs);
-    Filled filled(wanted.most);
+    const RestoreLocation keep(scope);
+    const CallbackInputs own(scope, inputs);
+    CallbackOutputs filled(wanted.most);
     tenon_error* error = given.function(given.payload, to_handle(&scope), own.data(), own.size(),
                                         filled.out(), wanted.most);
     call.has_block_failed = error != nullptr;
@@ -58,10 +58,10 @@ Block get_block(tenon::Scope& scope, Named& call, const tenon_block& given, cons
 }
 
 // If `out_count` is NULL, the block must return exactly `n` outputs.
-Wanted wanted(size_t n, const size_t* out_count) { return {out_count ? 0 : n, n}; }
+OutputLimits wanted(size_t n, const size_t* out_count) { return {out_count ? 0 : n, n}; }
 
 void give_counted(Tensors outputs, tenon_tensor** out, size_t* out_count) {
-  give_all(outputs, out, outputs.size());
+  set_outputs(outputs, out, outputs.size());
   if (out_count) *out_count = outputs.size();
 }
 
@@ -79,7 +79,7 @@ tenon_error* tenon_cond(tenon_scope* scope, const tenon_tensor* predicate, tenon
                         size_t* out_count) {
   clear_outputs(out_outputs, n_outputs);
   clear_output(out_count);
-  return control(scope, "cond", [&](tenon::Scope& self, Named& call) {
+  return control(scope, "cond", [&](tenon::Scope& self, ControlCall& call) {
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const Block then =
         get_block(self, call, then_block, "then_block", wanted(n_outputs, out_count));
@@ -95,7 +95,7 @@ tenon_error* tenon_case(tenon_scope* scope, const tenon_tensor* index, const ten
                         size_t* out_count) {
   clear_outputs(out_outputs, n_outputs);
   clear_output(out_count);
-  return control(scope, "case", [&](tenon::Scope& self, Named& call) {
+  return control(scope, "case", [&](tenon::Scope& self, ControlCall& call) {
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     if (n_blocks == 0) fail_argument("n_blocks", "is 0");
     require_pointer(blocks, "blocks");
@@ -112,14 +112,14 @@ tenon_error* tenon_while_loop(tenon_scope* scope, tenon_block condition, tenon_b
                               tenon_tensor* const* initial, size_t n_values,
                               const tenon_while_options* options, tenon_tensor** out_values) {
   clear_outputs(out_values, n_values);
-  return control(scope, "while_loop", [&](tenon::Scope& self, Named& call) {
+  return control(scope, "while_loop", [&](tenon::Scope& self, ControlCall& call) {
     constexpr tenon_while_options kDefault = TENON_WHILE_OPTIONS_DEFAULT;
     if (n_values > 0) require_pointer(out_values, "out_values");
     const Block holds = get_block(self, call, condition, "condition", {1, 1});
     const Block next = get_block(self, call, body, "body", {n_values, n_values});
     const tenon_while_options how = read_struct(options, kDefault, "options");
     const std::vector<Tensor> given = get_tensors(self, initial, n_values, "initial");
-    give_all(tenon::while_loop(self, holds, next, given,
+    set_outputs(tenon::while_loop(self, holds, next, given,
                                {.policy = get_policy(how.policy), .max_trips = how.max_trips}),
              out_values, n_values);
   });
@@ -132,13 +132,13 @@ tenon_error* tenon_scan(tenon_scope* scope, tenon_block body, tenon_tensor* cons
   clear_outputs(out_carried, n_carried);
   clear_outputs(out_stacked, n_stacked);
   clear_output(out_count);
-  return control(scope, "scan", [&](tenon::Scope& self, Named& call) {
+  return control(scope, "scan", [&](tenon::Scope& self, ControlCall& call) {
     constexpr tenon_scan_options kDefault = TENON_SCAN_OPTIONS_DEFAULT;
     if (n_carried > 0) require_pointer(out_carried, "out_carried");
     if (n_stacked > 0) require_pointer(out_stacked, "out_stacked");
     if (n_xs == 0) fail_argument("n_xs", "is 0");
     const tenon_scan_options how = read_struct(options, kDefault, "options");
-    const Wanted most = {n_carried + (out_count ? 0 : n_stacked), n_carried + n_stacked};
+    const OutputLimits most = {n_carried + (out_count ? 0 : n_stacked), n_carried + n_stacked};
     const Block step = get_block(self, call, body, "body", most);
     const std::vector<Tensor> carried = get_tensors(self, initial, n_carried, "initial");
     const std::vector<Tensor> over = get_tensors(self, xs, n_xs, "xs");

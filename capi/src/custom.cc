@@ -17,9 +17,9 @@ tenon::CustomVjp vjp_of(const tenon_backward_function& backward, Payload payload
   auto shared = std::make_shared<Payload>(std::move(payload));
   return [function = backward.function, shared](const tenon::VjpArgs& args) {
     const tenon::CallbackDepth nesting("a derivative");
-    const KeepLocation keep(tenon::current_scope());
+    const RestoreLocation keep(tenon::current_scope());
     const BackwardArgs given(args);
-    Filled filled(given.n_inputs());
+    CallbackOutputs filled(given.n_inputs());
     tenon_error* error = function(shared->get(), to_handle(&tenon::current_scope()), given.get(),
                                   filled.out(), given.n_inputs());
     return given.take(filled, error);
@@ -42,9 +42,9 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
     const std::vector<Tensor> arguments = get_tensors(self, inputs, n_inputs, "inputs");
     const tenon::Block code = [&](tenon::TensorSpan in) {
       const tenon::CallbackDepth nesting("forward");
-      const KeepLocation keep(self);
-      const Given own(self, in);
-      Filled filled(n_outputs);
+      const RestoreLocation keep(self);
+      const CallbackInputs own(self, in);
+      CallbackOutputs filled(n_outputs);
       tenon_error* error = forward.function(forward_payload.get(), scope, own.data(), own.size(),
                                             filled.out(), n_outputs);
       return Tensors(filled.take(error, "forward", Entries::kRequired));
@@ -52,7 +52,7 @@ tenon_error* tenon_custom_gradient(tenon_scope* scope, tenon_tensor_function for
     const auto vjp =
         std::make_shared<const tenon::CustomVjp>(vjp_of(backward, std::move(backward_payload)));
     Tensors outputs = tenon::with_gradient(self, arguments, code, vjp);
-    give_all(outputs, out_outputs, n_outputs);
+    set_outputs(outputs, out_outputs, n_outputs);
   });
 }
 
@@ -61,7 +61,7 @@ tenon_error* tenon_op_register(tenon_context* context, const tenon_custom_op* op
   clear_output(out_op);
   return boundary([&] {
     require_pointer(op, "op");
-    const tenon_custom_op known = known_part(op, tenon_custom_op());
+    const tenon_custom_op known = known_fields(op, tenon_custom_op());
     Payload payload(known.payload, known.destroy);
     const tenon_custom_op given = read_struct(op, tenon_custom_op(), "op");
     tenon::Context& self = get(context, "context");

@@ -123,9 +123,9 @@ Tensors decompose(const OpDef& op, const void* attrs, TensorSpan in) {
   }
   const TensorTypes output_types = infer(op, attrs, {types.data(), types.size()});
   const CallbackDepth nesting(op.name);
-  const KeepLocation keep(scope);
-  const Given own(scope, in);
-  Filled filled(self.op.n_outputs);
+  const RestoreLocation keep(scope);
+  const CallbackInputs own(scope, in);
+  CallbackOutputs filled(self.op.n_outputs);
   tenon_error* error = self.op.decompose(self.payload.get(), to_handle(&scope), bytes_of(op, attrs),
                                          own.data(), own.size(), filled.out(), self.op.n_outputs);
   Device& device = common_device(scope, borrowed);
@@ -178,9 +178,9 @@ Tensors compute(const OpDef& op, const void* attrs, TensorSpan in) {
 Tensors backward(const OpDef& op, const void* attrs, const VjpArgs& args) {
   const CustomOp& self = custom_of(op);
   const CallbackDepth nesting(op.name);
-  const KeepLocation keep(current_scope());
+  const RestoreLocation keep(current_scope());
   const BackwardArgs given(args);
-  Filled filled(given.n_inputs());
+  CallbackOutputs filled(given.n_inputs());
   tenon_error* error =
       self.op.backward(self.payload.get(), to_handle(&current_scope()), bytes_of(op, attrs),
                        given.get(), filled.out(), given.n_inputs());
@@ -195,16 +195,16 @@ bool is_op_name(std::string_view name) {
 }
 
 void check(const tenon_custom_op& op) {
-  constexpr uint32_t kMostInputs = 32;
+  constexpr uint32_t kMaxInputs = 32;
   const std::string_view name = get_text(op.name, "op.name");
   require(is_op_name(name), "op.name \"{}\" is not of the form [a-z][a-z0-9_.]*", name);
   if (!op.infer) fail_argument("op.infer", "is NULL");
   require((op.compute != nullptr) != (op.decompose != nullptr),
           "an op has either compute or decompose, and {} has {}", name,
           op.compute ? "both" : "neither");
-  require(op.n_outputs > 0 && op.n_outputs <= kMostInputs && op.n_inputs <= kMostInputs,
+  require(op.n_outputs > 0 && op.n_outputs <= kMaxInputs && op.n_inputs <= kMaxInputs,
           "{} has {} inputs and {} outputs; it may have up to {}, and at least one output", name,
-          op.n_inputs, op.n_outputs, kMostInputs);
+          op.n_inputs, op.n_outputs, kMaxInputs);
   require(op.attrs_size == 0 || op.attrs_size >= sizeof(uint32_t),
           "the attributes of {} do not begin with a struct_size", name);
 }
@@ -232,7 +232,7 @@ std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& given, Payload payl
   custom->attrs = attrs_type_of(given.attrs_size);
   auto op = std::make_unique<OpDef>();
   op->name = get_text(given.name, "op.name");
-  custom->op.name = lend_text(op->name);
+  custom->op.name = borrow_text(op->name);
   op->attrs = &custom->attrs;
   op->min_inputs = op->max_inputs = static_cast<uint8_t>(given.n_inputs);
   op->infer = infer;

@@ -11,7 +11,7 @@ void tenon_device_release(tenon_device* device) { release_handle(device); }
 
 tenon_string tenon_device_name(const tenon_device* device) {
   const tenon::Device* self = peek(device);
-  return self ? lend_text(self->name()) : tenon_string TENON_STR("");
+  return self ? borrow_text(self->name()) : tenon_string TENON_STR("");
 }
 
 tenon_error* tenon_device_describe(const tenon_device* device, tenon_device_info* out_info) {
@@ -21,7 +21,7 @@ tenon_error* tenon_device_describe(const tenon_device* device, tenon_device_info
     tenon_device_info info = {
         .struct_size = 0,
         .kind = properties.kind,
-        .name = lend_text(self.name()),
+        .name = borrow_text(self.name()),
         .description = properties.description,
         .vendor = properties.vendor,
         .driver = properties.driver,

@@ -12,7 +12,7 @@ using tenon::Tensor;
 namespace {
 
 // An exported tensor with the struct that the consumer reads.
-struct Loan {
+struct ExportedTensor {
   tenon_dlpack dlpack = {};
   Tensor tensor;
 };
@@ -47,11 +47,11 @@ tenon_error* tenon_tensor_to_dlpack(tenon_scope* scope, tenon_tensor* tensor, vo
     tenon::wait_for(self, *x);
     tenon::note_host_read();
 
-    auto loan = std::make_unique<Loan>();
+    auto loan = std::make_unique<ExportedTensor>();
     loan->tensor = x;
     loan->dlpack.version = {TENON_DLPACK_MAJOR, TENON_DLPACK_MINOR};
     loan->dlpack.manager = loan.get();
-    loan->dlpack.deleter = [](tenon_dlpack* dlpack) { delete static_cast<Loan*>(dlpack->manager); };
+    loan->dlpack.deleter = [](tenon_dlpack* dlpack) { delete static_cast<ExportedTensor*>(dlpack->manager); };
     loan->dlpack.flags = TENON_DLPACK_READ_ONLY;
     loan->dlpack.tensor = {.data = x->data(),
                            .device = {TENON_DLPACK_CPU, 0},

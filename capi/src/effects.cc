@@ -57,12 +57,12 @@ tenon_error* tenon_host_call(tenon_scope* scope, tenon_tensor_function function,
       const tenon::CallbackDepth nesting("the callback of host_call");
       std::vector<tenon_tensor*> handles;
       for (const Tensor& each : x) handles.push_back(to_handle(each.get()));
-      Filled filled(n_outputs);
+      CallbackOutputs filled(n_outputs);
       tenon_error* error = run(payload->get(), to_handle(&in), handles.data(), handles.size(),
                                filled.out(), n_outputs);
       return Tensors(filled.take(error, "the callback", Entries::kRequired));
     };
     const auto code = std::make_shared<const tenon::HostCode>(tenon::HostCode{run});
-    give_all(tenon::host_call(self, code, given, types), out_outputs, n_outputs);
+    set_outputs(tenon::host_call(self, code, given, types), out_outputs, n_outputs);
   });
 }

@@ -10,7 +10,7 @@ namespace {
 
 tenon_string field(const tenon_error* error, std::string tenon::ErrorInfo::*text) {
   if (!error) return TENON_STR("");
-  return lend_text(error->info.*text);
+  return borrow_text(error->info.*text);
 }
 
 }  // namespace

@@ -91,11 +91,11 @@ std::shared_ptr<const OwnedStatics> kept_defaults(const tenon_function_options& 
 }
 
 Tensors run(const Code& code, tenon::Scope& scope, TensorSpan inputs, const Statics& statics) {
-  const KeepLocation keep(scope);
+  const RestoreLocation keep(scope);
   std::vector<tenon_tensor*> handles;
   for (const Tensor& x : inputs) handles.push_back(to_handle(x.get()));
   const std::vector<tenon_static>& given = *statics.all;
-  Filled filled(code.max_outputs);
+  CallbackOutputs filled(code.max_outputs);
   tenon_error* error =
       code.function(code.payload.get(), to_handle(&scope), handles.data(), handles.size(),
                     given.data(), given.size(), filled.out(), code.max_outputs);
@@ -162,7 +162,7 @@ tenon_error* tenon_function_call(tenon_scope* scope, tenon_function* function,
     Tensors outputs = callee.call(self, arguments.tensors(), given.view(),
                                   {.least = out_count ? 0 : n_outputs, .most = n_outputs});
     arguments.end_donations();
-    give_all(outputs, out_outputs, outputs.size());
+    set_outputs(outputs, out_outputs, outputs.size());
     if (out_count) *out_count = outputs.size();
   });
 }
@@ -234,7 +234,7 @@ tenon_error* tenon_function_explain(tenon_function* function, tenon_string* out_
   clear_output(out_text);
   return boundary([&] {
     require_pointer(out_text, "out_text");
-    *out_text = give_text(get(function, "function").explain());
+    *out_text = copy_text(get(function, "function").explain());
   });
 }
 
@@ -266,7 +266,7 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
     }
     Tensors outputs = callee.call(self, arguments.tensors(), *sizes);
     arguments.end_donations();
-    give_all(outputs, out_outputs, n_outputs);
+    set_outputs(outputs, out_outputs, n_outputs);
   });
 }
 
@@ -284,7 +284,7 @@ tenon_error* tenon_trace_text(tenon_trace* trace, tenon_string* out_text) {
   clear_output(out_text);
   return boundary([&] {
     require_pointer(out_text, "out_text");
-    *out_text = give_text(to_text(get(trace, "trace").graph()));
+    *out_text = copy_text(to_text(get(trace, "trace").graph()));
   });
 }
 
@@ -307,5 +307,5 @@ size_t tenon_trace_count_effects(const tenon_trace* trace) {
 tenon_string tenon_trace_effect(const tenon_trace* trace, size_t index) {
   const Trace* self = peek(trace);
   const auto effects = self ? self->effects() : std::vector<const tenon::OpDef*>();
-  return index < effects.size() ? lend_text(effects[index]->name) : tenon_str("");
+  return index < effects.size() ? borrow_text(effects[index]->name) : tenon_str("");
 }

@@ -46,7 +46,7 @@ void draw_one(tenon::Scope& scope, tenon_generator* generator, uint32_t op, cons
               tenon_tensor** out_tensor) {
   require_pointer(out_tensor, "out_tensor");
   Tensors outputs = draw(scope, generator, op, attrs, {Tensor()});
-  give_all(outputs, out_tensor, 1);
+  set_outputs(outputs, out_tensor, 1);
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ tenon_error* tenon_generator_call(tenon_scope* scope, tenon_generator* generator
                            get_tensors(self, inputs, n_inputs, "inputs", Entries::kNullable));
     tenon::require(n_outputs <= outputs.size(), "{} outputs are asked for, but it gives {}",
                    n_outputs, outputs.size());
-    give_all(outputs, out_outputs, n_outputs);
+    set_outputs(outputs, out_outputs, n_outputs);
   });
 }
 

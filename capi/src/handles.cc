@@ -151,7 +151,7 @@ TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank) {
   return type;
 }
 
-tenon_string give_text(std::string_view text) {
+tenon_string copy_text(std::string_view text) {
   auto* data = static_cast<char*>(std::malloc(text.size() + 1));
   if (!data) throw std::bad_alloc();
   std::memcpy(data, text.data(), text.size());
@@ -159,18 +159,18 @@ tenon_string give_text(std::string_view text) {
   return {data, text.size()};
 }
 
-Given::Given(Scope& scope, TensorSpan tensors) {
+CallbackInputs::CallbackInputs(Scope& scope, TensorSpan tensors) {
   for (const Tensor& x : tensors) {
     tensors_.push_back(x ? another(scope, x) : x);
     handles_.push_back(to_handle(tensors_.back().get()));
   }
 }
 
-Filled::~Filled() {
+CallbackOutputs::~CallbackOutputs() {
   for (tenon_tensor* handle : handles_) release_handle(handle);
 }
 
-std::vector<Tensor> Filled::take(tenon_error* error, const char* who, Entries entries) {
+std::vector<Tensor> CallbackOutputs::take(tenon_error* error, const char* who, Entries entries) {
   if (error) throw take_error(error);
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < handles_.size(); ++i) {
@@ -185,7 +185,7 @@ std::vector<Tensor> Filled::take(tenon_error* error, const char* who, Entries en
   return tensors;
 }
 
-Tensors Filled::take_first(tenon_error* error, const char* who) {
+Tensors CallbackOutputs::take_first(tenon_error* error, const char* who) {
   const std::vector<Tensor> all = take(error, who, Entries::kNullable);
   size_t n = all.size();
   while (n > 0 && !all[n - 1]) --n;

@@ -62,7 +62,7 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
 
  private:
   std::vector<tenon_input_spec> in_c(std::span<const InputSpec> specs);
-  tenon_string word_for(const std::string& size_name);
+  tenon_string identifier_for(const std::string& size_name);
 
   Ref<SavedProgram> program_;
   std::vector<std::vector<Signature>> functions_;
@@ -185,20 +185,20 @@ void give(Ref<T> object, Handle** out) {
 }
 
 template <class Results>
-void give_all(Results&& results, tenon_tensor** out, size_t n) {
+void set_outputs(Results&& results, tenon_tensor** out, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = to_handle(results[i].leak());
 }
 
-// give_text() returns a copy that the caller frees with tenon_string_release(). lend_text() returns
+// copy_text() returns a copy that the caller frees with tenon_string_release(). borrow_text() returns
 // text that an object keeps alive.
-tenon_string give_text(std::string_view text);
-inline tenon_string lend_text(const std::string& text) { return {text.data(), text.size()}; }
+tenon_string copy_text(std::string_view text);
+inline tenon_string borrow_text(const std::string& text) { return {text.data(), text.size()}; }
 
 // The inputs of a callback: new handles, which are distinct from tensors that the callback
 // captured.
-class Given {
+class CallbackInputs {
  public:
-  Given(Scope& scope, TensorSpan tensors);
+  CallbackInputs(Scope& scope, TensorSpan tensors);
 
   tenon_tensor* const* data() const { return handles_.data(); }
   size_t size() const { return handles_.size(); }
@@ -209,11 +209,11 @@ class Given {
 };
 
 // The outputs that a user callback fills in. Owns them, even if the callback fails.
-class Filled {
+class CallbackOutputs {
  public:
-  explicit Filled(size_t n) : handles_(n, nullptr) {}
-  ~Filled();
-  Filled(const Filled&) = delete;
+  explicit CallbackOutputs(size_t n) : handles_(n, nullptr) {}
+  ~CallbackOutputs();
+  CallbackOutputs(const CallbackOutputs&) = delete;
 
   tenon_tensor** out() { return handles_.data(); }
   // Throws the error that the callback returned, if any; otherwise takes the outputs.

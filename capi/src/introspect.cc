@@ -66,7 +66,7 @@ tenon_error* tenon_explain(tenon_scope* scope, uint32_t op, const void* attrs,
     std::vector<tenon::TensorImpl*> borrowed;
     for (const auto& x : tensors) borrowed.push_back(x.get());
     const CallAttrs given(found, attrs);
-    *out_text = give_text(tenon::explain(self, found, given.view(), borrowed));
+    *out_text = copy_text(tenon::explain(self, found, given.view(), borrowed));
   });
 }
 
@@ -86,7 +86,7 @@ tenon_error* tenon_introspect_trace(tenon_scope* scope, tenon_trace* trace,
       types.push_back(get_type(inputs[i].dtype, inputs[i].shape, inputs[i].rank));
       if (i < given.n_arguments()) types[i].weak = given.argument_type(i).weak;
     }
-    *out_text = give_text(tenon::inspect(self, given, types));
+    *out_text = copy_text(tenon::inspect(self, given, types));
   });
 }
 
@@ -106,7 +106,7 @@ tenon_error* tenon_introspect_onnx_describe(const void* data, size_t size, tenon
   return boundary([&] {
     require_pointer(out_text, "out_text");
     const auto model = tenon::onnx::parse_model(bytes_of(data, size));
-    *out_text = give_text(tenon::onnx::describe(model));
+    *out_text = copy_text(tenon::onnx::describe(model));
   });
 }
 
@@ -121,7 +121,7 @@ tenon_error* tenon_introspect_onnx_run(tenon_scope* scope, const void* data, siz
                    "{} outputs are asked for, but the model gives {}", n_outputs,
                    model.graph.outputs.size());
     const auto tensors = get_tensors(self, inputs, n_inputs, "inputs");
-    give_all(tenon::onnx::run_onnx(model, tensors), out_outputs, n_outputs);
+    set_outputs(tenon::onnx::run_onnx(model, tensors), out_outputs, n_outputs);
   });
 }
 

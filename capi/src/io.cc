@@ -72,7 +72,7 @@ tenon_error* tenon_safetensors_write(tenon_scope* scope, const tenon_string* nam
                              [&](const void* data, uint64_t size) {
                                bytes.append(static_cast<const char*>(data), size);
                              });
-    *out_bytes = give_text(bytes);
+    *out_bytes = copy_text(bytes);
   });
 }
 
@@ -105,7 +105,7 @@ size_t tenon_safetensors_count(const tenon_safetensors* file) {
 
 tenon_string tenon_safetensors_name(const tenon_safetensors* file, size_t index) {
   const StoredTensor* tensor = stored(file, index);
-  return tensor ? lend_text(tensor->name) : tenon_string TENON_STR("");
+  return tensor ? borrow_text(tensor->name) : tenon_string TENON_STR("");
 }
 
 tenon_dtype tenon_safetensors_dtype(const tenon_safetensors* file, size_t index) {
@@ -154,5 +154,5 @@ tenon_metadata tenon_safetensors_metadata(const tenon_safetensors* file, size_t 
   const Safetensors* self = peek(file);
   if (!self || index >= self->metadata().size()) return {TENON_STR(""), TENON_STR("")};
   const auto entry = std::next(self->metadata().begin(), static_cast<ptrdiff_t>(index));
-  return {lend_text(entry->first), lend_text(entry->second)};
+  return {borrow_text(entry->first), borrow_text(entry->second)};
 }

@@ -35,7 +35,7 @@ tenon_error* tenon_profiler_table(const tenon_profiler* profiler, tenon_string* 
   return boundary([&] {
     const Profiler& self = get(profiler, "profiler");
     require_pointer(out_text, "out_text");
-    *out_text = give_text(self.profile().table());
+    *out_text = copy_text(self.profile().table());
   });
 }
 
@@ -61,9 +61,9 @@ tenon_error* tenon_profiler_describe_row(const tenon_profiler* profiler, size_t 
     const tenon::SpanTimes& times = row.times;
     tenon_profiler_row made = {};
     made.kind = static_cast<int32_t>(row.kind);
-    made.name = lend_text(row.name);
-    made.inputs = lend_text(row.inputs);
-    made.device = lend_text(row.device);
+    made.name = borrow_text(row.name);
+    made.inputs = borrow_text(row.inputs);
+    made.device = borrow_text(row.device);
     made.device_clock = static_cast<int32_t>(times.clock);
     made.count = times.host.count;
     made.host_total = times.host.total;

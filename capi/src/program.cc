@@ -23,41 +23,41 @@ OpenProgram::OpenProgram(Ref<SavedProgram> program)
       signatures.push_back({in_c(each.inputs), in_c(each.output_specs), each.statics->all()});
       std::vector<tenon_input_spec>& outputs = signatures.back().outputs;
       outputs.resize(each.outputs.size());
-      for (size_t i = 0; i < outputs.size(); ++i) outputs[i].name = lend_text(each.outputs[i]);
+      for (size_t i = 0; i < outputs.size(); ++i) outputs[i].name = borrow_text(each.outputs[i]);
     }
   }
 }
 
 // Maps a size's name to one that tenon_function_trace() accepts: "batch.size" becomes "batch_size".
 // Distinct names get distinct words.
-tenon_string OpenProgram::word_for(const std::string& size_name) {
+tenon_string OpenProgram::identifier_for(const std::string& size_name) {
   const auto [at, is_new] = words_.try_emplace(size_name, size_name);
   std::string& word = at->second;
-  if (!is_new || word.empty()) return lend_text(word);
+  if (!is_new || word.empty()) return borrow_text(word);
   for (char& c : word) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (std::isdigit(static_cast<unsigned char>(word[0]))) word.insert(word.begin(), '_');
   const std::string base = word;
   size_t& n = taken_words_[base];
-  if (n++ == 0) return lend_text(word);
+  if (n++ == 0) return borrow_text(word);
   do {
     word = base + "_" + (n == 2 ? "" : std::to_string(n));
     ++n;
   } while (!taken_words_.try_emplace(word, 1).second);
-  return lend_text(word);
+  return borrow_text(word);
 }
 
 std::vector<tenon_input_spec> OpenProgram::in_c(std::span<const InputSpec> specs) {
   std::vector<tenon_input_spec> all;
   for (const InputSpec& spec : specs) {
     tenon_input_spec c = {};
-    c.name = lend_text(spec.name);
+    c.name = borrow_text(spec.name);
     c.dtype = to_c(spec.dtype);
     c.rank = static_cast<uint32_t>(spec.sizes.size());
     c.shape = spec.sizes.data();
     c.is_scalar = spec.weak;
     if (!spec.dim_names.empty()) {
       std::vector<tenon_string>& names = size_names_.emplace_back();
-      for (const std::string& name : spec.dim_names) names.push_back(word_for(name));
+      for (const std::string& name : spec.dim_names) names.push_back(identifier_for(name));
       c.size_names = names.data();
     }
     all.push_back(c);
@@ -124,7 +124,7 @@ size_t tenon_program_count_functions(const tenon_program* program) {
 
 tenon_string tenon_program_function_name(const tenon_program* program, size_t index) {
   const ProgramFunction* function = function_at(peek(program), index);
-  return function ? lend_text(function->name) : tenon_string TENON_STR("");
+  return function ? borrow_text(function->name) : tenon_string TENON_STR("");
 }
 
 tenon_error* tenon_program_get_function(tenon_program* program, tenon_string name,
@@ -193,6 +193,6 @@ tenon_error* tenon_program_describe(const tenon_program* program, tenon_string* 
   clear_output(out_text);
   return boundary([&] {
     require_pointer(out_text, "out_text");
-    *out_text = give_text(get(program, "program").program().describe());
+    *out_text = copy_text(get(program, "program").program().describe());
   });
 }

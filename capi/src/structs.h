@@ -11,12 +11,12 @@
 
 namespace tenon::capi {
 
-constexpr size_t kSmallestStruct = 2 * sizeof(uint32_t);
+constexpr size_t kMinStructSize = 2 * sizeof(uint32_t);
 
 // Returns the caller's fields, with defaults for those beyond its struct_size, without validation.
 // Needed for callbacks, whose ownership is taken even if the call fails.
 template <class Struct>
-Struct known_part(const Struct* given, Struct value) {
+Struct known_fields(const Struct* given, Struct value) {
   if (!given) return value;
   uint32_t size;
   std::memcpy(&size, given, sizeof size);
@@ -24,7 +24,7 @@ Struct known_part(const Struct* given, Struct value) {
   return value;
 }
 
-// As known_part(), but validates the struct. Fields beyond our version must be zero; otherwise we
+// As known_fields(), but validates the struct. Fields beyond our version must be zero; otherwise we
 // would ignore something that the caller requested.
 template <class Struct>
 Struct read_struct(const Struct* given, Struct value, const char* name) {
@@ -36,7 +36,7 @@ Struct read_struct(const Struct* given, Struct value, const char* name) {
   const bool has_unknown = size > sizeof value && std::any_of(bytes + sizeof value, bytes + size,
                                                               [](char byte) { return byte != 0; });
   if (has_unknown) fail_argument(name, "asks for what only a newer version of Tenon knows");
-  value = known_part(given, value);
+  value = known_fields(given, value);
   value.struct_size = sizeof value;
   return value;
 }
@@ -48,7 +48,7 @@ void write_struct(Struct value, Struct* out, const char* name) {
   require_pointer(out, name);
   uint32_t size;
   std::memcpy(&size, out, sizeof size);
-  if (size < kSmallestStruct) fail_argument(name, "has no struct_size");
+  if (size < kMinStructSize) fail_argument(name, "has no struct_size");
   size = std::min<uint32_t>(size, sizeof value);
   value.struct_size = size;
   std::memcpy(out, &value, size);

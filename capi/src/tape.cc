@@ -126,7 +126,7 @@ tenon_error* tenon_tape_gradient(tenon_scope* scope, tenon_tape* tape, tenon_ten
     Tape& from = get_tape(self, tape);
     const auto keep = Ref<Tape>::share(&from);  // A derivative may release the tape.
     if (n_sources > 0) require_pointer(out_grads, "out_grads");
-    give_all(
+    set_outputs(
         from.gradient(get_tensors(self, targets, n_targets, "targets"),
                       get_tensors(self, cotangents, n_targets, "cotangents", Entries::kNullable),
                       get_sources(self, sources, n_sources, "sources"), gradient_options(options)),
@@ -143,7 +143,7 @@ tenon_error* tenon_tape_jacobian(tenon_scope* scope, tenon_tape* tape, tenon_ten
     Tape& from = get_tape(self, tape);
     const auto keep = Ref<Tape>::share(&from);  // A derivative may release the tape.
     if (n_sources > 0) require_pointer(out_jacobians, "out_jacobians");
-    give_all(
+    set_outputs(
         from.jacobian(get_tensor(self, target, "target"),
                       get_sources(self, sources, n_sources, "sources"), gradient_options(options)),
         out_jacobians, n_sources);
@@ -181,8 +181,8 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
     }
     const tenon::CallbackDepth nesting("the function");
     const auto call = [&] {
-      const KeepLocation keep(self);
-      Filled filled(n_outputs);
+      const RestoreLocation keep(self);
+      CallbackOutputs filled(n_outputs);
       tenon_error* error = function.function(payload.get(), scope, handles.data(), n_inputs,
                                              filled.out(), n_outputs);
       return filled.take(error, "the function", Entries::kRequired);
@@ -204,7 +204,7 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
     for (size_t i = 0; out_grads && i < n_inputs; ++i) {
       if (is_floating(arguments[i]->type.dtype)) out_grads[i] = to_handle(found[next++].leak());
     }
-    give_all(outputs, out_outputs, n_outputs);
+    set_outputs(outputs, out_outputs, n_outputs);
     if (out_variables) give(std::move(list), out_variables);
   });
 }

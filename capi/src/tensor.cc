@@ -175,7 +175,7 @@ size_t tenon_tensor_bytes(const tenon_tensor* tensor) {
 
 tenon_string tenon_tensor_device_name(const tenon_tensor* tensor) {
   const tenon::Device* device = device_of(tensor);
-  return device ? lend_text(device->name()) : tenon_string TENON_STR("");
+  return device ? borrow_text(device->name()) : tenon_string TENON_STR("");
 }
 
 tenon_device* tenon_tensor_device(const tenon_tensor* tensor) {
@@ -258,7 +258,7 @@ tenon_error* tenon_tensor_format(tenon_scope* scope, tenon_tensor* tensor,
     // Formatting a traced tensor works even after its tracing has ended.
     const TensorImpl& shown = get(tensor, "tensor");
     if (is_traced(shown)) {
-      *out_text = give_text(tenon::traced_text(shown));
+      *out_text = copy_text(tenon::traced_text(shown));
       return;
     }
     const Tensor x = get_tensor(self, tensor, "tensor");
@@ -269,6 +269,6 @@ tenon_error* tenon_tensor_format(tenon_scope* scope, tenon_tensor* tensor,
       words += " : " + tenon::to_string(x->type);
       words += x->storage ? " on " + x->storage->device->name() : ", inline";
     }
-    *out_text = give_text(words);
+    *out_text = copy_text(words);
   });
 }

@@ -67,12 +67,12 @@ const int64_t* tenon_variable_shape(const tenon_variable* variable) {
 
 tenon_string tenon_variable_name(const tenon_variable* variable) {
   const Variable* self = peek(variable);
-  return self ? lend_text(self->name()) : tenon_string TENON_STR("");
+  return self ? borrow_text(self->name()) : tenon_string TENON_STR("");
 }
 
 tenon_string tenon_variable_device_name(const tenon_variable* variable) {
   const Variable* self = peek(variable);
-  return self ? lend_text(self->device().name()) : tenon_string TENON_STR("");
+  return self ? borrow_text(self->device().name()) : tenon_string TENON_STR("");
 }
 
 bool tenon_variable_is_trainable(const tenon_variable* variable) {

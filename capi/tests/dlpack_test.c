@@ -1,7 +1,7 @@
 #include "capi/tests/check.h"
 
 /* Returns true if the device's memory is not host-visible, and checks that the export fails. */
-static int cannot_lend(tenon_tensor* x) {
+static int cannot_export(tenon_tensor* x) {
   tenon_dlpack* loan = GARBAGE(tenon_dlpack);
   if (device_has(TENON_FEATURE_HOST_VISIBLE)) return 0;
   CHECK_ERROR(tenon_tensor_to_dlpack(scope(), x, NULL, &loan), TENON_UNIMPLEMENTED,
@@ -14,7 +14,7 @@ static int cannot_lend(tenon_tensor* x) {
 static void lends_without_a_copy(void) {
   tenon_tensor* x = make_f32_matrix(2, 3, (const float[]){1, 2, 3, 4, 5, 6});
   tenon_dlpack* loan = NULL;
-  if (cannot_lend(x)) return;
+  if (cannot_export(x)) return;
 
   CHECK_OK(tenon_tensor_to_dlpack(scope(), x, NULL, &loan));
 
@@ -37,7 +37,7 @@ static void comes_back_as_the_same_memory(void) {
   tenon_tensor* t = NULL;
   tenon_dlpack* loan = NULL;
   tenon_tensor* y = NULL;
-  if (cannot_lend(x)) return;
+  if (cannot_export(x)) return;
   CHECK_OK(tenon_transpose(scope(), x, &attrs, &t));
 
   CHECK_OK(tenon_tensor_to_dlpack(scope(), t, NULL, &loan));
@@ -135,7 +135,7 @@ static void reads_back_its_own_reversed_view(void) {
   attrs.n_axes = 1;
 
   CHECK_OK(tenon_tensor_from_data(scope(), TENON_FLOAT32, shape, 1, values, sizeof values, &x));
-  if (cannot_lend(x)) return;
+  if (cannot_export(x)) return;
   CHECK_OK(tenon_flip(scope(), x, &attrs, &flipped));
   CHECK_OK(tenon_tensor_to_dlpack(scope(), flipped, NULL, &loan));
   CHECK_OK(tenon_tensor_from_dlpack(scope(), loan, NULL, false, &back));

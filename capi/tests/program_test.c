@@ -131,7 +131,7 @@ static void functions_outlive_their_program(void) {
 }
 
 /* Returns the index of a function. */
-static size_t place_of(const tenon_program* program, const char* name) {
+static size_t index_of(const tenon_program* program, const char* name) {
   size_t i;
   for (i = 0; i < tenon_program_count_functions(program); ++i) {
     if (!strcmp(tenon_program_function_name(program, i).data, name)) return i;
@@ -142,7 +142,7 @@ static size_t place_of(const tenon_program* program, const char* name) {
 
 static void say_what_they_take_and_give(void) {
   tenon_program* program = reopened("specs");
-  const size_t at = place_of(program, "train");
+  const size_t at = index_of(program, "train");
   const tenon_input_spec* inputs = tenon_program_inputs(program, at, 0);
   const tenon_input_spec* outputs = tenon_program_outputs(program, at, 0);
   tenon_function* function = NULL;
@@ -240,7 +240,7 @@ static void are_saved_again(void) {
   tenon_tensor *other = F32(-1, 1), *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *y;
   tenon_function* function = NULL;
   tenon_trace* trace = NULL;
-  const size_t at = place_of(program, "scaled");
+  const size_t at = index_of(program, "scaled");
   CHECK_OK(tenon_variable_assign(scope(), w, other));
   CHECK_OK(tenon_program_get_function(program, tenon_str("scaled"), &function));
   CHECK_OK(tenon_function_trace(scope(), function, tenon_program_inputs(program, at, 0), 1, NULL, 0,

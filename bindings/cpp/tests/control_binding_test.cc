@@ -76,7 +76,7 @@ TEST(ControlFlow, ScanReturnsCarriedAndStackedTensors) {
     const Tensor sum = in[0] + in[1];
     return std::vector<Tensor>{sum, sum};
   };
-  const Scanned forward = scan(body, zero, {&xs, 1}), back = scan(body, zero, {&xs, 1}, true);
+  const ScanResult forward = scan(body, zero, {&xs, 1}), back = scan(body, zero, {&xs, 1}, true);
   EXPECT_EQ(forward.carried[0].item<float>(), 7);
   EXPECT_EQ(forward.stacked[0].to_vector<float>(), (Floats{1, 3, 7}));
   EXPECT_EQ(back.stacked[0].to_vector<float>(), (Floats{7, 6, 4}));

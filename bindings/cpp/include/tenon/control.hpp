@@ -34,19 +34,19 @@ inline tenon_block c_block(const Block& block) {
                         " tensors, and there is room for " + std::to_string(max_outputs),
                     {});
       }
-      hand_over(outputs, out_outputs, outputs.size(), "a block", "outputs");
+      set_outputs(outputs, out_outputs, outputs.size(), "a block", "outputs");
     });
   };
   return c;
 }
 
-inline constexpr size_t kMostOutputs = 64;
+inline constexpr size_t kMaxOutputs = 64;
 
 }  // namespace detail
 
 // Returns the outputs of `then` or `otherwise`. The blocks take no inputs.
 inline std::vector<Tensor> cond(const Input& predicate, const Block& then, const Block& otherwise) {
-  std::vector<tenon_tensor*> outputs(detail::kMostOutputs);
+  std::vector<tenon_tensor*> outputs(detail::kMaxOutputs);
   size_t n = 0;
   check(tenon_cond(current_scope(predicate.at()), predicate.get(), detail::c_block(then),
                    detail::c_block(otherwise), outputs.data(), outputs.size(), &n),
@@ -61,7 +61,7 @@ template <class Then, class Else>
 requires std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>
 auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
   const auto block = [](const auto& code) {
-    return Block([&code](std::span<const Tensor>) { return detail::call_by_count(code, {}, {}); });
+    return Block([&code](std::span<const Tensor>) { return detail::call_with_tensors(code, {}, {}); });
   };
   using Result = std::invoke_result_t<const Then&>;
   std::vector<Tensor> outputs = cond(predicate, block(then), block(otherwise));
@@ -72,7 +72,7 @@ auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
 inline std::vector<Tensor> switch_case(const Input& index, std::span<const Block> blocks) {
   std::vector<tenon_block> c_blocks;
   for (const Block& block : blocks) c_blocks.push_back(detail::c_block(block));
-  std::vector<tenon_tensor*> outputs(detail::kMostOutputs);
+  std::vector<tenon_tensor*> outputs(detail::kMaxOutputs);
   size_t n = 0;
   check(tenon_case(current_scope(index.at()), index.get(), c_blocks.data(), c_blocks.size(),
                    outputs.data(), outputs.size(), &n),
@@ -157,20 +157,20 @@ inline Tensor shape(const Input& x) {
 }
 
 // The results of a scan: the final carried values, and the stacked outputs.
-struct Scanned {
+struct ScanResult {
   std::vector<Tensor> carried, stacked;
 };
 
 // Iterates over the first axis of `xs`. The body takes the carried values, followed by one slice of
 // each of `xs`. It returns the next carried values, followed by the outputs to be stacked.
-inline Scanned scan(const Block& body, std::span<const Tensor> initial, std::span<const Tensor> xs,
+inline ScanResult scan(const Block& body, std::span<const Tensor> initial, std::span<const Tensor> xs,
                     bool reverse = false, LoopPolicy policy = LoopPolicy::stack,
                     SourceLocation at = here()) {
   tenon_scan_options options = TENON_SCAN_OPTIONS_DEFAULT;
   options.reverse = reverse;
   options.policy = static_cast<int32_t>(policy);
   const auto c_initial = detail::handles(initial), c_xs = detail::handles(xs);
-  std::vector<tenon_tensor*> carried(initial.size()), stacked(detail::kMostOutputs);
+  std::vector<tenon_tensor*> carried(initial.size()), stacked(detail::kMaxOutputs);
   size_t n = 0;
   check(tenon_scan(current_scope(at), detail::c_block(body), c_initial.data(), c_initial.size(),
                    c_xs.data(), c_xs.size(), &options, carried.data(), stacked.data(),

@@ -144,7 +144,7 @@ inline tenon_error* decompose_custom(void* payload, tenon_scope* scope, const vo
   return no_throw([&] {
     const ScopeGuard in(scope);
     const CustomOp& op = custom_op(payload);
-    hand_over(op.decompose(share_all(inputs, n_inputs)), out_outputs, n_outputs, op.name,
+    set_outputs(op.decompose(share_all(inputs, n_inputs)), out_outputs, n_outputs, op.name,
               "outputs");
   });
 }
@@ -155,7 +155,7 @@ inline tenon_error* backward_custom(void* payload, tenon_scope* scope, const voi
   return no_throw([&] {
     const ScopeGuard in(scope);
     const CustomOp& op = custom_op(payload);
-    hand_over(op.backward(backward_of(*args)), out_grads, n_grads, op.name, "gradients");
+    set_outputs(op.backward(backward_of(*args)), out_grads, n_grads, op.name, "gradients");
   });
 }
 

@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-struct EndLoan {
+struct DlpackDeleter {
   void operator()(tenon_dlpack* loan) const {
     if (loan->deleter) loan->deleter(loan);
   }
@@ -15,7 +15,7 @@ struct EndLoan {
 
 // An exported or imported DLPack tensor; its owner calls the deleter. release() transfers it to a
 // library that calls the deleter.
-using Dlpack = std::unique_ptr<tenon_dlpack, EndLoan>;
+using Dlpack = std::unique_ptr<tenon_dlpack, DlpackDeleter>;
 
 // Exports a tensor in host-visible memory, read-only.
 inline Dlpack to_dlpack(const Tensor& x, SourceLocation at = here()) {

@@ -86,7 +86,7 @@ inline std::vector<Tensor> host_call(HostCode code, std::span<const Tensor> inpu
                          size_t n_inputs, tenon_tensor** out_outputs, size_t n_outputs) {
     return detail::no_throw([&] {
       const ScopeGuard in(scope);
-      detail::hand_over(
+      detail::set_outputs(
           (*static_cast<const HostCode*>(payload))(detail::share_all(inputs, n_inputs)),
           out_outputs, n_outputs, "host_call", "tensors");
     });
@@ -105,7 +105,7 @@ requires(std::is_convertible_v<Inputs, Tensor>&&...) Tensor
     host_call(const Input& like, const Code& code, const Inputs&... inputs) {
   const std::vector<Tensor> given = {Tensor(inputs)...};
   const HostCode run = [code](std::span<const Tensor> in) {
-    return detail::call_by_count(code, in, {});
+    return detail::call_with_tensors(code, in, {});
   };
   const Tensor types[] = {like.tensor()};
   return host_call(run, given, types, like.at())[0];

@@ -286,7 +286,7 @@ class Function {
                           " outputs, and its options say at most " + std::to_string(max_outputs),
                       {});
         }
-        detail::hand_over(outputs, out_outputs, outputs.size(), "function", "outputs");
+        detail::set_outputs(outputs, out_outputs, outputs.size(), "function", "outputs");
       });
     };
     return c;
@@ -305,7 +305,7 @@ class TypedFunction : public Function {
  public:
   TypedFunction(F f, const FunctionOptions& options, SourceLocation at)
       : Function([f](std::span<const Tensor> in,
-                     const Statics& statics) { return detail::call_by_count(f, in, statics); },
+                     const Statics& statics) { return detail::call_with_tensors(f, in, statics); },
                  options, at) {}
 
   template <class... Rest>

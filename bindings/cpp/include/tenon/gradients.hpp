@@ -144,7 +144,7 @@ inline Backward backward_of(const tenon_backward_args& args) {
 }
 
 // Passes the results of a lambda to C. Throws unless there are exactly `count`.
-inline void hand_over(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
+inline void set_outputs(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
                       const std::string& who, const std::string& what) {
   if (made.size() != count) {
     throw Error(Code::kInvalidArgument,
@@ -167,7 +167,7 @@ tenon_backward_function backward_function(const F& f) {
                          tenon_tensor** out_grads, size_t n_grads) {
     return no_throw([&] {
       const ScopeGuard in(scope);
-      hand_over((*static_cast<const F*>(payload))(backward_of(*args)), out_grads, n_grads,
+      set_outputs((*static_cast<const F*>(payload))(backward_of(*args)), out_grads, n_grads,
                 "custom_gradient", "gradients");
     });
   };

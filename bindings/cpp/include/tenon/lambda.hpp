@@ -72,21 +72,21 @@ std::vector<Tensor> as_tensors(Result&& result) {
 // The type that a caller receives for a Tensor, TensorList, Variable or number that a lambda
 // returns.
 template <class T>
-using Given = std::conditional_t<std::is_convertible_v<Tensor, T>, T, Tensor>;
+using ResultOfReturn = std::conditional_t<std::is_convertible_v<Tensor, T>, T, Tensor>;
 
 template <class T>
-struct GivenTuple;
+struct ResultTuple;
 template <class T, size_t N>
-struct GivenTuple<std::array<T, N>> {
-  using Type = std::array<Given<T>, N>;
+struct ResultTuple<std::array<T, N>> {
+  using Type = std::array<ResultOfReturn<T>, N>;
 };
 template <class A, class B>
-struct GivenTuple<std::pair<A, B>> {
-  using Type = std::pair<Given<A>, Given<B>>;
+struct ResultTuple<std::pair<A, B>> {
+  using Type = std::pair<ResultOfReturn<A>, ResultOfReturn<B>>;
 };
 template <class... T>
-struct GivenTuple<std::tuple<T...>> {
-  using Type = std::tuple<Given<T>...>;
+struct ResultTuple<std::tuple<T...>> {
+  using Type = std::tuple<ResultOfReturn<T>...>;
 };
 
 // Converts the outputs of a call to the type that the lambda returns, or to a vector for no
@@ -97,10 +97,10 @@ auto as_result(std::vector<Tensor> outputs) {
   if constexpr (std::is_void_v<R> || std::is_same_v<R, std::vector<Tensor>>) {
     return outputs;
   } else if constexpr (std::is_convertible_v<R, Tensor>) {
-    return Given<R>(std::move(outputs.at(0)));
+    return ResultOfReturn<R>(std::move(outputs.at(0)));
   } else {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return typename GivenTuple<R>::Type{std::move(outputs.at(I))...};
+      return typename ResultTuple<R>::Type{std::move(outputs.at(I))...};
     }
     (std::make_index_sequence<std::tuple_size_v<R>>());
   }
@@ -108,8 +108,8 @@ auto as_result(std::vector<Tensor> outputs) {
 
 // Calls f with all tensors of `in`. Throws if f does not take that many.
 template <size_t N = 0, class F>
-std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in, const Statics& statics) {
-  constexpr size_t kMost = 16;
+std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in, const Statics& statics) {
+  constexpr size_t kMaxTensors = 16;
   if constexpr (takes<F, N>) {
     if (in.size() == N) {
       constexpr auto kAll = std::make_index_sequence<N>();
@@ -121,8 +121,8 @@ std::vector<Tensor> call_by_count(const F& f, std::span<const Tensor> in, const 
       }
     }
   }
-  if constexpr (N < kMost) {
-    return call_by_count<N + 1>(f, in, statics);
+  if constexpr (N < kMaxTensors) {
+    return call_with_tensors<N + 1>(f, in, statics);
   } else {
     throw Error(Code::kInvalidArgument,
                 "function: it does not take " + std::to_string(in.size()) + " tensors", {});

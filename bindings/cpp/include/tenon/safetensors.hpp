@@ -12,8 +12,8 @@ using NamedTensors = std::map<std::string, Tensor>;
 namespace detail {
 
 // Named tensors and metadata in the form of the C ABI. The arguments must outlive it.
-struct ToStore {
-  ToStore(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+struct CNamedTensors {
+  CNamedTensors(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
     for (const auto& [name, tensor] : tensors) {
       names.push_back(c_text(name));
       values.push_back(tensor.get());
@@ -32,7 +32,7 @@ struct ToStore {
 inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
                              const std::map<std::string, std::string>& metadata = {},
                              SourceLocation at = here()) {
-  const detail::ToStore all(tensors, metadata);
+  const detail::CNamedTensors all(tensors, metadata);
   check(tenon_safetensors_save(current_scope(at), detail::c_text(path), all.names.data(),
                                all.values.data(), all.values.size(), all.entries.data(),
                                all.entries.size()),
@@ -43,7 +43,7 @@ inline void save_safetensors(std::string_view path, const NamedTensors& tensors,
 inline std::string write_safetensors(const NamedTensors& tensors,
                                      const std::map<std::string, std::string>& metadata = {},
                                      SourceLocation at = here()) {
-  const detail::ToStore all(tensors, metadata);
+  const detail::CNamedTensors all(tensors, metadata);
   tenon_string bytes = {};
   check(tenon_safetensors_write(current_scope(at), all.names.data(), all.values.data(),
                                 all.values.size(), all.entries.data(), all.entries.size(), &bytes),
