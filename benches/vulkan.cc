@@ -124,7 +124,8 @@ constexpr std::chrono::milliseconds kWarmingTime{250};
 template <class Once>
 void warm(const Once& once) {
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kWarmUpCalls || std::chrono::steady_clock::now() - begin < kWarmingTime; ++i) {
+  for (int i = 0; i < kWarmUpCalls || std::chrono::steady_clock::now() - begin < kWarmingTime;
+       ++i) {
     once();
     check(tenon_scope_wait(scope()));
   }
@@ -252,9 +253,9 @@ void measure_sum_of_host(benchmark::State& state, bool is_imported) {
     tenon_tensor *x = nullptr, *sum = nullptr;
     const tenon_deleter keep = {[](void*) {}, nullptr};
     check(is_imported ? tenon_tensor_from_host(scope(), TENON_FLOAT32, shape.data(), 1, nullptr,
-                                           data.get(), kBytes, keep, &x)
-                  : tenon_tensor_from_data(scope(), TENON_FLOAT32, shape.data(), 1, data.get(),
-                                           kBytes, &x));
+                                               data.get(), kBytes, keep, &x)
+                      : tenon_tensor_from_data(scope(), TENON_FLOAT32, shape.data(), 1, data.get(),
+                                               kBytes, &x));
     check(tenon_sum(scope(), x, nullptr, &sum));
     if (first_of(sum) != kElements / 2) state.SkipWithError("wrong result");
     tenon_tensor_release(sum);

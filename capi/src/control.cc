@@ -120,8 +120,8 @@ tenon_error* tenon_while_loop(tenon_scope* scope, tenon_block condition, tenon_b
     const tenon_while_options how = read_struct(options, kDefault, "options");
     const std::vector<Tensor> given = get_tensors(self, initial, n_values, "initial");
     set_outputs(tenon::while_loop(self, holds, next, given,
-                               {.policy = get_policy(how.policy), .max_trips = how.max_trips}),
-             out_values, n_values);
+                                  {.policy = get_policy(how.policy), .max_trips = how.max_trips}),
+                out_values, n_values);
   });
 }
 

@@ -51,7 +51,9 @@ tenon_error* tenon_tensor_to_dlpack(tenon_scope* scope, tenon_tensor* tensor, vo
     loan->tensor = x;
     loan->dlpack.version = {TENON_DLPACK_MAJOR, TENON_DLPACK_MINOR};
     loan->dlpack.manager = loan.get();
-    loan->dlpack.deleter = [](tenon_dlpack* dlpack) { delete static_cast<ExportedTensor*>(dlpack->manager); };
+    loan->dlpack.deleter = [](tenon_dlpack* dlpack) {
+      delete static_cast<ExportedTensor*>(dlpack->manager);
+    };
     loan->dlpack.flags = TENON_DLPACK_READ_ONLY;
     loan->dlpack.tensor = {.data = x->data(),
                            .device = {TENON_DLPACK_CPU, 0},

@@ -189,8 +189,8 @@ void set_outputs(Results&& results, tenon_tensor** out, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = to_handle(results[i].leak());
 }
 
-// copy_text() returns a copy that the caller frees with tenon_string_release(). borrow_text() returns
-// text that an object keeps alive.
+// copy_text() returns a copy that the caller frees with tenon_string_release(). borrow_text()
+// returns text that an object keeps alive.
 tenon_string copy_text(std::string_view text);
 inline tenon_string borrow_text(const std::string& text) { return {text.data(), text.size()}; }
 

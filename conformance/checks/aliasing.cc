@@ -114,8 +114,8 @@ Finding test_equal_operands(const Environment& env, const Problem& problem) {
 
 std::vector<Check> aliasing_checks() {
   return {
-      {"aliasing", 2, "One tensor given twice, and views that overlap, change nothing.", has_equal_operands,
-       problems_with_equal_operands, test_equal_operands},
+      {"aliasing", 2, "One tensor given twice, and views that overlap, change nothing.",
+       has_equal_operands, problems_with_equal_operands, test_equal_operands},
   };
 }
 

@@ -75,7 +75,8 @@ bool has_subnormals(const Problem& problem) {
   });
 }
 
-ValidResults::ValidResults(const Environment& env, const Problem& problem) : env_(env), problem_(problem) {
+ValidResults::ValidResults(const Environment& env, const Problem& problem)
+    : env_(env), problem_(problem) {
   const OpFacts op = facts_of(problem);
   const bool is_fma = op.name == "fma";
   const auto run = [&](const Problem& own) {
@@ -93,8 +94,8 @@ ValidResults::ValidResults(const Environment& env, const Problem& problem) : env
   if (apart) flushed_apart_ = product_and_sum(env.oracle, without, true);
 }
 
-Verdict ValidResults::compare(size_t output, const Reals& got, tenon_dtype dtype, const Bound& bound,
-                       const Reals& slack) const {
+Verdict ValidResults::compare(size_t output, const Reals& got, tenon_dtype dtype,
+                              const Bound& bound, const Reals& slack) const {
   const Reals want = oracle(output);
   std::vector<Answer> answers = {{.oracle = want, .slack = slack, .to = apart_}};
   Reals other;

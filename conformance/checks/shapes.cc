@@ -94,7 +94,7 @@ std::vector<Problem> broadcast_problems(const Environment& env, const Claim& cla
 
 // Adds a problem for each turn of the wish, without duplicates.
 void add_requested(const Environment& env, const Claim& claim, SizeRequest wish,
-                std::vector<Problem>& problems) {
+                   std::vector<Problem>& problems) {
   const size_t first = problems.size();
   for (wish.turn = 0; wish.turn < kTurns; ++wish.turn) {
     std::optional<Problem> problem = generate_for(claim, wish, env.seed, env.oracle);

@@ -17,7 +17,8 @@ struct LoopInputs {
 };
 
 // Applies y = tanh(y w) + x / 8, `n` times.
-Tensor repeated(const WhileOptions& how, const LoopInputs& in, const Tensor& n, const Tensor& first) {
+Tensor repeated(const WhileOptions& how, const LoopInputs& in, const Tensor& n,
+                const Tensor& first) {
   return while_loop(
       how, [&](const Tensor& i, const Tensor&) { return less(i, n); },
       [&](const Tensor& i, const Tensor& y) {

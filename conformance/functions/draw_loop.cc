@@ -107,8 +107,8 @@ Program draw_rows(const Session& device, const Claim& reduction,
   return LoopDrawer(device, seed).rows(reduction, claims);
 }
 
-Program draw_epilogue(const Session& device, const Claim& head, std::span<const Claim* const> claims,
-                    uint64_t seed) {
+Program draw_epilogue(const Session& device, const Claim& head,
+                      std::span<const Claim* const> claims, uint64_t seed) {
   return LoopDrawer(device, seed).behind(head, claims);
 }
 

@@ -25,7 +25,7 @@ Program draw_rows(const Session& device, const Claim& reduction,
 
 // Draws a call that a device lists as an anchor (HEAD), with its own operands, followed by calls
 // for loops. Has no steps if none is valid.
-Program draw_epilogue(const Session& device, const Claim& head, std::span<const Claim* const> claims,
-                    uint64_t seed);
+Program draw_epilogue(const Session& device, const Claim& head,
+                      std::span<const Claim* const> claims, uint64_t seed);
 
 }  // namespace tenon_kit::functions

@@ -81,7 +81,7 @@ std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint
 
 // The problem that the op's generator makes for the wish, if it is valid and fulfils the wish.
 std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
-                              const Session& session);
+                                    const Session& session);
 
 // An operand of this dtype with numbers between -1 and 1, or small integers.
 Operand plain(tenon_dtype dtype, Sizes shape, uint64_t seed);

@@ -216,7 +216,7 @@ std::vector<Problem> generated(const Claim& claim, size_t n, uint64_t seed) {
 }
 
 std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
-                              const Session& session) {
+                                    const Session& session) {
   Draw draw(seed_of(claim, seed) + static_cast<uint64_t>(wish.turn), wish);
   std::vector<Problem> problems;
   add_of_family(claim, draw, problems);

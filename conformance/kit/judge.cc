@@ -66,7 +66,7 @@ Judgement judge_one(Real got, Real want, Real slack, tenon_dtype dtype, const Bo
 
 // Judges by the first answer that accepts the element, or else by the first answer.
 Judgement judge_element(std::span<const Real> got, size_t i, tenon_dtype dtype,
-                     std::span<const Answer> answers, const Bound& bound) {
+                        std::span<const Answer> answers, const Bound& bound) {
   Judgement first;
   for (const Answer& answer : answers) {
     const Real want = in_range(answer.oracle[i], dtype);

@@ -18,7 +18,8 @@ namespace tenon_kit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kReachedFileBytes = 16384;  // Size of a file of reached points; the same as in point.cc.
+constexpr size_t kReachedFileBytes =
+    16384;  // Size of a file of reached points; the same as in point.cc.
 constexpr uint64_t kMemory = 4ull << 30;
 
 struct Enough {};  // Thrown to leave run_cells; its destructors end the children.
@@ -32,8 +33,10 @@ class ReachedFile {
  public:
   explicit ReachedFile(const std::string& path) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0 || ftruncate(file, kReachedFileBytes) != 0) throw std::runtime_error("cannot write " + path);
-    void* const bytes = mmap(nullptr, kReachedFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file < 0 || ftruncate(file, kReachedFileBytes) != 0)
+      throw std::runtime_error("cannot write " + path);
+    void* const bytes =
+        mmap(nullptr, kReachedFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (bytes == MAP_FAILED) throw std::runtime_error("cannot map " + path);
     bytes_ = static_cast<unsigned char*>(bytes);

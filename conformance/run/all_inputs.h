@@ -56,6 +56,7 @@ struct Comparison {
 // Judges elements like compare_answers() (kit/judge.h), but in double unless an element fails.
 // `first` is the bits of the first input. Accumulates in `result`.
 void judge_part(std::span<const double> got, std::span<const double> want, tenon_dtype dtype,
-                const Bound& bound, uint32_t first, PartResult& result, const Comparison& beside = {});
+                const Bound& bound, uint32_t first, PartResult& result,
+                const Comparison& beside = {});
 
 }  // namespace tenon_kit

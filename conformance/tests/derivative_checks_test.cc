@@ -95,10 +95,10 @@ Tensor root(const Tensor& x) { return tenon::sqrt(x); }
 
 TEST_F(DerivativeChecks, FailIfADerivativeIsNotFinite) {
   const PlantedOp nan = {"nan", squared, [](const Tensor& x, const Tensor& g) {
-                         return 2 * x * g + (x - x) / (x - x);
-                       }};
+                           return 2 * x * g + (x - x) / (x - x);
+                         }};
   const PlantedOp infinite = {"infinite", squared,
-                            [](const Tensor& x, const Tensor& g) { return g / (x - x); }};
+                              [](const Tensor& x, const Tensor& g) { return g / (x - x); }};
 
   for (const PlantedOp& op : {nan, infinite}) {
     const Finding finding = find("differences", problem_of(op, {1, 2}));
@@ -107,8 +107,8 @@ TEST_F(DerivativeChecks, FailIfADerivativeIsNotFinite) {
 }
 
 TEST_F(DerivativeChecks, FindWrongElementsBesideOneAtTheEdgeOfADomain) {
-  const PlantedOp right = {"right", root,
-                         [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
+  const PlantedOp right = {
+      "right", root, [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
   const PlantedOp wrong = {
       "wrong", root, [](const Tensor& x, const Tensor& g) { return 0.5001 * g / tenon::sqrt(x); }};
 
@@ -126,8 +126,8 @@ TEST_F(DerivativeChecks, PerturbSingleElementsOfLargeInputs) {
 }
 
 TEST_F(DerivativeChecks, AreNotTrustedIfNothingWasCompared) {
-  const PlantedOp right = {"right", root,
-                         [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
+  const PlantedOp right = {
+      "right", root, [](const Tensor& x, const Tensor& g) { return 0.5 * g / tenon::sqrt(x); }};
   EXPECT_TRUE(find("differences", problem_of(right, {4})).trusted);
 
   const PlantedOp again = {"again", right.f, right.backward};
@@ -139,7 +139,7 @@ TEST_F(DerivativeChecks, AreNotTrustedIfNothingWasCompared) {
 
 TEST_F(DerivativeChecks, DetectAnErrorOfOneTenBillionthInLinearOps) {
   const PlantedOp op = {"almost", tripled,
-                      [](const Tensor&, const Tensor& g) { return (3 + 3e-10) * g; }};
+                        [](const Tensor&, const Tensor& g) { return (3 + 3e-10) * g; }};
   const Problem problem = problem_of(op, {1, -2, 0.5});
 
   EXPECT_TRUE(find("differences", problem).passed);

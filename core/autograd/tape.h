@@ -129,11 +129,11 @@ class Tape final : public Interpreter, public Pooled<Tape> {
   Tensors ask(const Ask& ask);
   // `before`: cotangents already accumulated for the sources.
   Tensors compute_gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
-                    std::span<const Source> sources, GradientOptions options, bool keep,
-                    TensorSpan before = {});
+                            std::span<const Source> sources, GradientOptions options, bool keep,
+                            TensorSpan before = {});
   // Computes the Jacobian row by row: one row for each element of the target.
   Tensors compute_jacobian(const Tensor& target, std::span<const Source> sources,
-                         GradientOptions options);
+                           GradientOptions options);
   bool may_recompute(const Call& call) const;
   // `before`: cotangents already accumulated for each node.
   Tensors derivative(const Record& record, const Args& args, const std::vector<Tensor>& before);

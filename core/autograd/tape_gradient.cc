@@ -164,7 +164,8 @@ Tensors Tape::derivative(const Record& record, const Args& args,
   }
   const auto code = [&](TensorSpan all) {
     const Args own = args.with(all);
-    Tensors found = op.vjp ? op.vjp(op, attrs, own) : differentiate_decomposition(record, own, all.last(n));
+    Tensors found =
+        op.vjp ? op.vjp(op, attrs, own) : differentiate_decomposition(record, own, all.last(n));
     for (size_t i = 0; i < found.size(); ++i) {
       if (!args.needs(i)) found[i].reset();
     }
@@ -178,7 +179,8 @@ Tensors Tape::derivative(const Record& record, const Args& args,
 
 // Recomputes the decomposition under a new tape and differentiates it. Outer tapes record all of
 // it.
-Tensors Tape::differentiate_decomposition(const Record& record, const Args& args, TensorSpan before) {
+Tensors Tape::differentiate_decomposition(const Record& record, const Args& args,
+                                          TensorSpan before) {
   const OpDef& op = *record.op;
   Tensors inputs, sums;
   for (size_t i = 0; i < args.n_inputs(); ++i) {
@@ -203,7 +205,8 @@ Tensors Tape::differentiate_decomposition(const Record& record, const Args& args
     cotangents.push_back(args.cotangent(i));
   }
   Tensors found = inner->ask([&] {
-    return inner->compute_gradients(targets, cotangents, sources, {.unreached_as_null = true}, false, sums);
+    return inner->compute_gradients(targets, cotangents, sources, {.unreached_as_null = true},
+                                    false, sums);
   });
   Tensors result;
   size_t next = 0;
@@ -214,8 +217,8 @@ Tensors Tape::differentiate_decomposition(const Record& record, const Args& args
 }
 
 Tensors Tape::compute_gradients(std::span<const Tensor> targets, std::span<const Tensor> cotangents,
-                        std::span<const Source> sources, GradientOptions options, bool keep,
-                        TensorSpan before) {
+                                std::span<const Source> sources, GradientOptions options, bool keep,
+                                TensorSpan before) {
   std::vector<std::vector<Node>> source_nodes;
   for (const Source& source : sources) source_nodes.push_back(nodes_of(source));
   const std::vector<bool> reached = mark_dependents(source_nodes);
@@ -322,7 +325,9 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
             type, cotangents[i]->type);
   }
   check_sources(sources);
-  return ask([&] { return compute_gradients(targets, cotangents, sources, options, options_.persistent); });
+  return ask([&] {
+    return compute_gradients(targets, cotangents, sources, options, options_.persistent);
+  });
 }
 
 Tensor Tape::gradient(const Tensor& target, const Tensor& source) {
@@ -344,7 +349,7 @@ Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
 }
 
 Tensors Tape::compute_jacobian(const Tensor& target, std::span<const Source> sources,
-                             GradientOptions options) {
+                               GradientOptions options) {
   const Scope::OnDevice on(*scope_, device_of(*scope_, target));
   const int64_t n = count(target->shape());
   // Row k of an identity matrix, in the target's shape, yields row k of the result.

@@ -226,7 +226,8 @@ Size SizeTable::divide(Size a, Size b) {
   const Polynomial p = polynomial(a), q = polynomial(b);
   if (const auto exact = exact_quotient(p, q)) return size_of(*exact);
   const Range of_a = range(p), of_b = range(q);
-  Atom made{.kind = Atom::Kind::kQuotient, .a = a, .b = b, .least = kMinBound, .greatest = kMaxBound};
+  Atom made{
+      .kind = Atom::Kind::kQuotient, .a = a, .b = b, .least = kMinBound, .greatest = kMaxBound};
   if (of_a.least >= 0 && of_b.least >= 1) {
     made.least = of_a.least / of_b.greatest;
     made.greatest = of_a.greatest / of_b.least;
@@ -239,7 +240,8 @@ Size SizeTable::remainder(Size a, Size b) {
   const Polynomial p = polynomial(a), q = polynomial(b);
   if (exact_quotient(p, q)) return 0;
   const Range of_a = range(p), of_b = range(q);
-  Atom made{.kind = Atom::Kind::kRemainder, .a = a, .b = b, .least = kMinBound, .greatest = kMaxBound};
+  Atom made{
+      .kind = Atom::Kind::kRemainder, .a = a, .b = b, .least = kMinBound, .greatest = kMaxBound};
   if (of_a.least >= 0 && of_b.least >= 1) {
     made.least = 0;
     made.greatest = of_b.greatest - 1;
@@ -314,7 +316,8 @@ std::optional<bool> SizeTable::prove(const SizeTest& test) {
   return answer;
 }
 
-std::optional<bool> SizeTable::answer_from_guards(const SizeTest& test, const Polynomial& difference) {
+std::optional<bool> SizeTable::answer_from_guards(const SizeTest& test,
+                                                  const Polynomial& difference) {
   const Size as_one = size_of(difference);
   for (const SizeTest& guard : guards_) {
     if (const auto answer = answer_from_guard(guard, test, as_one)) return answer;
@@ -326,7 +329,7 @@ std::optional<bool> SizeTable::answer_from_guards(const SizeTest& test, const Po
 }
 
 std::optional<bool> SizeTable::answer_from_guard(const SizeTest& guard, const SizeTest& test,
-                                           Size as_one) {
+                                                 Size as_one) {
   const bool same = guard.kind == test.kind, opposite = guard.kind == negated(test).kind;
   if (!same && !opposite) return std::nullopt;
   const Size other = size_of(plus(resolved_polynomial(Size::from_word(guard.b)),
@@ -409,7 +412,8 @@ void SizeTable::record(const SizeTest& test) {
   const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
                                      resolved_polynomial(Size::from_word(test.a)), -1);
   std::vector<size_t> born = data_dependent_symbols_of(Size::from_word(test.a));
-  for (const size_t symbol : data_dependent_symbols_of(Size::from_word(test.b))) born.push_back(symbol);
+  for (const size_t symbol : data_dependent_symbols_of(Size::from_word(test.b)))
+    born.push_back(symbol);
   if (born.empty()) {
     guards_.push_back(test);
     causes_.push_back(cause_now());

@@ -101,11 +101,12 @@ SizeTest SizeTable::evaluate(const SizeTest& test, std::span<const Size> values)
 }
 
 Sizes SizeTable::import_symbols(const SizeTable& other,
-                           std::span<const std::optional<int64_t>> examples) {
+                                std::span<const std::optional<int64_t>> examples) {
   host_may_read_ = other.host_may_read_;
   Sizes symbols;
   for (size_t i = 0; i < examples.size(); ++i) {
-    symbols.push_back(other.is_data_dependent(i) ? born() : symbol(other.symbol_name(i), examples[i]));
+    symbols.push_back(other.is_data_dependent(i) ? born()
+                                                 : symbol(other.symbol_name(i), examples[i]));
   }
   // Copies the guards, because evaluating a size may modify them in `other`.
   const std::vector<SizeTest> guards = other.guards_;
@@ -124,7 +125,8 @@ void SizeTable::check_data_dependent(size_t symbol, std::span<const Size> values
   for (const LateGuard& guard : late_guards_) {
     if (guard.symbol != symbol) continue;
     const auto is_known = [&](Size size) {
-      return all_of(data_dependent_symbols_of(size), [&](size_t i) { return !identical(values[i], -1); });
+      return all_of(data_dependent_symbols_of(size),
+                    [&](size_t i) { return !identical(values[i], -1); });
     };
     if (!is_known(Size::from_word(guard.test.a)) || !is_known(Size::from_word(guard.test.b))) {
       continue;

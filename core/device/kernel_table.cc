@@ -38,7 +38,8 @@ std::string reason_of(const tenon_string& why) {
 
 Ref<const PreparedKernel> PreparedKernel::made(Device& device, tenon_kernel_p* handle,
                                                uint32_t traits, const tenon_kernel* loop_line,
-                                               const tenon_kernel* anchor_line, std::string reason) {
+                                               const tenon_kernel* anchor_line,
+                                               std::string reason) {
   PreparedKernel* kernel;
   try {
     kernel = new PreparedKernel(device, handle, traits, loop_line, anchor_line);

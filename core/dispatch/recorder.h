@@ -22,7 +22,7 @@ class LaunchRecorder {
     std::span<const TensorImpl* const> inputs;  // The tensors that the launch's input views show.
     TensorSpan outputs;
     const Storage* workspace;  // NULL if it has none.
-    int64_t duration_ns;           // Duration of the launch alone.
+    int64_t duration_ns;       // Duration of the launch alone.
   };
   // A launch succeeded or was enqueued.
   virtual void launched(const Launched& launched) = 0;

@@ -18,7 +18,7 @@ namespace tenon {
 // The inputs and outputs of a function, as declared in a file.
 struct ProgramSignature {
   std::shared_ptr<const OwnedStatics> statics;  // Never null.
-  std::vector<InputSpec> inputs;               // In the order of the function's arguments.
+  std::vector<InputSpec> inputs;                // In the order of the function's arguments.
   std::vector<std::string> outputs;
   std::vector<InputSpec> output_specs;  // Of dtype kNone if the file does not declare it.
   std::string description;              // The part of describe() about it.

@@ -49,7 +49,8 @@ const OwnedStatics& defaults_of(const Trace& trace) { return or_none(trace.stati
 // Fails if two traces cannot be distinguished as signatures of one function.
 void check_pair(const std::string& name, const Trace& a, const Trace& b) {
   const std::vector<InputSpec> specs = specs_of(a);
-  const bool are_one = statics_of(a).key() == statics_of(b).key() && have_equal_inputs(specs, specs_of(b));
+  const bool are_one =
+      statics_of(a).key() == statics_of(b).key() && have_equal_inputs(specs, specs_of(b));
   require(!are_one, "two signatures of {} are alike: {}", name,
           signature_text(specs, &statics_of(a)));
   require(defaults_of(a).key() == defaults_of(b).key(),

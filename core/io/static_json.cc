@@ -153,7 +153,9 @@ class Reader {
 
 }  // namespace
 
-Json json_of_statics(std::span<const tenon_static> all) { return written_map(all, kMaxStaticDepth); }
+Json json_of_statics(std::span<const tenon_static> all) {
+  return written_map(all, kMaxStaticDepth);
+}
 
 std::shared_ptr<const OwnedStatics> statics_of_json(const Json& json, std::string_view what) {
   const Reader reader(what);

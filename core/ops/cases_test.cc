@@ -12,7 +12,8 @@ namespace {
 using testing::OpProblem;
 using testing::values_of;
 
-constexpr size_t kMaxElementsForSecondOrder = 256;  // Elements of a problem; larger ones take too long.
+constexpr size_t kMaxElementsForSecondOrder =
+    256;  // Elements of a problem; larger ones take too long.
 
 double epsilon_of(DType dtype) {
   switch (dtype) {

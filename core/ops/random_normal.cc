@@ -15,7 +15,8 @@ struct Attrs {
 
 constexpr double kTwoPi = 6.283185307179586476925;
 constexpr double kSqrt2 = 1.41421356237309504880;
-constexpr double kTwoSigmaProbability = 0.954499736103641585599;  // erf(sqrt(2)): the share within the bounds.
+constexpr double kTwoSigmaProbability =
+    0.954499736103641585599;  // erf(sqrt(2)): the share within the bounds.
 
 // Constraints.
 //   C1  state is u32[6].

@@ -54,7 +54,7 @@ Tensors by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
 // Iterates over the steps of one direction. Returns h of every step, in the order of x, and sets
 // `states` to the last states.
 Tensors iterate_steps(const Tensors& inputs, bool reverse, const Step& step, const Tensor& lengths,
-                   Tensors& states) {
+                      Tensors& states) {
   const size_t n = inputs.size();
   Tensors outputs(n, Tensor());
   for (size_t i = 0; i < n; ++i) {
@@ -79,7 +79,8 @@ EnumInfo enum_info(Direction) {
   return {"direction", kValues};
 }
 
-TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates, size_t states) {
+TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates,
+                        size_t states) {
   const TensorType& x = in[kX];
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in.has(i)) continue;

@@ -80,7 +80,8 @@ struct LayerIteration {
 // Checks the constraints C1 to C6 that the layers' files list, for `gates` gates and `states`
 // states: h, and possibly c. Inputs are x, w, r, b, sequence_lens, initial_h, initial_c and p, as
 // far as the layer has them.
-TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates, size_t states);
+TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates,
+                        size_t states);
 
 // The weights of one direction, in the compute dtype; b and p may be empty.
 struct LayerWeights {

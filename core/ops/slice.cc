@@ -35,8 +35,8 @@ Range clamped(Size n, Size start, Size end, int64_t step) {
   const int64_t stride = step > 0 ? step : -std::max(step, -std::numeric_limits<int64_t>::max());
   // The sign of a data-dependent distance is unknown, so the formula must hold for both.
   const Size size = is_data_dependent(distance) ? greatest(0, (distance + (stride - 1)) / stride)
-                    : distance > 0    ? (distance - 1) / stride + 1
-                                      : Size(0);
+                    : distance > 0              ? (distance - 1) / stride + 1
+                                                : Size(0);
   return {start, step, size};
 }
 

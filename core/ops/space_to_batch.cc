@@ -38,8 +38,8 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
   require(attrs.pads.empty() || attrs.pads.size() == 2 * n, "C3: {} pads for {} axes",
           attrs.pads.size(), n);
   for (const int64_t pad : attrs.pads) {
-    require(pad >= 0 && pad <= kMaxBlockElements, "C3: {} is no number of elements to pad or to crop",
-            pad);
+    require(pad >= 0 && pad <= kMaxBlockElements,
+            "C3: {} is no number of elements to pad or to crop", pad);
   }
 }
 

@@ -15,7 +15,7 @@ bool is_made(const Value& x) {
 
 // The calls that these values depend on, in order.
 std::vector<const Node*> calls_needed_for(const Graph& graph, uint32_t end,
-                                      std::span<const Value> values) {
+                                          std::span<const Value> values) {
   std::vector<bool> is_needed(graph.n_slots(), false);
   for (const Value& x : values) is_needed[x.slot()] = true;
   std::vector<const Node*> calls;
@@ -78,7 +78,7 @@ Cuts cut(const Graph& graph, std::span<const Node* const> calls, const BytesOf& 
 }  // namespace
 
 std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<const Value> needed,
-                               const BytesOf& bytes_of, uint64_t budget) {
+                                    const BytesOf& bytes_of, uint64_t budget) {
   uint64_t all = 0;
   for (const Value& x : needed) all += is_made(x) ? bytes_of(x) : 0;
   if (all <= budget) return {needed.begin(), needed.end()};

@@ -27,6 +27,6 @@ using BytesOf = std::function<uint64_t(const Value&)>;
 //
 // Takes O(s n) time for n calls and s span counts, of which at most 64 are tried.
 std::vector<Value> choose_residuals(const Graph& graph, uint32_t end, std::span<const Value> needed,
-                               const BytesOf& bytes_of, uint64_t budget);
+                                    const BytesOf& bytes_of, uint64_t budget);
 
 }  // namespace tenon

@@ -121,8 +121,8 @@ class Plans final : public CompositePlans {
   }
 
  private:
-  // Each hash has kSlotsPerHash slots from its own index on, so that calls in a loop whose hashes collide
-  // do not keep evicting each other.
+  // Each hash has kSlotsPerHash slots from its own index on, so that calls in a loop whose hashes
+  // collide do not keep evicting each other.
   static constexpr size_t kMaxEntries = 256, kMaxSeenHashes = 1024, kSlotsPerHash = 8;
 
   struct Entry {
@@ -130,7 +130,7 @@ class Plans final : public CompositePlans {
     const OpDef* op = nullptr;
     OwnedAttrs attrs;
     Words words;
-    SmallVector<bool, 8> gives;              // Which outputs are present.
+    SmallVector<bool, 8> gives;                 // Which outputs are present.
     std::unique_ptr<const LaunchPlan> program;  // NULL: cannot be recorded.
 
     bool is(uint64_t other_hash, const Key& key, const Words& other_words) const {
@@ -179,12 +179,12 @@ class Plans final : public CompositePlans {
     LaunchPlan::Recorded recorded;
     {
       const WithoutLocation no_line(scope);
-      recorded =
-          LaunchPlan::record(scope, common_device(scope, borrowed(given)), given, [&](TensorSpan own) {
-            Present outputs(code(spread(Tensors(own), present.is_there)));
-            made.gives = std::move(outputs.is_there);
-            return std::move(outputs.tensors);
-          });
+      recorded = LaunchPlan::record(scope, common_device(scope, borrowed(given)), given,
+                                    [&](TensorSpan own) {
+                                      Present outputs(code(spread(Tensors(own), present.is_there)));
+                                      made.gives = std::move(outputs.is_there);
+                                      return std::move(outputs.tensors);
+                                    });
     }
     // A scope does not keep its context alive, and its launch plans must not either.
     if (recorded.program && recorded.program->make_context_owned()) {

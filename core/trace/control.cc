@@ -138,7 +138,8 @@ Tensors loop(Scope& scope, const Loop& given) {
     const size_t n = carried.size();
     const TensorSpan from(all.data() + 1, n);
     Tensors result = {as_tensor(all[0])};
-    for (Tensor& x : converted_to_carried(given.name, carried, from)) result.push_back(std::move(x));
+    for (Tensor& x : converted_to_carried(given.name, carried, from))
+      result.push_back(std::move(x));
     for (size_t j = 1 + n; j < all.size(); ++j) result.push_back(as_tensor(all[j]));
     return result;
   };

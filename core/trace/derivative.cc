@@ -39,7 +39,8 @@ bool may_be_repeated(const Node& node) {
 }  // namespace
 
 Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
-                       const std::vector<bool>& by, const std::vector<bool>& from, const ResidualLimits& keep)
+                       const std::vector<bool>& by, const std::vector<bool>& from,
+                       const ResidualLimits& keep)
     : by_(by), from_(from) {
   std::vector<std::optional<int64_t>> examples;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -108,7 +109,8 @@ Derivative::Derivative(Scope& scope, const Graph& primal, std::span<const Size> 
   find_saved(first_backward_slot, examples, keep);
   find_effect_results();
   if (any_of(inputs_, [](const Value& x) { return x.type() == token_type(); })) {
-    forward_saving_effects_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_effects_));
+    forward_saving_effects_.emplace(*graph_, joined(inputs_, captured_),
+                                    joined(outputs_, saved_effects_));
     recompute_.emplace(*graph_, joined(joined(inputs_, saved_effects_), captured_), saved_);
   }
   forward_.emplace(*graph_, joined(inputs_, captured_), joined(outputs_, saved_));
@@ -186,7 +188,8 @@ void Derivative::make_backward(uint32_t end) {
   backward_graph_ = std::make_shared<Graph>(graph_->shared_sizes());
   std::vector<Value> now(graph_->n_slots());
   for (const Value& x : given) {
-    now[x.slot()] = backward_graph_->add_input(x.type(), InputRole::kArgument, x.name(), *x.node->device);
+    now[x.slot()] =
+        backward_graph_->add_input(x.type(), InputRole::kArgument, x.name(), *x.node->device);
   }
   const auto copy = [&](const Node& node) {
     Values inputs;
@@ -297,14 +300,14 @@ Tensors Derivative::backward(Scope& scope, std::span<const Size> sizes, TensorSp
 }
 
 Tensors Derivative::forward_saving_effects(Scope& scope, std::span<const Size> sizes,
-                                    TensorSpan inputs) const {
+                                           TensorSpan inputs) const {
   Tensors given(inputs);
   for (const Tensor& x : captures_) given.push_back(x);
   return forward_saving_effects_->apply(scope, sizes, given);
 }
 
-Tensors Derivative::recompute_residuals(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
-                                TensorSpan pushed) const {
+Tensors Derivative::recompute_residuals(Scope& scope, std::span<const Size> sizes,
+                                        TensorSpan inputs, TensorSpan pushed) const {
   if (!recompute_) {
     const Tensors given = forward(scope, sizes, inputs);
     return Tensors(TensorSpan(given).subspan(outputs_.size()));

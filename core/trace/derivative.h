@@ -50,12 +50,13 @@ class Derivative {
 
   // Returns the outputs of the primal graph, followed by the residuals.
   Tensors forward(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
-  // For rematerialisation: forward_saving_effects() returns the outputs, followed only by results of calls
-  // with effects. recompute_residuals() recomputes the residuals from these and the inputs without
-  // repeating an effect.
-  Tensors forward_saving_effects(Scope& scope, std::span<const Size> sizes, TensorSpan inputs) const;
+  // For rematerialisation: forward_saving_effects() returns the outputs, followed only by results
+  // of calls with effects. recompute_residuals() recomputes the residuals from these and the inputs
+  // without repeating an effect.
+  Tensors forward_saving_effects(Scope& scope, std::span<const Size> sizes,
+                                 TensorSpan inputs) const;
   Tensors recompute_residuals(Scope& scope, std::span<const Size> sizes, TensorSpan inputs,
-                      TensorSpan pushed) const;
+                              TensorSpan pushed) const;
   // Throws the error that tracing the backward pass failed with, if it did.
   void require_backward() const {
     if (error_) throw Error(*error_);
@@ -75,13 +76,15 @@ class Derivative {
 
  private:
   std::vector<Value> residuals_of_backward(uint32_t end,
-                                       const std::function<bool(const Value&)>& is_kept) const;
-  void find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples, const ResidualLimits& keep);
+                                           const std::function<bool(const Value&)>& is_kept) const;
+  void find_saved(uint32_t end, std::span<const std::optional<int64_t>> examples,
+                  const ResidualLimits& keep);
   void find_effect_results();
   void make_backward(uint32_t end);
 
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
-  std::shared_ptr<Graph> backward_graph_;  // The backward graph with rematerialisation, if it has any.
+  std::shared_ptr<Graph>
+      backward_graph_;  // The backward graph with rematerialisation, if it has any.
   std::vector<bool> by_, from_;
   // saved_ is sorted by slot.
   std::vector<Value> inputs_, outputs_, saved_, saved_effects_, cotangents_, captured_;

@@ -32,7 +32,7 @@ class Executable {
 
   const Graph& graph_;
   std::vector<Value> given_, wanted_;
-  Subgraph original_;             // The unoptimised subgraph.
+  Subgraph original_;         // The unoptimised subgraph.
   mutable std::mutex mutex_;  // Guards optimised_.
   mutable std::atomic<bool> is_optimised_ = false;
   mutable Optimised optimised_;

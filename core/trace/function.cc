@@ -58,7 +58,8 @@ const std::vector<tenon_static>& Function::defaults() const {
 // ---- calls
 
 Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
-  if (!signatures_.empty()) return function_for(inputs, statics).call(scope, inputs, statics, wanted);
+  if (!signatures_.empty())
+    return function_for(inputs, statics).call(scope, inputs, statics, wanted);
   check(inputs);
   if (scope.traced_cells() || context_->runs_functions_eagerly() || runs_eagerly()) {
     return run_body(scope, inputs, statics, wanted);
@@ -278,7 +279,8 @@ void Function::give_names(Trace& trace, const std::vector<InputSpec>& specs) con
 
 Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
                            const Statics& statics) {
-  if (!signatures_.empty()) return function_for(input_types_of(inputs), statics).trace(scope, inputs, statics);
+  if (!signatures_.empty())
+    return function_for(input_types_of(inputs), statics).trace(scope, inputs, statics);
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
                "function {} has no trace of its own inside of another's code", name_);
   std::lock_guard guard(mutex_);

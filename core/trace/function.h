@@ -127,7 +127,8 @@ class Function final : public Object, public Pooled<Function> {
   std::vector<InputSpec> specs_for(const SignatureKey& like, TensorSpan inputs,
                                    const Statics& statics) const;
   std::string difference(const SignatureKey& like, TensorSpan inputs, const Statics& statics) const;
-  Ref<Trace> make_for(Scope& scope, const SignatureKey& like, TensorSpan inputs, const Statics& statics);
+  Ref<Trace> make_for(Scope& scope, const SignatureKey& like, TensorSpan inputs,
+                      const Statics& statics);
   Ref<Trace> make(Scope& scope, const std::vector<InputSpec>& specs, TensorSpan examples,
                   const Statics& statics);
   void give_names(Trace& trace, const std::vector<InputSpec>& specs) const;

@@ -72,7 +72,8 @@ Node& Graph::add_call(const OpDef& op, AnyAttrs attrs, Values inputs, TensorType
   node.types = std::move(types);
   if (!size_origins_.empty()) {
     each_size(attrs, [&](const Size& size) {
-      for (const size_t symbol : sizes_->data_dependent_symbols_of(size)) add_size_origin(node, symbol);
+      for (const size_t symbol : sizes_->data_dependent_symbols_of(size))
+        add_size_origin(node, symbol);
     });
   }
   return add(std::move(node));

@@ -105,9 +105,10 @@ class LoopDerivative {
       Tensors operands(in.subspan(1));
       for (const Tensor& x : constants) operands.push_back(x);
       const bool recomputes = policy_ == LoopPolicy::kRecompute;
-      Tensors given = !recomputes               ? body_->forward(scope, sizes_, operands)
-                      : body_->pushed().empty() ? primal_->apply(scope, sizes_, operands)
-                                                : body_->forward_saving_effects(scope, sizes_, operands);
+      Tensors given = !recomputes ? body_->forward(scope, sizes_, operands)
+                      : body_->pushed().empty()
+                          ? primal_->apply(scope, sizes_, operands)
+                          : body_->forward_saving_effects(scope, sizes_, operands);
       Tensors all = {given[0], in[0] + integer(1)};
       for (size_t i = 1; i <= n_; ++i) all.push_back(std::move(given[i]));
       // Under the policy `recompute`, results of effects follow the initial values of the trip.

@@ -29,7 +29,7 @@ std::vector<testing::OpParam> composites_with_cases() {
 }
 
 class RepeatedComposites : public testing::CoreTest,
-                        public ::testing::WithParamInterface<testing::OpParam> {
+                           public ::testing::WithParamInterface<testing::OpParam> {
  protected:
   static void expect_same(const Tensors& got, const Tensors& want, const std::string& what) {
     ASSERT_EQ(got.size(), want.size());

@@ -37,8 +37,8 @@ class Order final : public Cell, public Pooled<Order> {
 
 // How a call interacts with the states.
 enum class Effect : uint8_t {
-  kShows,   // Not at all.
-  kMayStop,   // Cells must hold earlier assignments before it.
+  kShows,          // Not at all.
+  kMayStop,        // Cells must hold earlier assignments before it.
   kMayChangeCells  // As kMayStop, and cells may have changed after it.
 };
 // Of an op that takes a token.

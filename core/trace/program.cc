@@ -33,9 +33,9 @@ bool LaunchPlan::can_overwrite(const Launch& launch, uint32_t to, uint32_t from)
   }
   // The launch must not use the buffer in any other view.
   const auto first = shown_.begin() + launch.first_view;
-  return std::none_of(first, first + launch.n_inputs + launch.n_outputs, [&](const ViewSource& other) {
-    return &other != &source && other.buffer == source.buffer;
-  });
+  return std::none_of(
+      first, first + launch.n_inputs + launch.n_outputs,
+      [&](const ViewSource& other) { return &other != &source && other.buffer == source.buffer; });
 }
 
 class LaunchPlan::Aliases {
@@ -61,7 +61,8 @@ class LaunchPlan::Aliases {
   mutable std::vector<uint32_t> instead_;
 };
 
-bool LaunchPlan::is_used_in_parallel(uint32_t buffer, uint32_t launch, const Aliases& aliases) const {
+bool LaunchPlan::is_used_in_parallel(uint32_t buffer, uint32_t launch,
+                                     const Aliases& aliases) const {
   if (!chains_) return false;
   for (uint32_t i = 0; i < launches_.size(); ++i) {
     if (!chains_->parallel_to(launch)[i]) continue;
@@ -335,7 +336,8 @@ void LaunchPlan::plan() {
   for (uint32_t i = 0; i < shown_.size(); ++i) {
     if (shown_[i].buffer != kNone) {
       const Buffer& buffer = buffers_[shown_[i].buffer];
-      if (buffer.place == Buffer::Place::kInput) require_alignment(buffer, dtype_from_c(views_[i].dtype));
+      if (buffer.place == Buffer::Place::kInput)
+        require_alignment(buffer, dtype_from_c(views_[i].dtype));
       if (buffer.place == Buffer::Place::kScalar) {
         // Each frame holds its own bits.
         shown_[i].scalar = static_cast<uint32_t>(scalars_.size());

@@ -245,7 +245,7 @@ class LaunchPlan {
   std::vector<Input> inputs_;
   std::vector<Buffer> buffers_;
   std::vector<Launch> launches_;
-  std::vector<ViewSource> shown_;                       // By view.
+  std::vector<ViewSource> shown_;                  // By view.
   std::vector<tenon_view> views_;                  // By view, without memory.
   std::vector<std::unique_ptr<int64_t[]>> words_;  // Their sizes and strides.
   std::vector<ElementBits> scalars_;

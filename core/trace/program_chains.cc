@@ -222,14 +222,15 @@ uint32_t LaunchPlan::Chains::Finder::partition(const Members& members) {
 }
 
 std::unique_ptr<const LaunchPlan::Chains> LaunchPlan::Chains::find(const LaunchPlan& program,
-                                                             int64_t small) {
+                                                                   int64_t small) {
   const Device& device = program.device_;
   const bool can_run = device.synchronous() && device.host_visible() &&
                        device.calls().run_tasks != run_sequentially &&
                        device.properties().compute_units > 1;
   int64_t duration_ns = 0;
   for (const Launch& launch : program.launches_) duration_ns += launch.duration_ns;
-  if (!can_run || duration_ns < kMinParallelNs || program.launches_.size() > kMaxLaunches) return nullptr;
+  if (!can_run || duration_ns < kMinParallelNs || program.launches_.size() > kMaxLaunches)
+    return nullptr;
   auto made = std::make_unique<Chains>();
   Finder(program, small, *made);
   return made->chains_.size() > 1 ? std::move(made) : nullptr;
@@ -350,7 +351,7 @@ void LaunchPlan::Chains::Call::find_wrong(uint32_t i, const tenon_error_record& 
 }
 
 bool LaunchPlan::Chains::run(const LaunchPlan& program, Scope& scope, Frame& frame,
-                          size_t commits) const {
+                             size_t commits) const {
   if (scope.is_profiled()) return false;
   const uint32_t number = n_calls_++ % kPeriod;
   const bool is_trial = number < kTrials;

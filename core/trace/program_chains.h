@@ -30,7 +30,7 @@ class LaunchPlan::Chains {
   struct Step {
     uint32_t launch = kNone;
     std::vector<uint32_t> chains;
-    uint32_t last = 0;        // Last launch of the step.
+    uint32_t last = 0;           // Last launch of the step.
     bool runs_as_tasks = false;  // Run the chains as tasks; otherwise only nested steps do.
   };
   using Chain = std::vector<Step>;

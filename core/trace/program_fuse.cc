@@ -238,7 +238,8 @@ std::vector<uint32_t>& LaunchPlan::LoopFuser::small_groups(const Ints& sizes) {
 }
 
 // The first such group that `own`, which shares no operands with it, can join.
-LaunchPlan::LoopFuser::Group* LaunchPlan::LoopFuser::find_small_group(uint32_t i, const Group& own) {
+LaunchPlan::LoopFuser::Group* LaunchPlan::LoopFuser::find_small_group(uint32_t i,
+                                                                      const Group& own) {
   for (const uint32_t number : small_groups(own.sizes)) {
     count_steps();
     Group& group = groups_[number];
@@ -323,8 +324,8 @@ bool LaunchPlan::LoopFuser::is_same_operand(uint32_t a, uint32_t b) const {
 
 // Adds a view unless an equal one is present; returns its index.
 uint32_t LaunchPlan::LoopFuser::add_read(std::vector<uint32_t>& reads, uint32_t k) const {
-  const auto at =
-      std::find_if(reads.begin(), reads.end(), [&](uint32_t other) { return is_same_operand(other, k); });
+  const auto at = std::find_if(reads.begin(), reads.end(),
+                               [&](uint32_t other) { return is_same_operand(other, k); });
   const auto number = static_cast<uint32_t>(at - reads.begin());
   if (at == reads.end()) reads.push_back(k);
   return number;

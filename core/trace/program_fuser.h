@@ -113,10 +113,10 @@ class LaunchPlan::LoopFuser {
   std::vector<uint32_t> writer_;     // By buffer: last launch so far that wrote it.
   std::vector<uint32_t> n_readers_;  // By buffer: number of launch views that read it.
   // By launch:
-  std::vector<bool> is_excluded_;    // A reduction or anchor excluded from fusion.
-  std::vector<uint32_t> reduced_;  // Mask of reduced axes; 0 if elementwise.
-  std::vector<uint32_t> stage_;    // Stage in its loop, if it is in a group.
-  std::vector<bool> is_per_row_elementwise_;   // Elementwise, with one element per row.
+  std::vector<bool> is_excluded_;             // A reduction or anchor excluded from fusion.
+  std::vector<uint32_t> reduced_;             // Mask of reduced axes; 0 if elementwise.
+  std::vector<uint32_t> stage_;               // Stage in its loop, if it is in a group.
+  std::vector<bool> is_per_row_elementwise_;  // Elementwise, with one element per row.
   std::vector<uint32_t> group_;
   std::vector<Group> groups_;
   size_t first_open_ = 0;  // All groups before this index are closed.

@@ -38,7 +38,9 @@ TEST_P(EpilogueFusion, FuseLaunchesBeforeTheAnchor) {
 }
 
 TEST_P(EpilogueFusion, LaunchProducersOfAnchorInputsSeparately) {
-  const LaunchPlan::Code code = [](TensorSpan in) { return Tensors{tanh(matmul(exp(in[0]), in[1]))}; };
+  const LaunchPlan::Code code = [](TensorSpan in) {
+    return Tensors{tanh(matmul(exp(in[0]), in[1]))};
+  };
   EXPECT_EQ(expect_same(code, {Dims{3, 4}, Dims{4, 5}}), 2u);
 }
 
@@ -58,7 +60,9 @@ TEST_P(EpilogueFusion, DoNotFuseRowsOrOtherShapes) {
     return Tensors{softmax(matmul(in[0], in[1]) + in[2], -1)};
   };
   EXPECT_EQ(expect_same(rows, {Dims{3, 4}, Dims{4, 5}, Dims{5}}), 2u);
-  const LaunchPlan::Code wider = [](TensorSpan in) { return Tensors{matmul(in[0], in[1]) + in[2]}; };
+  const LaunchPlan::Code wider = [](TensorSpan in) {
+    return Tensors{matmul(in[0], in[1]) + in[2]};
+  };
   EXPECT_EQ(expect_same(wider, {Dims{3, 4}, Dims{4, 5}, Dims{2, 3, 5}}), 2u);
   const LaunchPlan::Code turned = [](TensorSpan in) {
     return Tensors{tanh(transpose(matmul(in[0], in[1])))};

@@ -56,10 +56,11 @@ bool LaunchPlan::LoopFuser::is_broadcast_along(uint32_t k, uint32_t axes) const 
 }
 
 // The source of an external input that launch `i` reads by view `k`; added if it is new.
-LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, const Group& group, uint32_t i,
-                                                 uint32_t k) {
-  const bool per_row = view(k).strides_class != TENON_STRIDES_UNIFORM &&
-                       (is_per_row_elementwise_[i] || (reads.has_elements && is_broadcast_along(k, group.row_axes)));
+LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, const Group& group,
+                                                               uint32_t i, uint32_t k) {
+  const bool per_row =
+      view(k).strides_class != TENON_STRIDES_UNIFORM &&
+      (is_per_row_elementwise_[i] || (reads.has_elements && is_broadcast_along(k, group.row_axes)));
   const uint32_t own = view_in_loop(k, group, per_row);
   if (per_row) return {Source::Kind::kRows, add_read(reads.rows, own)};
   return {Source::Kind::kElements, add_read(reads.elements, own)};

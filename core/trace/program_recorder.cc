@@ -251,7 +251,7 @@ bool LaunchPlan::make_context_owned() const {
 }
 
 LaunchPlan::Recorded LaunchPlan::record(Scope& scope, Device& device, TensorSpan inputs,
-                                  const Code& code) {
+                                        const Code& code) {
   Recorded result;
   std::unique_ptr<LaunchPlan> program(new LaunchPlan(device));
   Recorder recorder(*program);

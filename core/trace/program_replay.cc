@@ -14,7 +14,8 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMinLaunches = 2;  // Minimum number of launches; replaying a single one saves nothing.
+constexpr size_t kMinLaunches =
+    2;  // Minimum number of launches; replaying a single one saves nothing.
 constexpr uint64_t kAlign = 64;  // Offsets of slots must stay the same modulo this.
 
 // Whether memory starts aligned, as the device's own allocations do. For imported memory only the
@@ -61,7 +62,7 @@ LaunchPlan::LaunchPlan(Device& device) : device_(device) {}
 LaunchPlan::~LaunchPlan() { delete free_frame_.load(); }
 
 std::unique_ptr<const LaunchPlan::Recording> LaunchPlan::make_recording(Scope& scope,
-                                                                  Frame& frame) const {
+                                                                        Frame& frame) const {
   show(frame);
   std::vector<tenon_recorded_operand> operands;
   for (const ViewSource& shown : shown_) {

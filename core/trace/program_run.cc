@@ -32,7 +32,7 @@ Ref<Storage> LaunchPlan::new_block() const {
 }
 
 LaunchPlan::Storages LaunchPlan::find_outputs(TensorSpan inputs, std::span<const uint8_t> spare,
-                                        size_t& commits) const {
+                                              size_t& commits) const {
   Storages made;
   auto reuse = reuses_.begin();
   for (uint32_t i = 0; i < output_bytes_.size(); ++i) {
@@ -96,7 +96,8 @@ std::unique_ptr<LaunchPlan::Frame> LaunchPlan::new_frame() const {
   return frame;
 }
 
-std::unique_ptr<LaunchPlan::Frame> LaunchPlan::begin(TensorSpan inputs, const Ref<Storage>& block) const {
+std::unique_ptr<LaunchPlan::Frame> LaunchPlan::begin(TensorSpan inputs,
+                                                     const Ref<Storage>& block) const {
   std::unique_ptr<Frame> frame(free_frame_.exchange(nullptr, std::memory_order_acquire));
   if (!frame) frame = new_frame();
   put_inputs(*frame, inputs, block);
@@ -351,7 +352,7 @@ bool LaunchPlan::continues(Scope& scope, const Output& go, const Storages& made)
 }
 
 Tensors LaunchPlan::repeat(Scope& scope, TensorSpan inputs, uint32_t go,
-                        std::span<const Carry> feedback, TripLimit& limit) const {
+                           std::span<const Carry> feedback, TripLimit& limit) const {
   const Ref<Storage> block = new_block();
   std::unique_ptr<Frame> first = begin(inputs, block);
   if (!first->other) first->other = new_frame();

@@ -17,12 +17,13 @@ using Doubles = std::vector<double>;
 class LaunchPlans : public testing::CoreTest {
  protected:
   std::unique_ptr<const LaunchPlan> record(const LaunchPlan::Code& code,
-                                        std::initializer_list<Tensor> inputs) {
+                                           std::initializer_list<Tensor> inputs) {
     LaunchPlan::Recorded recorded = LaunchPlan::record(scope(), device(), Tensors(inputs), code);
     first = std::move(recorded.outputs);
     return std::move(recorded.program);
   }
-  Tensors run(const std::unique_ptr<const LaunchPlan>& program, std::initializer_list<Tensor> inputs) {
+  Tensors run(const std::unique_ptr<const LaunchPlan>& program,
+              std::initializer_list<Tensor> inputs) {
     EXPECT_TRUE(program->serves(Tensors(inputs)));
     return program->run(scope(), Tensors(inputs));
   }

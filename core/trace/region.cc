@@ -113,8 +113,8 @@ Value add_reload(TracedBlock& block, Cell& cell, const Node& input) {
 
 // The block's input for a capture or state; adds an unused input if the block does not use it.
 template <class T>
-Node* input_for(const TracedBlock& block, const OrderedSet<T>& own, const std::vector<Node*>& inputs,
-                const T& x, const Tensor& operand) {
+Node* input_for(const TracedBlock& block, const OrderedSet<T>& own,
+                const std::vector<Node*>& inputs, const T& x, const Tensor& operand) {
   const size_t i = own.place_of(x);
   if (i < inputs.size()) return inputs[i];
   Device& device = *operand->storage->device;

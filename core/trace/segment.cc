@@ -48,7 +48,8 @@ void Segment::keep(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan
   auto at = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& form) {
     return !form.program && same(form.sizes, sizes);
   });
-  if (at == variants_.end() && variants_.size() < kMaxVariants) at = variants_.emplace(variants_.end());
+  if (at == variants_.end() && variants_.size() < kMaxVariants)
+    at = variants_.emplace(variants_.end());
   if (at == variants_.end()) at = std::min_element(variants_.begin(), variants_.end(), oldest);
   *at = {Sizes(sizes), std::move(program), true, uses_};
 }

@@ -26,7 +26,7 @@ class Segment {
   struct Variant {
     Sizes sizes;
     std::shared_ptr<const LaunchPlan> program;  // NULL until its sizes are repeated.
-    bool can_record = true;                  // Whether a plan can be recorded.
+    bool can_record = true;                     // Whether a plan can be recorded.
     uint64_t used = 0;
   };
   enum class Next : uint8_t { kRun, kRecord };

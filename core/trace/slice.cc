@@ -33,7 +33,7 @@ OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Siz
 }
 
 Subgraph::Subgraph(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
-             bool whole)
+                   bool whole)
     : graph_(graph) {
   count_steps(graph.n_slots());
   enum : uint8_t { kUnneeded, kNeeded, kGiven };
@@ -84,12 +84,14 @@ Subgraph::Subgraph(const Graph& graph, std::span<const Value> given, std::span<c
 void Subgraph::find_data_dependent_sizes(std::span<const Value> given) {
   const SizeTable& table = graph_.sizes();
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (const auto symbol = symbol_defined_by(graph_, *nodes_[i])) data_dependent_sizes_.push_back({*symbol, i, 0});
+    if (const auto symbol = symbol_defined_by(graph_, *nodes_[i]))
+      data_dependent_sizes_.push_back({*symbol, i, 0});
   }
   for (size_t i = 0; i < given.size(); ++i) {
     for (size_t axis = 0; axis < given[i].type().rank(); ++axis) {
       const auto symbol = table.symbol_of(given[i].type().shape[axis]);
-      if (symbol && table.is_data_dependent(*symbol)) sizes_of_inputs_.push_back({*symbol, i, axis});
+      if (symbol && table.is_data_dependent(*symbol))
+        sizes_of_inputs_.push_back({*symbol, i, axis});
     }
   }
 }
@@ -104,7 +106,7 @@ Sizes Subgraph::with_data_dependent_sizes(std::span<const Size> sizes, TensorSpa
 }
 
 void Subgraph::set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next,
-                       const std::vector<Tensor>& values) const {
+                                        const std::vector<Tensor>& values) const {
   for (; next < data_dependent_sizes_.size() && data_dependent_sizes_[next].place <= i; ++next) {
     if (data_dependent_sizes_[next].place != i) continue;
     const size_t symbol = data_dependent_sizes_[next].symbol;
@@ -176,13 +178,14 @@ void Subgraph::find_indices() {
     single_step_.passes.push_back(given_at[slot]);
     if (given_at[slot] != kNone) is_passed[given_at[slot]] = true;
   }
-  for (const uint32_t place : single_step_.reads) single_step_.may_reuse.push_back(!is_passed[place]);
+  for (const uint32_t place : single_step_.reads)
+    single_step_.may_reuse.push_back(!is_passed[place]);
   single_step_.reads_all = reads == given_;
   single_step_.gives_all = steps_[0].gives == wanted_;
 }
 
 void Subgraph::apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
-                       std::vector<Tensor>& values) const {
+                          std::vector<Tensor>& values) const {
   const Node& node = *nodes_[i];
   if (node.kind == NodeKind::kConstant) {
     values[node.first_slot] = node.constant;
@@ -213,7 +216,7 @@ void Subgraph::release(size_t begin, size_t end, std::vector<Tensor>& values) co
 
 // Runs the calls of a step one by one, on other tensors for its inputs.
 Tensors Subgraph::apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step,
-                           TensorSpan reads, std::vector<Tensor>& values) const {
+                              TensorSpan reads, std::vector<Tensor>& values) const {
   for (size_t i = 0; i < reads.size(); ++i) values[step.reads[i]] = reads[i];
   for (size_t i = step.begin; i < step.end; ++i) {
     apply_node(scope, sizes, i, values);
@@ -226,7 +229,7 @@ Tensors Subgraph::apply_nodes(Scope& scope, std::span<const Size> sizes, const S
 }
 
 void Subgraph::run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
-                        std::vector<Tensor>& values) const {
+                           std::vector<Tensor>& values) const {
   Tensors inputs;
   for (const uint32_t slot : step.reads) inputs.push_back(values[slot]);
   const auto code = [&](TensorSpan reads) {
@@ -241,7 +244,7 @@ void Subgraph::run_segment(Scope& scope, std::span<const Size> sizes, const Step
 }
 
 Tensors Subgraph::apply_single_step(Scope& scope, std::span<const Size> sizes, TensorSpan given,
-                           std::span<const uint8_t> spare) const {
+                                    std::span<const uint8_t> spare) const {
   const Step& step = steps_[0];
   const auto code = [&](TensorSpan reads) {
     std::vector<Tensor> values(graph_.n_slots());
@@ -276,8 +279,9 @@ Tensors Subgraph::apply_single_step(Scope& scope, std::span<const Size> sizes, T
 }
 
 bool Subgraph::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
-                   TripLimit& limit) const {
-  if (!has_single_step() || !sizes_of_inputs_.empty() || scope.innermost() || scope.recorder()) return false;
+                      TripLimit& limit) const {
+  if (!has_single_step() || !sizes_of_inputs_.empty() || scope.innermost() || scope.recorder())
+    return false;
   Tensors inputs;
   for (const uint32_t place : single_step_.reads) inputs.push_back(given[place]);
   const Step& step = steps_[0];
@@ -300,7 +304,7 @@ bool Subgraph::repeat(Scope& scope, std::span<const Size> sizes, Tensors& given,
 }
 
 Tensors Subgraph::apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
-                     std::span<const uint8_t> spare) const {
+                        std::span<const uint8_t> spare) const {
   Sizes all;
   if (!data_dependent_sizes_.empty() || !sizes_of_inputs_.empty()) {
     all = with_data_dependent_sizes(sizes, given);

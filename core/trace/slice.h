@@ -23,7 +23,7 @@ class Subgraph {
   // The graph must outlive the subgraph and not change. Fails if a wanted value depends on an input
   // that is not given. `whole` also includes dead calls.
   Subgraph(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
-        bool whole = false);
+           bool whole = false);
 
   // Applies the calls in the scope: they run, are recorded by tapes, or become part of another
   // trace. Repeated executions replay launch plans without dispatch. `sizes` holds the value of
@@ -65,20 +65,24 @@ class Subgraph {
   static constexpr uint32_t kNone = LaunchPlan::kNone;
 
   // Whether one step, with a device, is the whole subgraph.
-  bool has_single_step() const { return steps_.size() == 1 && steps_[0].segment && steps_[0].device; }
+  bool has_single_step() const {
+    return steps_.size() == 1 && steps_[0].segment && steps_[0].device;
+  }
   void split();
   void find_indices();
   void find_data_dependent_sizes(std::span<const Value> given);
   // Adds entries for data-dependent sizes, and sets those that follow from the given values.
   Sizes with_data_dependent_sizes(std::span<const Size> sizes, TensorSpan given) const;
-  // Sets the sizes that node i determines; `next` is the first entry of data_dependent_sizes_ not yet set.
-  void set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next, const std::vector<Tensor>& values) const;
+  // Sets the sizes that node i determines; `next` is the first entry of data_dependent_sizes_ not
+  // yet set.
+  void set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next,
+                                const std::vector<Tensor>& values) const;
   void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
                   std::vector<Tensor>& values) const;
   Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,
                       std::vector<Tensor>& values) const;
   Tensors apply_single_step(Scope& scope, std::span<const Size> sizes, TensorSpan given,
-                      std::span<const uint8_t> spare) const;
+                            std::span<const uint8_t> spare) const;
   void run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
                    std::vector<Tensor>& values) const;
   void release(size_t begin, size_t end, std::vector<Tensor>& values) const;
@@ -95,7 +99,7 @@ class Subgraph {
   // dead_[..dead_end_[i]] are the slots that no node after node i reads.
   std::vector<uint32_t> dead_, dead_end_;
   std::vector<Step> steps_;  // Cover all nodes, in order.
-  SingleStep single_step_;              // Set if has_single_step().
+  SingleStep single_step_;   // Set if has_single_step().
 };
 
 }  // namespace tenon

@@ -260,8 +260,8 @@ std::shared_ptr<const Derivative> Trace::derivative(Scope& scope, const Sizes& s
       return derivatives_.back().derivative;
     }
   }
-  auto made = std::make_shared<const Derivative>(scope, *graph_, sizes, by, from,
-                                                 Derivative::ResidualLimits{memory_budget_, forward});
+  auto made = std::make_shared<const Derivative>(
+      scope, *graph_, sizes, by, from, Derivative::ResidualLimits{memory_budget_, forward});
   std::lock_guard guard(mutex_);
   remember({made, nullptr});
   return made;

@@ -13,8 +13,8 @@ std::string name_of_input(std::span<const InputSpec> specs, size_t i) {
 }
 
 TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
-              TensorSpan examples, const Function::Body& body, const Statics& statics,
-              bool is_relaxed) {
+                 TensorSpan examples, const Function::Body& body, const Statics& statics,
+                 bool is_relaxed) {
   TracedBody out;
   Graph& graph = *out.graph;
   Tracer tracer(scope, graph, name);

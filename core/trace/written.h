@@ -38,8 +38,8 @@ struct TracedBody {
 
 // Traces the body of function `name`. `examples` are the inputs of the current call, or empty.
 TracedBody write(Scope& scope, std::string_view name, const std::vector<InputSpec>& specs,
-              TensorSpan examples, const Function::Body& body, const Statics& statics,
-              bool is_relaxed);
+                 TensorSpan examples, const Function::Body& body, const Statics& statics,
+                 bool is_relaxed);
 
 // Computes the initial values of variables that were created during tracing.
 void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan examples);

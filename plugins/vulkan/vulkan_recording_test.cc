@@ -126,7 +126,8 @@ TEST_P(VulkanRecording, ManyReplaysMayBeInFlight) {
 // A submission ends at a number of products, whichever launches they come from.
 TEST_P(VulkanRecording, LongReplaysAreSubmittedEarly) {
   const Queue stream(bench());
-  AddKernel add(bench().device(), capabilities_of(bench().device()).max_products_per_submission / 2);
+  AddKernel add(bench().device(),
+                capabilities_of(bench().device()).max_products_per_submission / 2);
   TwoAdds two(bench(), add);
   const Memory a(bench(), 4096), b(bench(), 4096), c(bench(), 4096);
   n_submitted = 0;

@@ -253,8 +253,9 @@ Tensors gradients_of(const Tape& tape, const Tensor& loss, std::span<const Train
 
 Case adam_step() {
   Numbers n(5);
-  const std::vector<TrainedVariable> all = {learned(n, "w1", {8, 16}, 0.4F), learned(n, "b1", {16}, 0.1F),
-                                    learned(n, "w2", {16, 3}, 0.4F)};
+  const std::vector<TrainedVariable> all = {learned(n, "w1", {8, 16}, 0.4F),
+                                            learned(n, "b1", {16}, 0.1F),
+                                            learned(n, "w2", {16, 3}, 0.4F)};
   const Variable step = weight("step", n.real({}, 0));
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
     const Tape tape;
@@ -282,7 +283,7 @@ Case adam_step() {
 Case momentum_step() {
   Numbers n(7);
   const std::vector<TrainedVariable> all = {learned(n, "filter", {4, 1, 3, 3}, 0.4F),
-                                    learned(n, "w", {4 * 4 * 4, 3}, 0.2F)};
+                                            learned(n, "w", {4 * 4 * 4, 3}, 0.2F)};
   const auto code = [=](std::span<const Tensor> in, const Statics&) -> Tensors {
     const Tape tape;
     Tensor x = relu(conv(in[0], all[0].value, {}, {.pads = {1, 1, 1, 1}}));

@@ -76,7 +76,7 @@ Tensor slice_at(const Tensor& x, int64_t axis, int64_t at) {
 
 // Iterates over the slices of each scanned input along its axis.
 Iterations scan_over(const NodeCall& n, const Graph& body, const Tensors& initial,
-                 const Tensors& scanned, const Ints& axes, const Ints& directions) {
+                     const Tensors& scanned, const Ints& axes, const Ints& directions) {
   Iterations rounds(body, initial, 0);
   const auto axis_of = [&](size_t k) {
     return require_axis(axes[k], scanned[k]->rank(), "scan_input_axes");
@@ -125,7 +125,7 @@ Tensors scan_batch(const NodeCall& n) {
   std::vector<Tensors> results(body.outputs.size());
   for (int64_t b = 0; b < batch; ++b) {
     const Iterations rounds = scan_over(n, body, of_element(inputs.carried, b),
-                                    of_element(inputs.scanned, b), axes, directions);
+                                        of_element(inputs.scanned, b), axes, directions);
     for (size_t i = 0; i < results.size(); ++i) {
       const size_t n_carried = rounds.carried.size();
       results[i].push_back(i < n_carried ? rounds.carried[i]
@@ -172,8 +172,8 @@ Tensors scan(const NodeCall& n) {
   if (is_traced()) return traced_scan(n, body, inputs);
   const size_t n_scanned = inputs.scanned.size();
   const Iterations rounds = scan_over(n, body, inputs.carried, inputs.scanned,
-                                  per_value_list(n, "scan_input_axes", n_scanned),
-                                  per_value_list(n, "scan_input_directions", n_scanned));
+                                      per_value_list(n, "scan_input_axes", n_scanned),
+                                      per_value_list(n, "scan_input_directions", n_scanned));
   const size_t n_collected = rounds.collected.size();
   const Ints axes = per_value_list(n, "scan_output_axes", n_collected);
   const Ints directions = per_value_list(n, "scan_output_directions", n_collected);

@@ -148,7 +148,8 @@ int64_t size_of_axis(const ResizeSpec& request, size_t i, int64_t from) {
 
 // Resizes the region that roi specifies in fractions of the input. Outside the input, the region
 // has the value of an attribute.
-Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request, const std::vector<double>& roi) {
+Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request,
+                        const std::vector<double>& roi) {
   const size_t n_axes = request.axes.size();
   require_code(request.mode == "linear", Code::kUnimplemented,
                "tf_crop_and_resize is known with mode linear alone, not {}", request.mode);
@@ -181,9 +182,9 @@ Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request, const std:
 // Repeats elements, or interpolates linearly, with asymmetric coordinates.
 Tensors upsample(const NodeCall& n) {
   ResizeSpec request = {.axes = all_axes(n.rank(0)),
-                     .mode = n.attr_text("mode", "nearest"),
-                     .transformation = "asymmetric",
-                     .nearest_mode = "floor"};
+                        .mode = n.attr_text("mode", "nearest"),
+                        .transformation = "asymmetric",
+                        .nearest_mode = "floor"};
   const std::vector<float> given = n.attr_floats("scales");
   set_scales(request, n.has(1) ? n.numbers(1) : std::vector<double>(given.begin(), given.end()));
   return resized(n, request, {});
@@ -192,9 +193,10 @@ Tensors upsample(const NodeCall& n) {
 Tensors resize(const NodeCall& n) {
   if (n.version() < 11) return upsample(n);
   const Tensor& x = n.in(0);
-  ResizeSpec request = {.mode = n.attr_text("mode", "nearest"),
-                     .transformation = n.attr_text("coordinate_transformation_mode", "half_pixel"),
-                     .nearest_mode = n.attr_text("nearest_mode", "round_prefer_floor")};
+  ResizeSpec request = {
+      .mode = n.attr_text("mode", "nearest"),
+      .transformation = n.attr_text("coordinate_transformation_mode", "half_pixel"),
+      .nearest_mode = n.attr_text("nearest_mode", "round_prefer_floor")};
   for (const int64_t axis : n.has_attr("axes") ? n.attr_ints("axes") : all_axes(x->rank())) {
     request.axes.push_back(require_axis(axis, x->rank(), "axes"));
   }

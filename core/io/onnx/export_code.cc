@@ -106,7 +106,7 @@ TensorTypes types_of_inputs(const tenon::Node& node) {
 // ---- graphs
 
 Texts GraphExporter::write(NodeWriter& w, const tenon::Graph& graph, Values values,
-                        std::span<const Value> outputs) {
+                           std::span<const Value> outputs) {
   values.resize(graph.n_slots());
   GraphState at{w, graph, values, std::vector<uint32_t>(graph.n_slots(), 0)};
   for (const Value& y : outputs) ++at.reads[y.slot()];

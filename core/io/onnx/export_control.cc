@@ -210,7 +210,7 @@ Texts GraphExporter::write_inside(NodeWriter& w, const Region& region, const Tex
 
 // Exports the regions from i on. The last region is the default.
 Texts GraphExporter::write_choice(NodeWriter& w, const tenon::Node& node, const std::string& which,
-                               const Texts& operands, size_t i) {
+                                  const Texts& operands, size_t i) {
   const Regions& regions = region_attrs(node.attrs.view()).regions;
   if (i + 1 == regions.size()) return write_inside(w, *regions[i], operands);
   const bool is_bool = node.inputs[0].type().dtype == DType::kBool;

@@ -116,8 +116,9 @@ std::string NodeWriter::part(const SizeTable::Part& part) {
 }
 
 bool NodeWriter::has_data_dependent(std::span<const Size> sizes) const {
-  return std::any_of(sizes.begin(), sizes.end(),
-                     [&](Size size) { return !body_.sizes.data_dependent_symbols_of(size).empty(); });
+  return std::any_of(sizes.begin(), sizes.end(), [&](Size size) {
+    return !body_.sizes.data_dependent_symbols_of(size).empty();
+  });
 }
 
 std::string NodeWriter::size(Size given) {

@@ -31,7 +31,8 @@ class ParseContext {
   bool is_in_function() const { return in_function_; }
   void count(const WireReader& fields) const {
     constexpr size_t kMaxParts = size_t{1} << 21;
-    if (++*parts_ > kMaxParts) fields.fail_here("is one part too many of a model, which may have 2^21");
+    if (++*parts_ > kMaxParts)
+      fields.fail_here("is one part too many of a model, which may have 2^21");
   }
 
  private:

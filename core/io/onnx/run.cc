@@ -176,14 +176,14 @@ class Run {
       inputs.push_back(name.empty() ? ModelValue() : find(name));
     }
     const Environment around = {[this](const Graph& graph, std::span<const ModelValue> given) {
-                             Tensors outputs;
-                             for (const ModelValue& y : Run(all_, graph, this)(given)) {
-                               outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));
-                             }
-                             return outputs;
-                           },
-                           [this](const std::string& name) { return find_any(name); },
-                           all_.settings.initial};
+                                  Tensors outputs;
+                                  for (const ModelValue& y : Run(all_, graph, this)(given)) {
+                                    outputs.push_back(y.tensor ? y.tensor : tensor_of(*y.known));
+                                  }
+                                  return outputs;
+                                },
+                                [this](const std::string& name) { return find_any(name); },
+                                all_.settings.initial};
     const int64_t version = std::max<int64_t>(version_of(all_.operator_sets, node.domain), 1);
     const NodeCall call(node, version, inputs, all_.given, around);
     ModelValues outputs;

@@ -14,7 +14,8 @@ constexpr Pass kPasses[] = {
     {"simplify", "what an identity says is an input becomes that", simplify},
     {"fold", "what depends on nothing is computed once", fold_constants},
     {"share", "equal calls are made once", eliminate_common_subexpressions},
-    {"drop", "calls that nothing needs are not made, even where they would fail", eliminate_dead_code},
+    {"drop", "calls that nothing needs are not made, even where they would fail",
+     eliminate_dead_code},
     {"fuse", "calls over the same elements are one launch", nullptr},  // program_fuse.cc
 };
 

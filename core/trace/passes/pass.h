@@ -37,7 +37,8 @@ bool is_disabled(Scope& scope, std::string_view name);
 std::shared_ptr<Graph> verify(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> eliminate_dead_code(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> simplify(Scope& scope, const Graph& graph, Tensors& constants);
-std::shared_ptr<Graph> eliminate_common_subexpressions(Scope& scope, const Graph& graph, Tensors& constants);
+std::shared_ptr<Graph> eliminate_common_subexpressions(Scope& scope, const Graph& graph,
+                                                       Tensors& constants);
 std::shared_ptr<Graph> fold_constants(Scope& scope, const Graph& graph, Tensors& constants);
 
 }  // namespace tenon

@@ -109,21 +109,23 @@ class FilterGradient {
       args.b_offsets = offsets_.data() + kb;
       args.add = add || kb > begin;
       T* c = to;
-      for_each_position({dw_.sizes[0], dw_.sizes[1], dw_.sizes[2] / joined_}, [&](const Spatial& tap) {
-        const T* from = planes + place(tap[0] * window_.dilations[0], tap[1] * window_.dilations[1],
-                                       tap[2] * window_.dilations[2]);
-        for (int64_t j = 0; j < width; j += nr) {
-          args.b = from + j;
-          args.n = std::min(nr, width - j);
-          for (int64_t m = 0; m < out_channels_; m += mr) {
-            args.a = packed + kb * m_padded + m * args.k;
-            args.c = c + m * row_ + j;
-            args.m = std::min(mr, out_channels_ - m);
-            tiles_.gathered(args);
-          }
-        }
-        c += width;
-      });
+      for_each_position(
+          {dw_.sizes[0], dw_.sizes[1], dw_.sizes[2] / joined_}, [&](const Spatial& tap) {
+            const T* from =
+                planes + place(tap[0] * window_.dilations[0], tap[1] * window_.dilations[1],
+                               tap[2] * window_.dilations[2]);
+            for (int64_t j = 0; j < width; j += nr) {
+              args.b = from + j;
+              args.n = std::min(nr, width - j);
+              for (int64_t m = 0; m < out_channels_; m += mr) {
+                args.a = packed + kb * m_padded + m * args.k;
+                args.c = c + m * row_ + j;
+                args.m = std::min(mr, out_channels_ - m);
+                tiles_.gathered(args);
+              }
+            }
+            c += width;
+          });
     }
   }
 

@@ -56,7 +56,7 @@ class Loop final : public tenon_sdk::Kernel {
   int64_t grain_ = 0;
   int64_t tile_ = kMaxTile;
   std::vector<SpanStep> steps_;
-  std::vector<ValueLocation> places_;              // One for each value.
+  std::vector<ValueLocation> places_;      // One for each value.
   std::vector<uint32_t> moving_, packed_;  // Values whose addresses change from tile to tile.
   WideRegisters wide_;
   uint32_t wide_starts_[kMaxSpanInputs + 1] = {};
@@ -88,9 +88,10 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
   };
   for (uint32_t i = 0; i < request.n_inputs(); ++i) {
     const tenon_operand& input = request.input(i);
-    const ValueLocation::Kind kind = input.strides == TENON_STRIDES_UNIFORM ? ValueLocation::Kind::kUniform
-                             : input.strides == TENON_STRIDES_DENSE ? ValueLocation::Kind::kDense
-                                                                    : ValueLocation::Kind::kPacked;
+    const ValueLocation::Kind kind =
+        input.strides == TENON_STRIDES_UNIFORM ? ValueLocation::Kind::kUniform
+        : input.strides == TENON_STRIDES_DENSE ? ValueLocation::Kind::kDense
+                                               : ValueLocation::Kind::kPacked;
     add(kind, input.dtype, i);
   }
   std::vector<size_t> last(request.n_values(), 0);
@@ -125,7 +126,8 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
     if (last[step.value] <= i) registers.give_back(result.number);  // It is never read.
   }
   for (uint32_t v = 0; v < places_.size(); ++v) {
-    if (places_[v].kind == ValueLocation::Kind::kDense || places_[v].kind == ValueLocation::Kind::kOutput) {
+    if (places_[v].kind == ValueLocation::Kind::kDense ||
+        places_[v].kind == ValueLocation::Kind::kOutput) {
       moving_.push_back(v);
     }
   }
@@ -134,8 +136,7 @@ void Loop::place(const tenon_sdk::LoopRequest& request) {
 
 void Loop::lay_out(const Registers& registers) {
   const size_t bytes = std::max<size_t>(1, registers.bytes_per_element());
-  tile_ =
-      std::min(kMaxTile, static_cast<int64_t>(kMemory / bytes) / kMinTile * kMinTile);
+  tile_ = std::min(kMaxTile, static_cast<int64_t>(kMemory / bytes) / kMinTile * kMinTile);
   const auto start = [&](uint32_t number) {
     return static_cast<uint32_t>(registers.start_of(number)) * static_cast<uint32_t>(tile_);
   };
@@ -156,7 +157,8 @@ bool Loop::may_alias(bool all) const {
       if (is_written && places_[step.inputs[k]].kind == ValueLocation::Kind::kDense) return false;
     }
     const ValueLocation& result = places_[step.value];
-    is_written = is_written || (result.kind == ValueLocation::Kind::kOutput && (all || result.number == 0));
+    is_written =
+        is_written || (result.kind == ValueLocation::Kind::kOutput && (all || result.number == 0));
   }
   return true;
 }

@@ -109,8 +109,8 @@ class RowLoop final : public tenon_sdk::Kernel {
   int64_t grain_ = 0;
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<const RowKernel>> reductions_;
-  std::vector<ValueLocation> places_;       // One for each value and each repeated copy.
-  std::vector<uint32_t> repeated_;  // The copy of each value; 0 if there is none.
+  std::vector<ValueLocation> places_;  // One for each value and each repeated copy.
+  std::vector<uint32_t> repeated_;     // The copy of each value; 0 if there is none.
   std::vector<uint32_t> packed_;
   Side sides_[2];  // Per element, and per row.
 };
@@ -251,7 +251,8 @@ bool RowLoop::may_alias(bool all) const {
       if (is_written && places_[v].kind == ValueLocation::Kind::kDense) return false;
     }
     const ValueLocation& result = places_[step.gives()];
-    is_written = is_written || (result.kind == ValueLocation::Kind::kOutput && (all || result.number == 0));
+    is_written =
+        is_written || (result.kind == ValueLocation::Kind::kOutput && (all || result.number == 0));
   }
   return true;
 }

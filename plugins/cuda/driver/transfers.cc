@@ -11,7 +11,9 @@ namespace {
 std::byte* host_of(const tenon_copy_location& place) {
   return static_cast<std::byte*>(place.host) + place.offset;
 }
-CUdeviceptr device_of(const tenon_copy_location& place) { return from_c(place.buffer).data + place.offset; }
+CUdeviceptr device_of(const tenon_copy_location& place) {
+  return from_c(place.buffer).data + place.offset;
+}
 
 }  // namespace
 

@@ -12,7 +12,8 @@ constexpr VkInstanceCreateFlags kEnumeratePortability = 1;
 
 // Multiplications per submission: a fraction of a second on the slowest device of each type with
 // these kernels. Discrete GPUs, GPUs that share the host's memory, and software drivers.
-constexpr uint64_t kProductsOfDiscrete = uint64_t{1} << 34, kProductsOfIntegrated = uint64_t{1} << 31,
+constexpr uint64_t kProductsOfDiscrete = uint64_t{1} << 34,
+                   kProductsOfIntegrated = uint64_t{1} << 31,
                    kProductsOfSoftware = uint64_t{1} << 26;
 
 uint64_t max_products_per_submission(VkPhysicalDeviceType type) {
@@ -180,7 +181,8 @@ tenon_error* Instance::find_devices() {
     Capabilities& capabilities = devices_.back().capabilities;
     if (options_.minimum) keep_minimum(capabilities);
     capabilities.runs_on_host = capabilities.is_software && !options_.gpu_ways;
-    capabilities.max_products_per_submission = max_products_per_submission(all[i].properties.deviceType);
+    capabilities.max_products_per_submission =
+        max_products_per_submission(all[i].properties.deviceType);
   }
   if (!devices_.empty()) return nullptr;
   return host_.error(TENON_INVALID_ARGUMENT, "vulkan: option device: no device is '" +

@@ -5,7 +5,7 @@
 namespace tenon_vulkan {
 
 CachedCommands::Key CachedCommands::key_of(const Driver& driver, uint32_t stream,
-                                       std::span<const SlotLocation> slots) {
+                                           std::span<const SlotLocation> slots) {
   const uint64_t most = driver.physical().capabilities.max_operand_bytes;
   Key key = {stream};
   for (const SlotLocation& slot : slots) {

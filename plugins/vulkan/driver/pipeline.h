@@ -56,7 +56,8 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   const Driver& driver_;
   const std::vector<uint32_t> spirv_;
   const Layout& layout_;
-  mutable std::atomic<Stage> stage_{Stage::kWanted};  // Changes under the mutex of PipelineCompiler.
+  mutable std::atomic<Stage> stage_{
+      Stage::kWanted};  // Changes under the mutex of PipelineCompiler.
   mutable VkPipeline handle_ = VK_NULL_HANDLE;
 };
 

@@ -116,12 +116,13 @@ std::shared_ptr<const Pipeline> Pipelines::keep(uint64_t hash, std::span<const u
   return kept;
 }
 
-// Evicts the least recently used unreferenced pipelines, down to kMaxUnreferenced: loops of released
-// programs leave theirs behind. The host releases a kernel only after its work has completed, so
-// none of these is in use.
+// Evicts the least recently used unreferenced pipelines, down to kMaxUnreferenced: loops of
+// released programs leave theirs behind. The host releases a kernel only after its work has
+// completed, so none of these is in use.
 void Pipelines::evict_unreferenced() {
   const auto is_unreferenced = [](const Entry& entry) { return entry.pipeline.use_count() == 1; };
-  auto n_unreferenced = static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), is_unreferenced));
+  auto n_unreferenced =
+      static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), is_unreferenced));
   for (auto each = entries_.begin(); n_unreferenced > kMaxUnreferenced;) {
     const Entries::iterator entry = each++;
     if (!is_unreferenced(*entry)) continue;

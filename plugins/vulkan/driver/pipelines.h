@@ -31,7 +31,8 @@ class Pipelines {
                    std::shared_ptr<const Pipeline>& pipeline);
   PipelineCompiler& makers() { return compiler_; }
 
-  // The number of pipelines. Unreferenced ones are evicted from time to time, down to kMaxUnreferenced.
+  // The number of pipelines. Unreferenced ones are evicted from time to time, down to
+  // kMaxUnreferenced.
   size_t count() const;
   static constexpr size_t kMaxUnreferenced = 256;
 

@@ -88,7 +88,7 @@ class Queue {
   Batch* last_ = nullptr;
   uint64_t last_number_ = 0;
   std::unique_ptr<Notice> notices_;  // By number.
-  Stream* delivering_ = nullptr;       // The stream whose notice is being delivered.
+  Stream* delivering_ = nullptr;     // The stream whose notice is being delivered.
   bool is_closing_ = false;
   bool is_polled_ = false;  // A thread polls the first batch, and retires it.
 

@@ -30,8 +30,10 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
 
 // Returns commands that are valid for the replay once their parameters are sent. NULL if there are
 // none, for example because the work is too long for one submission.
-std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording, const tenon_replay& replay) {
-  if (recording.n_products() > driver_.physical().capabilities.max_products_per_submission) return nullptr;
+std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
+                                                  const tenon_replay& replay) {
+  if (recording.n_products() > driver_.physical().capabilities.max_products_per_submission)
+    return nullptr;
   recording.find_slots(replay, slots_);
   CachedCommands::Key key = CachedCommands::key_of(driver_, serial_, slots_);
   std::shared_ptr<CachedCommands> kept = recording.find_kept(key);
@@ -53,8 +55,9 @@ std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording, const te
 
 // Recordings that are replayed often get shaders of their own, which coalesce small dispatches.
 // Threads create their pipelines; until then the old commands are used.
-std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording, const tenon_replay& replay,
-                                              const std::shared_ptr<CachedCommands>& kept) {
+std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording,
+                                                      const tenon_replay& replay,
+                                                      const std::shared_ptr<CachedCommands>& kept) {
   auto shorter = std::make_shared<CachedCommands>(device_, kept->key());
   if (tenon_error* error = encode_kept(recording, replay, *shorter, kept->next_at)) {
     driver_.host().release(error);
@@ -72,7 +75,7 @@ std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording, cons
 
 // `n_replays`: replays so far, which decide where a sequence pays off.
 tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay& replay,
-                               CachedCommands& kept, uint64_t n_replays) {
+                                 CachedCommands& kept, uint64_t n_replays) {
   const size_t n = recording.n_dispatches();
   uint64_t list_at = recording.parameter_bytes();
   if (tenon_error* error = kept.open(list_at + (n_replays > 0 ? Sequence::bytes_for(n) : 0))) {
@@ -117,7 +120,7 @@ tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay&
 // Nothing is encoded before its pipeline is created. Threads may create it at any time, so
 // `is_whole` and `sequences` record whether this call encoded it.
 tenon_error* Stream::encode_sequence(const Sequence& sequence, const ParameterLocation& list,
-                                   Commands& commands, CachedCommands& kept) {
+                                     Commands& commands, CachedCommands& kept) {
   PipelineRef pipeline;
   if (tenon_error* error = sequence.get_pipeline(device_, pipeline)) return error;
   if (driver_.options().sequences) {

@@ -113,11 +113,11 @@ class Stream final : public Encoder {
 
   std::shared_ptr<CachedCommands> find_kept(Recording& recording, const tenon_replay& replay);
   std::shared_ptr<CachedCommands> coalesce_kept(Recording& recording, const tenon_replay& replay,
-                                        const std::shared_ptr<CachedCommands>& kept);
-  tenon_error* encode_kept(const Recording& recording, const tenon_replay& replay, CachedCommands& kept,
-                         uint64_t n_replays);
+                                                const std::shared_ptr<CachedCommands>& kept);
+  tenon_error* encode_kept(const Recording& recording, const tenon_replay& replay,
+                           CachedCommands& kept, uint64_t n_replays);
   tenon_error* encode_sequence(const Sequence& sequence, const ParameterLocation& list,
-                             Commands& commands, CachedCommands& kept);
+                               Commands& commands, CachedCommands& kept);
   tenon_error* send_parameters(CachedCommands& kept);
   tenon_error* replay_one_by_one(const Recording& recording, const tenon_replay& replay);
 
@@ -148,7 +148,7 @@ class Stream final : public Encoder {
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
   std::vector<SlotLocation> slots_;  // Of the current replay.
-  struct {                        // The current launch.
+  struct {                           // The current launch.
     LaunchId id;
     const std::string* name = nullptr;  // NULL: a replay, whose pipelines are already named.
   } launching_;

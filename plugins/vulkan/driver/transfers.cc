@@ -8,9 +8,9 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{4} << 20;        // Bytes staged at once,
+constexpr uint64_t kPiece = uint64_t{4} << 20;            // Bytes staged at once,
 constexpr uint64_t kMaxStagedBytes = uint64_t{64} << 20;  // and in flight in all.
-constexpr uint64_t kScratch = uint64_t{16} << 20;     // To move bytes within a buffer.
+constexpr uint64_t kScratch = uint64_t{16} << 20;         // To move bytes within a buffer.
 constexpr uint64_t kFilledByHost = uint64_t{64} << 10;
 constexpr uint64_t kFilledAtOnce = uint64_t{1} << 20;
 constexpr size_t kMaxRegions = 64;

@@ -108,7 +108,8 @@ class Attention final : public Kernel {
     // Bounds the state that is kept between pieces to what a shader can bind.
     constexpr uint64_t kMaxGroups = 65535, kMaxKept = 4096;
     const uint64_t most = sizes.in_pieces() ? kMaxKept * sizeof(float) / element : kMaxGroups;
-    const uint64_t busy = capabilities_of(device_).max_products_per_submission / sizes.products_of_tile;
+    const uint64_t busy =
+        capabilities_of(device_).max_products_per_submission / sizes.products_of_tile;
     sizes.max_tiles = std::clamp<uint64_t>(busy, 1, most);
     return sizes;
   }

@@ -42,7 +42,7 @@ class ConvKernel : public ProductKernel {
   tenon_error* check(const tenon_launch& launch) const override {
     const PlaneLayout second(launch.inputs[1]), result(launch.outputs[0]);
     const bool is_counted = computes_filter() ? window_.is_counted(second.sizes, result.sizes)
-                                           : window_.is_counted(result.sizes, second.sizes);
+                                              : window_.is_counted(result.sizes, second.sizes);
     return is_counted ? nullptr : Window::error(device());
   }
 
@@ -54,8 +54,8 @@ class ConvKernel : public ProductKernel {
   }
 
   // The input element under a tap; zero in the padding.
-  Element input_under_tap(const Elements& x, const PlanesCode& planes, const WindowCode& window, U32 n,
-                    U32 channel, const Place& p, const Place& tap) const {
+  Element input_under_tap(const Elements& x, const PlanesCode& planes, const WindowCode& window,
+                          U32 n, U32 channel, const Place& p, const Place& tap) const {
     Code& code = *n.code;
     const WindowCode::Found found = window.find(p, tap, planes.sizes);
     const U32 place = select(found.is_there, planes.place(n, channel, found.place), code.u32(0));
@@ -108,8 +108,8 @@ class Conv final : public ConvKernel {
               .right =
                   [=, this](U32 k, U32 column) {
                     const PlanesCode::Split tap = w_planes.split(k), at = y_planes.split(column);
-                    return input_under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
-                                     tap.p);
+                    return input_under_tap(x, x_planes, window, at.plane, first_in + tap.plane,
+                                           at.p, tap.p);
                   },
               .store =
                   [=, this](U32 row, U32 column, const Element& sum) {
@@ -146,7 +146,8 @@ class Conv final : public ConvKernel {
   // Neighbouring columns are neighbouring positions if they are in one plane.
   VectorisedMatrices fours(const tenon_launch& launch) const override {
     const Operand y = operand_of(launch, launch.n_inputs);
-    return {.result = is_aligned_to_four(y, dtype_) && PlaneLayout(launch.outputs[0]).places() % 4 == 0};
+    return {.result =
+                is_aligned_to_four(y, dtype_) && PlaneLayout(launch.outputs[0]).places() % 4 == 0};
   }
 
   const bool has_bias_;
@@ -180,8 +181,8 @@ class ConvBackwardFilter final : public ConvKernel {
               .right =
                   [=, this](U32 k, U32 column) {
                     const PlanesCode::Split at = dy_planes.split(k), tap = dw_planes.split(column);
-                    return input_under_tap(x, x_planes, window, at.plane, first_in + tap.plane, at.p,
-                                     tap.p);
+                    return input_under_tap(x, x_planes, window, at.plane, first_in + tap.plane,
+                                           at.p, tap.p);
                   },
               .store =
                   [=, this](U32 row, U32 column, const Element& sum) {
@@ -207,8 +208,8 @@ class ConvBackwardFilter final : public ConvKernel {
   }
 
   VectorisedMatrices fours(const tenon_launch& launch) const override {
-    return {.result =
-                is_aligned_to_four(operand_of(launch, 2), dtype_) && sizes(launch).columns % 4 == 0};
+    return {.result = is_aligned_to_four(operand_of(launch, 2), dtype_) &&
+                      sizes(launch).columns % 4 == 0};
   }
 };
 

@@ -273,7 +273,8 @@ class ConvBackwardInput final : public ProductKernel {
     const bool has_one = std::all_of(axes_.begin(), axes_.end(),
                                      [](const PhaseAxis& axis) { return axis.n_phases == 1; });
     const bool is_vectorised = PlaneLayout(launch.outputs[0]).places() % 4 == 0;
-    return {.result = has_one && is_vectorised && is_aligned_to_four(operand_of(launch, 2), dtype_)};
+    return {.result =
+                has_one && is_vectorised && is_aligned_to_four(operand_of(launch, 2), dtype_)};
   }
 
   const int64_t n_groups_;

@@ -49,7 +49,8 @@ class Int8Matmul final : public Kernel {
     const auto n = static_cast<uint64_t>(tenon_sdk::count(launch.outputs[0]));
     const tenon_view& a = launch.inputs[0];
     const auto deep = static_cast<uint64_t>(a.sizes[a.rank - size_t{1}]);
-    const uint64_t most = capabilities_of(device_).max_products_per_submission / std::max<uint64_t>(deep, 1);
+    const uint64_t most =
+        capabilities_of(device_).max_products_per_submission / std::max<uint64_t>(deep, 1);
     const uint64_t at_once = std::clamp<uint64_t>(most, 1, std::max<uint64_t>(n, 1));
     for (uint64_t first = 0; first < n; first += at_once) {
       const uint64_t count = std::min(at_once, n - first);

@@ -48,8 +48,9 @@ class LoopCode {
   void write() {
     if (!by_four_) {
       const U32 n_steps = lanes_ == 1 ? n_ : (n_ + (lanes_ - 1)) / lanes_;
-      return code_.for_each(
-          n_steps, [&](U32 step) { compute_lanes(lanes_ == 1 ? step : step * lanes_, lanes_, false); });
+      return code_.for_each(n_steps, [&](U32 step) {
+        compute_lanes(lanes_ == 1 ? step : step * lanes_, lanes_, false);
+      });
     }
     code_.for_each(n_ >> 2, [&](U32 step) { compute_lanes(step << 2, lanes_, true); });
     if (operands_.has_axes()) return;  // Rows of a multiple of four leave no remainder.
@@ -120,8 +121,8 @@ class Loop final : public Kernel {
     const Axes axes(out.rank, out.sizes, kAllAxes, {strides.data(), strided_.size()});
     const bool is_vectorised = n >= kMany && can_vectorise({operands, n_operands()}, axes);
     const Pipeline* pipeline = nullptr;
-    tenon_error* error = pipelines_[is_vectorised ? 1 : 0].get(device_, n_operands(), &pipeline,
-                                                         [&] { return module(is_vectorised); });
+    tenon_error* error = pipelines_[is_vectorised ? 1 : 0].get(
+        device_, n_operands(), &pipeline, [&] { return module(is_vectorised); });
     if (error != nullptr) return error;
     Words words;
     push(words, n);

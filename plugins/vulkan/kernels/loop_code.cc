@@ -43,10 +43,10 @@ std::vector<LoopOperands::Values> LoopOperands::load(std::span<const U32> number
     const bool is_dense = strides == TENON_STRIDES_DENSE;
     const Values four = is_dense && is_vectorised ? memory_[v].load_four(numbers[0]) : Values();
     for (size_t lane = 0; lane < numbers.size(); ++lane) {
-      inputs[lane].push_back(is_strided  ? memory_[v].load(places[lane][n_strided])
-                             : !is_dense ? uniform_[v]
-                             : is_vectorised   ? four[lane]
-                                         : memory_[v].load(numbers[lane]));
+      inputs[lane].push_back(is_strided      ? memory_[v].load(places[lane][n_strided])
+                             : !is_dense     ? uniform_[v]
+                             : is_vectorised ? four[lane]
+                                             : memory_[v].load(numbers[lane]));
     }
     if (is_strided) ++n_strided;
   }

@@ -24,8 +24,8 @@ class LoopOperands {
                spirv::U32 axes);
 
   bool has_axes() const { return axes_.has_value(); }
-  // Loads the inputs of the elements with these linear indices. `is_vectorised`: four neighbours in a row
-  // of all axes, the first at a multiple of four.
+  // Loads the inputs of the elements with these linear indices. `is_vectorised`: four neighbours in
+  // a row of all axes, the first at a multiple of four.
   std::vector<Values> load(std::span<const spirv::U32> numbers, bool is_vectorised) const;
   const spirv::Elements& output(size_t i) const { return memory_[n_inputs_ + i]; }
 

@@ -123,7 +123,8 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
     lines.others.push(words);
     from.is_written = true;
     const Operand operands[] = {x, from};
-    error = encoder.dispatch({blocks, operands, words, groups_up_to_limit(static_cast<uint64_t>(n))});
+    error =
+        encoder.dispatch({blocks, operands, words, groups_up_to_limit(static_cast<uint64_t>(n))});
     if (error != nullptr) return error;
     run = kLocalSize;
   }

@@ -139,8 +139,7 @@ Prepared prepare_nonzero(const Request& request) {
   const tenon_dtype dtype = request.input(0).dtype;
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
   PipelineRef find, fill;
-  tenon_error* error =
-      make_pipeline(request.device(), find_nonzero(capabilities, dtype), 3, &find);
+  tenon_error* error = make_pipeline(request.device(), find_nonzero(capabilities, dtype), 3, &find);
   if (error == nullptr) error = make_pipeline(request.device(), fill_rest(capabilities), 2, &fill);
   if (error != nullptr) return {.error = error};
   return {.kernel = std::make_unique<Nonzero>(request.device(), attrs, find, fill),

@@ -97,17 +97,17 @@ struct PackedShape {
 // None if packing does not pay off on the device.
 std::optional<PackedShape> packed_shape(const Capabilities& capabilities);
 
-// Write a factor to operand `to`, which is written as vectors. `is_vectorised`: loads the factors as
-// vectors.
+// Write a factor to operand `to`, which is written as vectors. `is_vectorised`: loads the factors
+// as vectors.
 void write_packed_left(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
                        const PackedShape& shape, bool is_vectorised);
 void write_packed_right(spirv::Code& code, const FactorsOf& factors_of, uint32_t to,
                         const PackedShape& shape, bool is_vectorised);
 enum class Sums {
-  kWhole,   // Over all blocks of k.
+  kWhole,       // Over all blocks of k.
   kVectorised,  // The same, stored as vectors; only with texels.
-  kPartial  // Over a part of k. Adds the sums of earlier parts from one more operand, and
-            // stores the sums there unless the part is the last.
+  kPartial      // Over a part of k. Adds the sums of earlier parts from one more operand, and
+                // stores the sums there unless the part is the last.
 };
 // Computes the result from the packed factors, operands `left` and `left + 1`.
 void write_packed_product(spirv::Code& code, const FactorsOf& factors_of, uint32_t left,

@@ -37,7 +37,8 @@ Parts::Parts(const tenon_launch& launch, uint64_t bindable_bytes)
   }
   while (axis_ + 1 < rank_ && max_at_once(axis_) == 0) ++axis_;
   at_once_ = std::max<int64_t>(max_at_once(axis_), 1);
-  if (axis_ + 1 == rank_ && at_once_ > kPartAlignment) at_once_ = at_once_ / kPartAlignment * kPartAlignment;
+  if (axis_ + 1 == rank_ && at_once_ > kPartAlignment)
+    at_once_ = at_once_ / kPartAlignment * kPartAlignment;
   part_sizes_ = sizes_;
   std::fill_n(part_sizes_.begin(), axis_, 1);
   for (tenon_view& view : views_) {

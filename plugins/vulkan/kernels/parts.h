@@ -12,8 +12,8 @@ namespace tenon_vulkan {
 
 class Parts {
  public:
-  // All operands have the sizes of the outputs, which are dense. A binding holds `bindable_bytes` of an
-  // operand, at any offset.
+  // All operands have the sizes of the outputs, which are dense. A binding holds `bindable_bytes`
+  // of an operand, at any offset.
   Parts(const tenon_launch& launch, uint64_t bindable_bytes);
   Parts(const Parts&) = delete;
 

@@ -32,7 +32,8 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
       return tenon_sdk::refuse("has no room for such windows");
     }
   }
-  const bool returns_indices = request.n_outputs() > 1 && request.output(1).dtype != TENON_DTYPE_NONE;
+  const bool returns_indices =
+      request.n_outputs() > 1 && request.output(1).dtype != TENON_DTYPE_NONE;
   const uint32_t n_operands = returns_indices ? 3 : 2;
   const Reduction reduction(op, dtype);
   Code code(capabilities, {.n_operands = n_operands, .local_size = kLocalSize});
@@ -82,7 +83,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const uint64_t iterations =
       in_runs ? iterations_of_runs(false, n_taps) : iterations_of_places(taps);
   const auto fill = [window, taps, returns_indices, iterations](const tenon_launch& launch,
-                                                            Words& words) {
+                                                                Words& words) {
     const int64_t n = tenon_sdk::count(launch.outputs[0]);
     const PlaneLayout windows(launch.outputs[0]);
     push(words, n);

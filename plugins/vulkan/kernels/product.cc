@@ -108,8 +108,7 @@ std::optional<ProductKernel::Packing> ProductKernel::packing(const ProductSizes&
                      .tile_bytes = packed_->columns() * k_bytes};
   // Several matrices at a time; if not even one fits, some of its columns.
   const int64_t matrix_bytes = packing.left_bytes + packing.n_tiles * packing.tile_bytes;
-  packing.matrices_at_once =
-      std::clamp<int64_t>(kMaxPackedBytes / matrix_bytes, 1, sizes.matrices);
+  packing.matrices_at_once = std::clamp<int64_t>(kMaxPackedBytes / matrix_bytes, 1, sizes.matrices);
   packing.tiles_at_once = packing.n_tiles;
   if (matrix_bytes > kMaxPackedBytes) {
     const int64_t room = std::max<int64_t>(kMaxPackedBytes - packing.left_bytes, 0);
@@ -327,9 +326,9 @@ tenon_error* ProductKernel::pack(Encoder& encoder, Side side, std::vector<Operan
   const auto write = side == kLeft ? write_packed_left : write_packed_right;
   const uint32_t from = side == kLeft ? operands_.left : operands_.right;
   const Pipeline* pipeline = nullptr;
-  if (tenon_error* error =
-          get(pack_[side][is_vectorised], shape_of_packing(from, is_vectorised), pipeline,
-              [&](Code& code) { write(code, factors(code), n_operands_, *packed_, is_vectorised); })) {
+  if (tenon_error* error = get(
+          pack_[side][is_vectorised], shape_of_packing(from, is_vectorised), pipeline,
+          [&](Code& code) { write(code, factors(code), n_operands_, *packed_, is_vectorised); })) {
     return error;
   }
   only_read(operands);
@@ -344,9 +343,9 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
   const Pipeline* pipeline = nullptr;
   const uint32_t n = n_operands_;
   // Without texels an invocation has no neighbouring columns.
-  const Sums how = sums != nullptr                    ? Sums::kPartial
+  const Sums how = sums != nullptr                          ? Sums::kPartial
                    : is_vectorised && packed_->reads_texels ? Sums::kVectorised
-                                                      : Sums::kWhole;
+                                                            : Sums::kWhole;
   if (tenon_error* error = get(multiply_[static_cast<size_t>(how)],
                                {.n_operands = n + (how == Sums::kPartial ? 3 : 2),
                                 .local_size = packed_->lanes,

@@ -107,7 +107,8 @@ class ProductKernel : public Kernel, public ProductParameters {
                     const Words& words, bool is_vectorised) const;
   // `sums`: NULL if all of k is in one part.
   tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
-                        Operand right, const Operand* sums, const Words& words, bool is_vectorised) const;
+                        Operand right, const Operand* sums, const Words& words,
+                        bool is_vectorised) const;
 
   tenon_device_p* const device_;
   const Capabilities& capabilities_;

@@ -21,7 +21,7 @@ using spirv::Elements;
 using spirv::U32;
 
 constexpr int64_t kMaxWholeRow = 32768;  // Of rows; longer ones are cut into parts
-constexpr int64_t kPart = 16384;          // of this many elements.
+constexpr int64_t kPart = 16384;         // of this many elements.
 
 // The variant of a shader of this family.
 struct Pass {

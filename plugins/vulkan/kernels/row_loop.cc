@@ -145,8 +145,8 @@ class RowLoopCode {
   }
 
   void iterate_row(const std::vector<U32>& places, const std::vector<uint32_t>& reduced,
-                const std::vector<size_t>& numbers, const std::vector<uint32_t>& given,
-                Values& of_row) {
+                   const std::vector<size_t>& numbers, const std::vector<uint32_t>& given,
+                   Values& of_row) {
     std::vector<const Reduction*> reductions;
     for (const size_t number : numbers) reductions.push_back(reductions_[number].get());
     const U32 begin = by_groups_ ? code_.local_index() : code_.u32(0);
@@ -181,7 +181,8 @@ class RowLoopCode {
         for (const uint32_t input : instruction_of(value).inputs) {
           inputs.push_back(compute(input, places, within, of_element));
         }
-        of_element[value] = scalar_op(instruction_of(value).op, inputs, instruction_of(value).dtype);
+        of_element[value] =
+            scalar_op(instruction_of(value).op, inputs, instruction_of(value).dtype);
       }
     }
     return *of_element[value];

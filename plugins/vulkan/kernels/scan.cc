@@ -51,7 +51,7 @@ struct Scan {
 // The variant of a shader of this family.
 struct Pass {
   bool by_groups;      // A group processes a part of a line; otherwise an invocation a line.
-  bool reduces;    // Reduces each part to a partial result; otherwise scans.
+  bool reduces;        // Reduces each part to a partial result; otherwise scans.
   bool from_partials;  // Lines are partial results: an exclusive scan in place.
   bool has_before;     // The prefix of each part is an operand.
 };
@@ -384,7 +384,8 @@ class ScanKernel final : public Kernel {
     for (const int64_t word : {line.n, line.length, n_parts}) push(words, word);
     words.insert(words.end(), line.more.begin(), line.more.end());
     const auto n_lines = static_cast<uint64_t>(line.n), n_items = static_cast<uint64_t>(n_parts);
-    const auto groups = pass.by_groups ? groups_up_to_limit(n_lines * n_items) : groups_for(n_lines);
+    const auto groups =
+        pass.by_groups ? groups_up_to_limit(n_lines * n_items) : groups_for(n_lines);
     return encoder.dispatch({pipeline, operands, words, groups});
   }
 

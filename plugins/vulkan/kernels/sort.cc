@@ -37,8 +37,7 @@ Words keep(const Capabilities& capabilities, tenon_dtype dtype, const Kept& kept
   const AxesCode axes(code, code.u32(5), 2);
   code.for_each(code.parameter(0u), [&](U32 number) {
     const U32 line = number / n_kept, at = number - line * n_kept, first = line * length;
-    const U32 rank =
-        kept.in_index_order ? Elements(code, 2, TENON_UINT32).load(number).word() : at;
+    const U32 rank = kept.in_index_order ? Elements(code, 2, TENON_UINT32).load(number).word() : at;
     const U32 place = places.load(first + rank).word();
     const std::vector<U32> lines = axes.places(line);
     const U32 to = lines[1] + at * step;
@@ -106,7 +105,7 @@ class SortKernel final : public Kernel {
   // Sorts the first indices of each line, which are kept, in ascending order, at the end of the
   // workspace.
   tenon_error* sort_indices(Encoder& encoder, const tenon_launch& launch, const Operand& places,
-                           Operand* out_order) const {
+                            Operand* out_order) const {
     const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
     const int64_t n_kept = tenon_sdk::count(out), of_line = out.sizes[axis_];
     const int64_t n_lines = n_kept / of_line;

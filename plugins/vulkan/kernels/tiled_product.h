@@ -21,8 +21,7 @@ struct SplitK {
   int64_t n = 1, steps;
   int64_t at_once = 1;
 };
-SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
-                       const ProductSizes& sizes);
+SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide, const ProductSizes& sizes);
 
 enum class TileSize : uint8_t { kSmall, kLarge };
 

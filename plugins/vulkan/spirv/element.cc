@@ -262,7 +262,8 @@ void Elements::store_word(U32 index, std::span<const Element> elements, U32 n) c
 // Index of the vector that contains the first of four elements; of the word if elements are
 // smaller.
 U32 Elements::first_of_four(U32 index) const {
-  return (size_ >= 4 ? byte_offset_ >> 4 : first_word_) + (index >> (size_ == 1 || size_ == 4 ? 2 : 1));
+  return (size_ >= 4 ? byte_offset_ >> 4 : first_word_) +
+         (index >> (size_ == 1 || size_ == 4 ? 2 : 1));
 }
 
 std::vector<Element> Elements::load_four(U32 index) const {

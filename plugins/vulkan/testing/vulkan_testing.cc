@@ -370,7 +370,8 @@ PreparedKernel::PreparedKernel(const TestDevice& bench, uint32_t op, const void*
 PreparedKernel::PreparedKernel(const TestDevice& bench, const tenon_loop_request& request) {
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_string reason = {};
-  EXPECT_SUCCESS(TestDevice::calls().prepare_loop(bench.device(), &request, &handle_, &traits, &reason));
+  EXPECT_SUCCESS(
+      TestDevice::calls().prepare_loop(bench.device(), &request, &handle_, &traits, &reason));
 }
 
 const tenon_kernel* PreparedKernel::line_of(uint32_t op) {

@@ -61,7 +61,8 @@ template <class Then, class Else>
 requires std::is_invocable_v<const Then&> && std::is_invocable_v<const Else&>
 auto cond(const Input& predicate, const Then& then, const Else& otherwise) {
   const auto block = [](const auto& code) {
-    return Block([&code](std::span<const Tensor>) { return detail::call_with_tensors(code, {}, {}); });
+    return Block(
+        [&code](std::span<const Tensor>) { return detail::call_with_tensors(code, {}, {}); });
   };
   using Result = std::invoke_result_t<const Then&>;
   std::vector<Tensor> outputs = cond(predicate, block(then), block(otherwise));
@@ -163,9 +164,9 @@ struct ScanResult {
 
 // Iterates over the first axis of `xs`. The body takes the carried values, followed by one slice of
 // each of `xs`. It returns the next carried values, followed by the outputs to be stacked.
-inline ScanResult scan(const Block& body, std::span<const Tensor> initial, std::span<const Tensor> xs,
-                    bool reverse = false, LoopPolicy policy = LoopPolicy::stack,
-                    SourceLocation at = here()) {
+inline ScanResult scan(const Block& body, std::span<const Tensor> initial,
+                       std::span<const Tensor> xs, bool reverse = false,
+                       LoopPolicy policy = LoopPolicy::stack, SourceLocation at = here()) {
   tenon_scan_options options = TENON_SCAN_OPTIONS_DEFAULT;
   options.reverse = reverse;
   options.policy = static_cast<int32_t>(policy);

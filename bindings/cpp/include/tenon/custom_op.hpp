@@ -145,7 +145,7 @@ inline tenon_error* decompose_custom(void* payload, tenon_scope* scope, const vo
     const ScopeGuard in(scope);
     const CustomOp& op = custom_op(payload);
     set_outputs(op.decompose(share_all(inputs, n_inputs)), out_outputs, n_outputs, op.name,
-              "outputs");
+                "outputs");
   });
 }
 

@@ -145,7 +145,7 @@ inline Backward backward_of(const tenon_backward_args& args) {
 
 // Passes the results of a lambda to C. Throws unless there are exactly `count`.
 inline void set_outputs(const std::vector<Tensor>& made, tenon_tensor** out, size_t count,
-                      const std::string& who, const std::string& what) {
+                        const std::string& who, const std::string& what) {
   if (made.size() != count) {
     throw Error(Code::kInvalidArgument,
                 who + ": " + std::to_string(made.size()) + " " + what + " instead of " +
@@ -168,7 +168,7 @@ tenon_backward_function backward_function(const F& f) {
     return no_throw([&] {
       const ScopeGuard in(scope);
       set_outputs((*static_cast<const F*>(payload))(backward_of(*args)), out_grads, n_grads,
-                "custom_gradient", "gradients");
+                  "custom_gradient", "gradients");
     });
   };
   return function;

@@ -108,7 +108,8 @@ auto as_result(std::vector<Tensor> outputs) {
 
 // Calls f with all tensors of `in`. Throws if f does not take that many.
 template <size_t N = 0, class F>
-std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in, const Statics& statics) {
+std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in,
+                                      const Statics& statics) {
   constexpr size_t kMaxTensors = 16;
   if constexpr (takes<F, N>) {
     if (in.size() == N) {
