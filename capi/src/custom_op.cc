@@ -6,8 +6,8 @@
 #include "capi/src/backward.h"
 #include "capi/src/boundary.h"
 #include "core/base/error_object.h"
+#include "core/dispatch/callback_depth.h"
 #include "core/dispatch/dispatch.h"
-#include "core/dispatch/nesting.h"
 #include "core/trace/control.h"
 #include "core/trace/order.h"
 

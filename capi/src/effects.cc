@@ -4,7 +4,7 @@
 
 #include "capi/src/boundary.h"
 #include "capi/src/structs.h"
-#include "core/dispatch/nesting.h"
+#include "core/dispatch/callback_depth.h"
 
 using namespace tenon::capi;
 using tenon::Tensor;

@@ -4,8 +4,8 @@
 
 #include "capi/src/boundary.h"
 #include "capi/src/structs.h"
+#include "core/dispatch/callback_depth.h"
 #include "core/dispatch/dispatch.h"
-#include "core/dispatch/nesting.h"
 
 using namespace tenon::capi;
 using tenon::Ref;

@@ -45,13 +45,13 @@ static void drop_calls_that_nothing_needs(void) {
   }
   tenon_function_release(f);
 
-  CHECK_OK(tenon_context_set_pass(context(), tenon_str("drop"), false));
+  CHECK_OK(tenon_context_set_pass(context(), tenon_str("dce"), false));
   f = function_of(&code, NULL);
   for (int call = 0; call < 4; ++call) {
     CHECK_ERROR(in_the_end(tenon_function_call(scope(), f, inputs, 2, NULL, 0, &y, 1, NULL), &y),
                 TENON_OUT_OF_RANGE, "gather");
   }
-  CHECK_OK(tenon_context_set_pass(context(), tenon_str("drop"), true));
+  CHECK_OK(tenon_context_set_pass(context(), tenon_str("dce"), true));
   tenon_function_release(f);
   tenon_tensor_release(inputs[0]);
   tenon_tensor_release(inputs[1]);
@@ -87,10 +87,10 @@ static void give_the_same_each_alone(void) {
 }
 
 static void say_what_is_wrong(void) {
-  CHECK_ERROR(tenon_context_set_pass(NULL, tenon_str("drop"), true), TENON_INVALID_ARGUMENT,
+  CHECK_ERROR(tenon_context_set_pass(NULL, tenon_str("dce"), true), TENON_INVALID_ARGUMENT,
               "context");
   CHECK_ERROR(tenon_context_set_pass(context(), tenon_str("dorp"), true), TENON_NOT_FOUND,
-              "there is no pass dorp; there are verify, simplify, fold, share, drop, fuse");
+              "there is no pass dorp; there are verify, simplify, fold, cse, dce, fuse");
 }
 
 int main(void) {

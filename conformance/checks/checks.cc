@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "conformance/checks/check.h"
-#include "conformance/checks/right.h"
+#include "conformance/checks/valid_results.h"
 
 namespace tenon_kit {
 namespace {

@@ -252,7 +252,7 @@ Fault holds_donated(const Bench& bench, const Program& program) {
 // ---- dead calls
 
 // A gather with an index out of range whose result is unused. Eager code fails; a function
-// eliminates the call, unless the pass "drop" is off. This is the only difference allowed between
+// eliminates the call, unless the pass "dce" is off. This is the only difference allowed between
 // functions and eager code.
 uint64_t test_dead_calls(const Bench& bench) {
   const tenon::ScopeGuard in = on_device(bench);
@@ -283,7 +283,7 @@ uint64_t test_dead_calls(const Bench& bench) {
     const Fault fault = same_bits(read_all(bench, traced(inputs)), want);
     if (!fault.empty()) throw std::runtime_error(fmt::format("call {}: {}", call, fault));
   }
-  const PassesOff off({"drop"});
+  const PassesOff off({"dce"});
   const tenon::Function kept = as_function(code);
   for (int call = 1; call <= 4; ++call) {
     if (!fails([&] { return kept(inputs); })) {

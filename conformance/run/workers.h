@@ -21,8 +21,8 @@ struct Cell {
 };
 
 // The default memory limit of a child: twice what the check of 2^31 elements needs
-// (checks/many.cc), which also stops runaway allocations. 0 means no limit; used under sanitizers,
-// which map far more than they use.
+// (checks/large_tensors.cc), which also stops runaway allocations. 0 means no limit; used under
+// sanitizers, which map far more than they use.
 uint64_t default_memory_mib();
 
 struct WorkerOptions {

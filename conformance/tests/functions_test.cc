@@ -216,7 +216,7 @@ TEST(FunctionChecks, DisablePassesWhileInScope) {
     }
   };
   {
-    const PassesOff off({"drop"});
+    const PassesOff off({"dce"});
     EXPECT_TRUE(a_dead_gather_fails());
   }
   EXPECT_FALSE(a_dead_gather_fails());

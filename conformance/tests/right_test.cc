@@ -1,13 +1,12 @@
 // Tests which results other than the oracle's are valid, depending on the features that a device
 // declares.
 
-#include "conformance/checks/right.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "conformance/checks/valid_results.h"
 #include "conformance/tests/spoiled_ref.h"
 
 namespace tenon_kit {

@@ -1,5 +1,5 @@
 // Observes the launches of a scope, so that they can be replayed without dispatch
-// (core/trace/program.h).
+// (core/trace/launch_plan.h).
 
 #pragma once
 

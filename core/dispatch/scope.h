@@ -17,7 +17,7 @@
 #include "core/dispatch/context.h"
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/pending_work.h"
-#include "core/dispatch/repeat.h"
+#include "core/dispatch/repeated_calls.h"
 
 namespace tenon {
 

@@ -1,7 +1,7 @@
 // bincount: the number of occurrences of each integer.
 
+#include "core/ops/data_dependent_sizes.h"
 #include "core/ops/reduction.h"
-#include "core/ops/sized_by_data.h"
 
 namespace tenon::ops {
 namespace {

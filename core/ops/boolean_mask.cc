@@ -1,6 +1,6 @@
 // boolean_mask: the slices where a mask is true.
 
-#include "core/ops/sized_by_data.h"
+#include "core/ops/data_dependent_sizes.h"
 
 namespace tenon::ops {
 namespace {

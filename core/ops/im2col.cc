@@ -2,7 +2,7 @@
 // columns back into an image.
 
 #include "core/ops/conv_shape.h"
-#include "core/ops/traced_sizes.h"
+#include "core/ops/symbolic_sizes.h"
 
 namespace tenon::ops {
 namespace {

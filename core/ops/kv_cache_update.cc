@@ -2,7 +2,7 @@
 // has its own position.
 
 #include "core/ops/indexing.h"
-#include "core/ops/traced_sizes.h"
+#include "core/ops/symbolic_sizes.h"
 
 namespace tenon::ops {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/ops/sized_by_data.h"
+#include "core/ops/data_dependent_sizes.h"
 
 namespace tenon::ops {
 namespace {

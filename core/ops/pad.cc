@@ -1,7 +1,7 @@
 // pad: adds elements around a tensor, or crops its ends.
 
 #include "core/ops/indexing.h"
-#include "core/ops/traced_sizes.h"
+#include "core/ops/symbolic_sizes.h"
 
 namespace tenon::ops {
 namespace {

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "core/ops/traced_sizes.h"
+#include "core/ops/symbolic_sizes.h"
 
 namespace tenon::ops {
 

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "core/ops/sized_by_data.h"
-#include "core/ops/traced_sizes.h"
+#include "core/ops/data_dependent_sizes.h"
+#include "core/ops/symbolic_sizes.h"
 
 namespace tenon::ops {
 namespace {

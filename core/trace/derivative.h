@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/trace/checkpoints.h"
 #include "core/trace/executable.h"
+#include "core/trace/rematerialise.h"
 
 namespace tenon {
 

@@ -42,7 +42,7 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (is_optimised_.load(std::memory_order_relaxed)) return &optimised_;
   optimised_.constants.clear();  // A failed attempt may have left some.
   const SizeTable::Use use(graph_.sizes());
-  const bool is_whole = given_.size() == graph_.inputs().size() && is_disabled(scope, "drop");
+  const bool is_whole = given_.size() == graph_.inputs().size() && is_disabled(scope, "dce");
   const Subgraph all(graph_, given_, wanted_, is_whole);
   const std::shared_ptr<Graph> part = part_of(graph_, all.nodes(), given_, wanted_);
   optimised_.graph = tenon::optimised(scope, *part, optimised_.constants);

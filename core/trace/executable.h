@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/trace/slice.h"
+#include "core/trace/subgraph.h"
 
 namespace tenon {
 

@@ -6,15 +6,15 @@
 #include "core/base/error.h"
 #include "core/base/immortal.h"
 #include "core/base/search.h"
+#include "core/dispatch/callback_depth.h"
 #include "core/dispatch/dispatch.h"
-#include "core/dispatch/nesting.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
 #include "core/ops/formulas.h"
 #include "core/trace/control_ops.h"
 #include "core/trace/signatures.h"
 #include "core/trace/text.h"
-#include "core/trace/written.h"
+#include "core/trace/trace_body.h"
 
 namespace tenon {
 namespace {

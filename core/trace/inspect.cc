@@ -7,7 +7,7 @@
 #include "core/dispatch/explain.h"
 #include "core/dispatch/operands.h"
 #include "core/trace/region.h"
-#include "core/trace/slice.h"
+#include "core/trace/subgraph.h"
 #include "core/trace/text.h"
 
 namespace tenon {

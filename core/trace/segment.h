@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/trace/program.h"
+#include "core/trace/launch_plan.h"
 
 namespace tenon {
 

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ops/traced_sizes.h"
+#include "core/ops/symbolic_sizes.h"
 #include "core/trace/control_ops.h"
 #include "core/trace/tracer.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/trace/written.h"
+#include "core/trace/trace_body.h"
 
 namespace tenon {
 namespace {

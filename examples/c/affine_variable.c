@@ -2,7 +2,7 @@
  * its first call. When the code is traced, everything that depends only on constants is computed
  * once. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 typedef struct affine {
   int runs;

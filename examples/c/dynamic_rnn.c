@@ -1,7 +1,7 @@
 /* A recurrent network over a sequence of any length: a loop over the steps, which collects its
  * outputs in a list of tensors. One trace serves every length. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 enum { kInputs = 2, kHidden = 2 };
 

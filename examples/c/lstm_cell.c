@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 enum { kInputs = 2, kHidden = 2, kIn = 0, kH = 1, kC = 2, kWeights = 3 };
 

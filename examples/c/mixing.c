@@ -1,7 +1,7 @@
 /* Mixes eager code and functions. An eager loop, which C ends depending on a value, calls a
  * function and its gradient. That function calls another one, which is traced into it. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 /* The distances of points from a line: w x - y. */
 CODE(distances) {

@@ -1,7 +1,7 @@
 /* A function may create variables in its first call only. Creating one in every call is an error
  * in the first call, because each trace would contain another variable. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 /* Creates a variable in every call. */
 CODE(wrong) {

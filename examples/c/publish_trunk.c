@@ -1,7 +1,7 @@
 /* Saves a model with two heads on one trunk, and loads it. Then saves the loaded trunk alone,
  * with only the variables that it uses. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 typedef struct model {
   tenon_variable *trunk, *price, *age;

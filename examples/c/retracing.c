@@ -1,7 +1,7 @@
 /* When a function is traced: for each dtype and each value of a static argument, but not for
  * each value of a tensor or scalar. If functions run eagerly, the code runs in every call. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 /* in[0], multiplied by the static argument if there is one. */
 CODE(scaled) {

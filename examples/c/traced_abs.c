@@ -1,7 +1,7 @@
 /* The absolute value, with a branch on a value. tenon_cond() makes the branch part of the trace,
  * which then serves both calls; a C `if` would select one side for all calls. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 BLOCK(as_it_is) {
   (void)in, (void)n_in, (void)max_out;

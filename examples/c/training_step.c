@@ -1,7 +1,7 @@
 /* A training step as one function: the loss, its gradients by a tape inside the function, and
  * the optimizer's update of the variables. Fits y = w x + b to four points in a thousand calls. */
 
-#include "examples/c/both_ways.h"
+#include "examples/c/eager_and_traced.h"
 
 typedef struct model {
   tenon_variable *w, *b;

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "examples/cpp/both_ways.hpp"
+#include "examples/cpp/eager_and_traced.hpp"
 
 using namespace tenon;
 

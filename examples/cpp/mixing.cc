@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "examples/cpp/both_ways.hpp"
+#include "examples/cpp/eager_and_traced.hpp"
 
 using namespace tenon;
 

@@ -1,7 +1,7 @@
 // When a function is traced: for each dtype and each value of a static argument, but not for each
 // value of a tensor or scalar. If functions run eagerly, the code runs in every call.
 
-#include "examples/cpp/both_ways.hpp"
+#include "examples/cpp/eager_and_traced.hpp"
 
 using namespace tenon;
 

@@ -1,7 +1,7 @@
 // Computes x + 0 + 1 + ... + 999 by a loop of a thousand iterations with one addition each. When
 // traced, the loop is one node of the trace and runs entirely in the core.
 
-#include "examples/cpp/both_ways.hpp"
+#include "examples/cpp/eager_and_traced.hpp"
 
 using namespace tenon;
 

@@ -1,7 +1,7 @@
 // The absolute value, with a branch on a value. cond() makes the branch part of the trace, which
 // then serves both calls; a C++ `if` would select one side for all calls.
 
-#include "examples/cpp/both_ways.hpp"
+#include "examples/cpp/eager_and_traced.hpp"
 
 using namespace tenon;
 

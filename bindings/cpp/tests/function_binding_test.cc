@@ -178,8 +178,8 @@ TEST(Functions, RunPassesThatCanBeDisabled) {
     EXPECT_FALSE(pass.summary.empty());
   }
   EXPECT_EQ(names, "verify simplify fold share drop fuse ");
-  set_pass("drop", false);
-  set_pass("drop", true);
+  set_pass("dce", false);
+  set_pass("dce", true);
   EXPECT_THROW(set_pass("dorp", true), Error);
 }
 

@@ -3,7 +3,7 @@
  * The first pass, "verify", checks the graph; any failure is a bug in Tenon. The other passes
  * reduce work and keep results bitwise equal: common subexpressions are computed once, dead calls
  * are eliminated, and calls over the same elements are fused. One difference is possible: a dead
- * call that would fail is eliminated ("drop").
+ * call that would fail is eliminated ("dce").
  *
  * All passes are enabled by default. Disabling a pass helps to find out what it does; it affects
  * only graphs that have not run yet.

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/io/onnx/export_code.h"
+#include "core/io/onnx/graph_exporter.h"
 #include "core/ops/formulas.h"
 #include "core/trace/lists.h"
 #include "core/trace/order.h"

@@ -5,8 +5,8 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
-#include "core/io/onnx/export_code.h"
-#include "core/trace/slice.h"
+#include "core/io/onnx/graph_exporter.h"
+#include "core/trace/subgraph.h"
 #include "core/trace/text.h"
 #include "core/trace/tracer.h"
 

@@ -18,7 +18,7 @@
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
 #include "core/trace/region.h"
-#include "core/trace/slice.h"
+#include "core/trace/subgraph.h"
 
 namespace tenon {
 namespace {

@@ -9,14 +9,16 @@ namespace tenon {
 namespace {
 
 constexpr Pass kPasses[] = {
-    {"verify", "what the code says of itself is checked, before the others and behind them",
-     verify},
-    {"simplify", "what an identity says is an input becomes that", simplify},
-    {"fold", "what depends on nothing is computed once", fold_constants},
-    {"share", "equal calls are made once", eliminate_common_subexpressions},
-    {"drop", "calls that nothing needs are not made, even where they would fail",
+    {"verify", "Checks that the graph is well-formed, before and after the other passes.", verify},
+    {"simplify", "Replaces calls that are identities, such as x + 0, by their input.", simplify},
+    {"fold", "Computes calls whose inputs are all constants once, when it runs.", fold_constants},
+    {"cse", "Merges equal calls (common subexpression elimination).",
+     eliminate_common_subexpressions},
+    {"dce",
+     "Removes calls whose results are unused, even if they would fail (dead-code elimination).",
      eliminate_dead_code},
-    {"fuse", "calls over the same elements are one launch", nullptr},  // program_fuse.cc
+    {"fuse", "Merges elementwise calls and row reductions over the same elements into one launch.",
+     nullptr},  // loop_groups.cc
 };
 
 }  // namespace

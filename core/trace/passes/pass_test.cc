@@ -98,27 +98,27 @@ TEST_F(Passes, VerifyChecksARegionOnce) {
 }
 
 TEST_F(Passes, DropRemovesOnlyDeadCalls) {
-  expect({"drop"}, "(x: f32[2], i: i64[1]) { a = exp(x) b = gather(a, i) c = neg(a) return c }",
+  expect({"dce"}, "(x: f32[2], i: i64[1]) { a = exp(x) b = gather(a, i) c = neg(a) return c }",
          "(x: f32[2], i: i64[1]) { a = exp(x) c = neg(a) return c }");
-  expect_unchanged("drop", "(x: f32[2]) { a, b = split(x, num_outputs=2) return b }");
+  expect_unchanged("dce", "(x: f32[2]) { a, b = split(x, num_outputs=2) return b }");
 }
 
 TEST_F(Passes, ShareMergesEqualCalls) {
-  expect({"share"},
+  expect({"cse"},
          "(x: f32[2]) { a = exp(x) b = exp(x) c = add(a, b) d = add(b, a) e = mul(c, d) return e }",
          "(x: f32[2]) { a = exp(x) c = add(a, a) e = mul(c, c) return e }");
 }
 
 TEST_F(Passes, ShareDistinguishesAttributesAndScalars) {
-  expect_unchanged("share",
+  expect_unchanged("cse",
                    "(x: f32[2,2]) { a = sum(x, axes=[0]) b = sum(x, axes=[1]) c = mul(a, b) "
                    "return c }");
-  expect_unchanged("share",
+  expect_unchanged("cse",
                    "(x: f32[2]) { a = div(x, 0.0) b = div(x, -0.0) c = div(x, 0) return a, b, c }");
 }
 
 TEST_F(Passes, ShareKeepsCallsWithDifferentStates) {
-  expect_unchanged("share",
+  expect_unchanged("cse",
                    "(g: state u32[6]) { a, h = random_uniform(g, shape=[2]) "
                    "b, i = random_uniform(h, shape=[2]) return i, a, b }");
 }
@@ -130,7 +130,7 @@ TEST_F(Passes, SimplifyAppliesIdentities) {
         "broadcast_to(x, shape=[2,3])", "transpose(x, perm=[0,1])", "transpose(transpose(x))"}) {
     SCOPED_TRACE(call);
     const std::string text = std::string("(x: f32[2,3]) { y = exp(") + call + ") return y }";
-    expect({"simplify", "drop"}, text, "(x: f32[2,3]) { y = exp(x) return y }");
+    expect({"simplify", "dce"}, text, "(x: f32[2,3]) { y = exp(x) return y }");
   }
 }
 
@@ -151,13 +151,13 @@ TEST_F(Passes, SimplifyRemovesIntegerZeros) {
 }
 
 TEST_F(Passes, SimplifyMergesReshapes) {
-  expect({"simplify", "drop"},
+  expect({"simplify", "dce"},
          "(x: f32[4,3]) { a = reshape(x, shape=[12]) b = reshape(a, shape=[6,-1]) return b }",
          "(x: f32[4,3]) { b = reshape(x, shape=[6,-1]) return b }");
 }
 
 TEST_F(Passes, FoldComputesConstantCalls) {
-  expect({"fold", "drop"},
+  expect({"fold", "dce"},
          "(x: f32[3]) { a = fill(2.0, shape=[3]) b = exp(a) c = mul(x, b) return c }",
          "(x: f32[3], e: capture f32[3]) { c = mul(x, e) return c }");
   ASSERT_EQ(constants.size(), 1u);
@@ -219,7 +219,7 @@ TEST_F(Passes, FoldStoresAtMostItsBound) {
 
 // Intermediate values of a composite may be far larger than its result.
 TEST_F(Passes, FoldKeepsCompositesWithLargeIntermediates) {
-  expect({"fold", "drop"},
+  expect({"fold", "dce"},
          "() { c = fill(1.0, shape=[1,1,1]) y = lp_pool(c, kernel_shape=[2000001], "
          "pads=[1000000,1000000]) return y }",
          "(c: capture f32[1,1,1]) { y = lp_pool(c, kernel_shape=[2000001], "

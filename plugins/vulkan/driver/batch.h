@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/vulkan/driver/kept_commands.h"
+#include "plugins/vulkan/driver/cached_commands.h"
 #include "plugins/vulkan/driver/memory.h"
 #include "plugins/vulkan/driver/ring.h"
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plugins/vulkan/driver/pipeline_makers.h"
+#include "plugins/vulkan/driver/pipeline_compiler.h"
 
 namespace tenon_vulkan {
 

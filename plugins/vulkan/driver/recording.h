@@ -10,8 +10,8 @@
 #include <mutex>
 #include <vector>
 
+#include "plugins/vulkan/driver/cached_commands.h"
 #include "plugins/vulkan/driver/commands.h"
-#include "plugins/vulkan/driver/kept_commands.h"
 #include "plugins/vulkan/encoder.h"
 
 namespace tenon_vulkan {

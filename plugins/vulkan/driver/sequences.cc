@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "plugins/vulkan/driver/cached_commands.h"
 #include "plugins/vulkan/driver/device.h"
-#include "plugins/vulkan/driver/kept_commands.h"
 #include "plugins/vulkan/spirv/sequence.h"
 
 namespace tenon_vulkan {

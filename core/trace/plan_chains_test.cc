@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/testing/counted_plugin.h"
 #include "core/testing/test.h"
-#include "core/trace/program.h"
+#include "core/trace/launch_plan.h"
 
 namespace tenon {
 namespace {

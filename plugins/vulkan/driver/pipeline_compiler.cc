@@ -1,4 +1,4 @@
-#include "plugins/vulkan/driver/pipeline_makers.h"
+#include "plugins/vulkan/driver/pipeline_compiler.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "core/trace/checkpoints.h"
+#include "core/trace/rematerialise.h"
 
 #include <algorithm>
 #include <optional>

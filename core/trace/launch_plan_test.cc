@@ -1,4 +1,4 @@
-#include "core/trace/program.h"
+#include "core/trace/launch_plan.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // Intermediate values that only the group reads need no memory. A loop may be the epilogue of an
 // anchor kernel such as a matmul.
 //
-// program_fuse.cc groups launches, program_loops.cc builds the loops. Both take O(n) time for n
+// loop_groups.cc groups launches, loop_builder.cc builds the loops. Both take O(n) time for n
 // launches: groups have at most kMaxInstructions members, a launch without shared operands is
 // compared with at most kMaxSmallGroups groups, and grouping runs at most kMaxRounds times.
 
@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/trace/program_chains.h"
+#include "core/trace/plan_chains.h"
 
 namespace tenon {
 

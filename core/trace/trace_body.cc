@@ -1,4 +1,4 @@
-#include "core/trace/written.h"
+#include "core/trace/trace_body.h"
 
 #include <map>
 

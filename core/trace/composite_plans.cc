@@ -6,8 +6,8 @@
 #include "core/dispatch/composites.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/formulas.h"
+#include "core/trace/launch_plan.h"
 #include "core/trace/passes/pass.h"
-#include "core/trace/program.h"
 
 namespace tenon {
 namespace {

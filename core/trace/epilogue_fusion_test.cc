@@ -1,6 +1,6 @@
 // Epilogue fusion: a matmul and the elementwise work on its result run as one launch.
 
-#include "core/testing/programs.h"
+#include "core/testing/launch_plans.h"
 
 namespace tenon {
 namespace {

@@ -1,6 +1,6 @@
 // Row fusion: reductions over rows and the launches that read them run as one launch.
 
-#include "core/testing/programs.h"
+#include "core/testing/launch_plans.h"
 
 namespace tenon {
 namespace {

@@ -1,4 +1,4 @@
-/* both_ways.h - runs code eagerly and as a function: run_both_ways() calls an example twice,
+/* eager_and_traced.h - runs code eagerly and as a function: run_both_ways() calls an example twice,
  * first in a context that runs functions eagerly, then in one that traces them. */
 
 #ifndef EXAMPLES_BOTH_WAYS_H_

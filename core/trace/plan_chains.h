@@ -1,10 +1,10 @@
-// Inter-op parallelism: independent chains of launches that run in parallel (program_chains.cc).
+// Inter-op parallelism: independent chains of launches that run in parallel (plan_chains.cc).
 
 #pragma once
 
 #include <bitset>
 
-#include "core/trace/program.h"
+#include "core/trace/launch_plan.h"
 
 namespace tenon {
 

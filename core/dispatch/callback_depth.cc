@@ -1,4 +1,4 @@
-#include "core/dispatch/nesting.h"
+#include "core/dispatch/callback_depth.h"
 
 #include "core/base/error.h"
 

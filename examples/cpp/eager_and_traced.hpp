@@ -1,5 +1,5 @@
-// both_ways.hpp - runs code eagerly and as a function: run_both_ways() calls an example twice,
-// first in a context that runs functions eagerly, then in one that traces them.
+// eager_and_traced.hpp - runs code eagerly and as a function: run_both_ways() calls an example
+// twice, first in a context that runs functions eagerly, then in one that traces them.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "core/dispatch/repeat.h"
+#include "core/dispatch/repeated_calls.h"
 
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"

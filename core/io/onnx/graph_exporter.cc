@@ -1,6 +1,6 @@
 // Exports calls: as nodes, as functions, or as their decomposition.
 
-#include "core/io/onnx/export_code.h"
+#include "core/io/onnx/graph_exporter.h"
 
 #include <fmt/format.h>
 

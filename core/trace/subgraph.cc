@@ -1,4 +1,4 @@
-#include "core/trace/slice.h"
+#include "core/trace/subgraph.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "conformance/checks/right.h"
+#include "conformance/checks/valid_results.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 // contain chains between them. Whether parallel execution pays is measured: trial calls alternate
 // between both ways, and later calls use the faster one.
 
-#include "core/trace/program_chains.h"
+#include "core/trace/plan_chains.h"
 
 #include <algorithm>
 #include <chrono>

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/base/work_steps.h"
-#include "core/trace/program_chains.h"
+#include "core/trace/plan_chains.h"
 
 namespace tenon {
 namespace {

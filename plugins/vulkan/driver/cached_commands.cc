@@ -1,4 +1,4 @@
-#include "plugins/vulkan/driver/kept_commands.h"
+#include "plugins/vulkan/driver/cached_commands.h"
 
 #include "plugins/vulkan/driver/device.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/device/plugin_library.h"
-#include "core/trace/program_chains.h"
+#include "core/trace/plan_chains.h"
 
 namespace tenon {
 namespace {

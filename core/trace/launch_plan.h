@@ -7,8 +7,8 @@
 // On an asynchronous device the launches are enqueued, or replayed as one recording if the device
 // supports that. Several threads may run one plan at the same time.
 //
-// program_recorder.cc records plans, program_fuse.cc and program_loops.cc fuse launches, program.cc
-// plans the memory, and program_run.cc and program_replay.cc run plans.
+// plan_recorder.cc records plans, loop_groups.cc and loop_builder.cc fuse launches, plan_memory.cc
+// plans the memory, and plan_run.cc and plan_replay.cc run plans.
 
 #pragma once
 
@@ -178,9 +178,9 @@ class LaunchPlan {
     }
   };
 
-  // The device's recording of the launches (program_replay.cc).
+  // The device's recording of the launches (plan_replay.cc).
   class Recording;
-  // Independent chains that run in parallel (program_chains.h).
+  // Independent chains that run in parallel (plan_chains.h).
   class Chains;
 
   explicit LaunchPlan(Device& device);

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/launch.h"
-#include "core/trace/program_chains.h"
+#include "core/trace/plan_chains.h"
 
 namespace tenon {
 

@@ -8,8 +8,8 @@
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
 #include "core/ops/formulas.h"
+#include "core/trace/launch_plan.h"
 #include "core/trace/passes/pass.h"
-#include "core/trace/program.h"
 
 namespace tenon {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "core/base/work_steps.h"
 #include "core/ops/formulas.h"
-#include "core/trace/program_fuser.h"
+#include "core/trace/loop_fuser.h"
 
 namespace tenon {
 namespace {
