@@ -107,7 +107,7 @@ static tenon_error* gradient_of_leaky_relu(tenon_tensor* x, int i, tenon_tensor*
   return error;
 }
 
-static void keeps_no_attribute_without_end(void) {
+static void memory_is_flat_over_many_attributes(void) {
   tenon_tensor* x = F32(-1, 2, 3);
   expect_flat(leaky_relu, x);
   expect_flat(clipped, x);
@@ -117,7 +117,7 @@ static void keeps_no_attribute_without_end(void) {
   tenon_tensor_release(x);
 }
 
-static void keeps_no_size_without_end(void) {
+static void memory_is_flat_over_many_sizes(void) {
   tenon_fill_attrs attrs = TENON_FILL_ATTRS_DEFAULT;
   const int64_t n = FULL + MORE + 3;
   tenon_tensor *one = tenon_scalar_f64(1), *x = NULL;
@@ -131,7 +131,7 @@ static void keeps_no_size_without_end(void) {
 }
 
 int main(void) {
-  RUN(keeps_no_attribute_without_end);
-  RUN(keeps_no_size_without_end);
+  RUN(memory_is_flat_over_many_attributes);
+  RUN(memory_is_flat_over_many_sizes);
   return report();
 }

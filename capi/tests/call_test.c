@@ -52,7 +52,7 @@ static void outputs_at_the_end_may_be_left_out(void) {
 }
 
 /* If the call determines the number of outputs, taking fewer is an error. */
-static void all_parts_are_asked_for(void) {
+static void all_outputs_of_split_must_be_taken(void) {
   tenon_split_attrs halves = TENON_SPLIT_ATTRS_DEFAULT;
   tenon_tensor* x = F32(1, 2, 3, 4);
   tenon_tensor* parts[3] = {NULL, NULL, NULL};
@@ -152,7 +152,7 @@ static void wrong_attributes_are_errors(void) {
   tenon_tensor_release(x);
 }
 
-static void text_is_an_attribute_like_any_other(void) {
+static void attributes_may_be_strings(void) {
   const int64_t shape[2] = {2, 2};
   tenon_einsum_attrs attrs = TENON_EINSUM_ATTRS_DEFAULT;
   tenon_tensor* x[2] = {NULL, NULL};
@@ -282,10 +282,10 @@ int main(void) {
   RUN(an_op_is_found_by_name);
   RUN(calls_by_number);
   RUN(outputs_at_the_end_may_be_left_out);
-  RUN(all_parts_are_asked_for);
+  RUN(all_outputs_of_split_must_be_taken);
   RUN(unknown_ops_and_wrong_inputs_are_errors);
   RUN(wrong_attributes_are_errors);
-  RUN(text_is_an_attribute_like_any_other);
+  RUN(attributes_may_be_strings);
   RUN(an_index_out_of_range_is_exact);
   RUN(mixed_devices_are_an_error_that_names_both);
   RUN(infers_types_without_computing);

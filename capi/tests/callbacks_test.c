@@ -98,17 +98,17 @@ static void gradient_through(backward_code* code, bool persistent, int as_jacobi
   tenon_tensor_release(x);
 }
 
-static void a_tape_is_not_reset_while_it_gives_gradients(void) {
+static void a_tape_cannot_be_reset_while_computing_gradients(void) {
   gradient_through(reset_in_backward, false, 0);
   gradient_through(reset_in_backward, true, 0);
   gradient_through(reset_in_backward, false, 1);
 }
 
-static void a_tape_that_is_being_used_up_is_not_used_meanwhile(void) {
+static void a_tape_cannot_be_used_while_it_is_consumed(void) {
   gradient_through(ask_in_backward, false, 0);
 }
 
-static void a_tape_may_be_released_while_it_gives_gradients(void) {
+static void a_tape_may_be_released_while_computing_gradients(void) {
   gradient_through(release_in_backward, false, 1);
 }
 
@@ -276,13 +276,13 @@ static void arguments_are_distinct(int under_tape) {
   tenon_tensor_release(x);
 }
 
-static void callbacks_tell_arguments_from_what_they_captured(void) {
+static void callbacks_distinguish_arguments_from_captures(void) {
   arguments_are_distinct(0);
   arguments_are_distinct(1);
 }
 
 /* The outer tape still tracks the origin of the argument. */
-static void tapes_around_a_callback_follow_its_arguments(void) {
+static void outer_tapes_track_arguments_of_callbacks(void) {
   struct nested nested = {0};
   tenon_tensor *x = F32(5), *y = NULL, *g = NULL, *dx = NULL, *outer = NULL;
   tenon_value* source = tenon_tensor_as_value(x);
@@ -303,7 +303,7 @@ static void tapes_around_a_callback_follow_its_arguments(void) {
   tenon_tensor_release(x);
 }
 
-static void a_tape_that_a_callback_leaves_behind_says_so(void) {
+static void a_tape_that_outlives_its_callback_is_an_error(void) {
   struct nested nested = {0};
   tenon_backward_function backward = {derive_in_backward, NULL, NULL};
   tenon_tensor *x = F32(5), *y = NULL;
@@ -422,12 +422,12 @@ static void callbacks_may_release_what_runs_them(void) {
 }
 
 int main(void) {
-  RUN(a_tape_is_not_reset_while_it_gives_gradients);
-  RUN(a_tape_that_is_being_used_up_is_not_used_meanwhile);
-  RUN(a_tape_may_be_released_while_it_gives_gradients);
-  RUN(callbacks_tell_arguments_from_what_they_captured);
-  RUN(tapes_around_a_callback_follow_its_arguments);
-  RUN(a_tape_that_a_callback_leaves_behind_says_so);
+  RUN(a_tape_cannot_be_reset_while_computing_gradients);
+  RUN(a_tape_cannot_be_used_while_it_is_consumed);
+  RUN(a_tape_may_be_released_while_computing_gradients);
+  RUN(callbacks_distinguish_arguments_from_captures);
+  RUN(outer_tapes_track_arguments_of_callbacks);
+  RUN(a_tape_that_outlives_its_callback_is_an_error);
   RUN(callbacks_may_release_what_runs_them);
   return report();
 }

@@ -13,7 +13,7 @@ static void on_log(void* payload, int32_t level, tenon_string message) {
 
 static void on_destroy(void* payload) { ++((struct log*)payload)->destroyed; }
 
-static void tells_its_version(void) {
+static void returns_its_version(void) {
   char expected[32];
   snprintf(expected, sizeof expected, "%d.%d.%d", TENON_VERSION_MAJOR, TENON_VERSION_MINOR,
            TENON_VERSION_PATCH);
@@ -106,7 +106,7 @@ static void finds_devices_by_name(void) {
   tenon_device_release(same);
 }
 
-static void an_unknown_name_lists_the_devices_there_are(void) {
+static void an_unknown_name_lists_the_available_devices(void) {
   tenon_device* device = GARBAGE(tenon_device);
   const char* names[] = {"unicorn", "ref:7", "ref:", "ref:x", ":0", "", "ref:0:0", "../ref"};
   size_t i;
@@ -173,7 +173,7 @@ static void a_tensor_keeps_its_context(void) {
   tenon_tensor_release(x);
 }
 
-static void calls_after_a_cancel_run(void) {
+static void calls_after_a_cancellation_run(void) {
   tenon_tensor* x = F32(1);
   tenon_tensor* y = NULL;
 
@@ -186,15 +186,15 @@ static void calls_after_a_cancel_run(void) {
 }
 
 int main(void) {
-  RUN(tells_its_version);
+  RUN(returns_its_version);
   RUN(takes_options);
   RUN(refuses_options_that_it_does_not_know);
   RUN(a_shorter_struct_takes_the_defaults);
   RUN(finds_devices_by_name);
-  RUN(an_unknown_name_lists_the_devices_there_are);
+  RUN(an_unknown_name_lists_the_available_devices);
   RUN(counts_devices);
   RUN(two_contexts_do_not_share_tensors);
   RUN(a_tensor_keeps_its_context);
-  RUN(calls_after_a_cancel_run);
+  RUN(calls_after_a_cancellation_run);
   return report();
 }

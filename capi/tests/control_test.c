@@ -79,7 +79,7 @@ static tenon_tensor* f32_scalar(float value) {
   return x;
 }
 
-static void cond_chooses_by_a_value(void) {
+static void cond_selects_a_branch_by_value(void) {
   int traced;
   for (traced = 0; traced < 2; ++traced) {
     tenon_tensor *a = f32_scalar(3), *b = f32_scalar(-4), *y;
@@ -94,7 +94,7 @@ static void cond_chooses_by_a_value(void) {
   }
 }
 
-static void cond_says_what_is_wrong(void) {
+static void invalid_cond_calls_are_errors(void) {
   tenon_tensor *x = f32_scalar(1), *yes = tenon_scalar_bool(true), *out[2] = {NULL, NULL};
   const tenon_block ok = block_of(negative, x), none = block_of(NULL, NULL);
   size_t n = 7;
@@ -133,7 +133,7 @@ static tenon_error* one_of_three(struct code* code, tenon_scope* inner, tenon_te
   return tenon_case(inner, inputs[0], blocks, 3, out_outputs, 1, NULL);
 }
 
-static void case_chooses_by_an_index(void) {
+static void case_selects_a_block_by_index(void) {
   tenon_tensor* x = NULL;
   tenon_block blocks[2];
   struct code code = {.run = one_of_three};
@@ -203,7 +203,7 @@ static tenon_error* doubled_to_100(struct code* code, tenon_scope* inner,
                           loop_options, out_outputs);
 }
 
-static void while_loop_runs_as_long_as_its_condition_holds(void) {
+static void while_loop_runs_while_its_condition_holds(void) {
   tenon_while_options options = TENON_WHILE_OPTIONS_DEFAULT;
   int run;
   for (run = 0; run < 8; ++run) {
@@ -230,7 +230,7 @@ static void while_loop_runs_as_long_as_its_condition_holds(void) {
   loop_options = NULL;
 }
 
-static void while_loop_says_what_is_wrong(void) {
+static void invalid_while_loops_are_errors(void) {
   tenon_tensor *x = f32_scalar(1), *out = NULL;
   const tenon_block holds = block_of(below_100, NULL), body = block_of(doubled, NULL);
   const tenon_block none = block_of(NULL, NULL);
@@ -290,7 +290,7 @@ static tenon_error* sums(struct code* code, tenon_scope* inner, tenon_tensor* co
   return error;
 }
 
-static void scan_goes_over_the_first_axis(void) {
+static void scan_iterates_over_the_first_axis(void) {
   int traced;
   for (traced = 0; traced < 2; ++traced) {
     tenon_tensor *x = F32(1, 2, 4), *y = result_of(sums, x, traced);
@@ -300,7 +300,7 @@ static void scan_goes_over_the_first_axis(void) {
   }
 }
 
-static void scan_goes_backwards_too(void) {
+static void scan_iterates_in_reverse(void) {
   tenon_tensor *x = F32(1, 2, 4), *y = NULL;
   struct code code = {0};
   code.escaped = x;
@@ -310,7 +310,7 @@ static void scan_goes_backwards_too(void) {
   tenon_tensor_release(x);
 }
 
-static void scan_says_what_is_wrong(void) {
+static void invalid_scans_are_errors(void) {
   tenon_tensor *x = F32(1, 2), *zero = f32_scalar(0), *total = NULL, *all[2] = {NULL, NULL};
   const tenon_block body = block_of(running_sum, NULL);
   size_t n = 0;
@@ -343,7 +343,7 @@ static tenon_error* shape_of(struct code* code, tenon_scope* inner, tenon_tensor
   return tenon_shape(inner, inputs[0], &out_outputs[0]);
 }
 
-static void shape_gives_sizes_to_compute_with(void) {
+static void shape_returns_sizes_as_a_tensor(void) {
   struct code code = {.run = shape_of};
   const int64_t unknown = TENON_SIZE_UNKNOWN;
   tenon_input_spec spec = {0};
@@ -378,14 +378,14 @@ static void shape_gives_sizes_to_compute_with(void) {
 }
 
 int main(void) {
-  RUN(cond_chooses_by_a_value);
-  RUN(cond_says_what_is_wrong);
-  RUN(case_chooses_by_an_index);
-  RUN(while_loop_runs_as_long_as_its_condition_holds);
-  RUN(while_loop_says_what_is_wrong);
-  RUN(scan_goes_over_the_first_axis);
-  RUN(scan_goes_backwards_too);
-  RUN(scan_says_what_is_wrong);
-  RUN(shape_gives_sizes_to_compute_with);
+  RUN(cond_selects_a_branch_by_value);
+  RUN(invalid_cond_calls_are_errors);
+  RUN(case_selects_a_block_by_index);
+  RUN(while_loop_runs_while_its_condition_holds);
+  RUN(invalid_while_loops_are_errors);
+  RUN(scan_iterates_over_the_first_axis);
+  RUN(scan_iterates_in_reverse);
+  RUN(invalid_scans_are_errors);
+  RUN(shape_returns_sizes_as_a_tensor);
   return report();
 }

@@ -193,7 +193,7 @@ static void an_op_computes_in_host_memory(void) {
   tenon_tensor_release(dx);
 }
 
-static void an_op_without_a_derivative_says_so(void) {
+static void an_op_without_a_derivative_is_an_error(void) {
   tenon_custom_op op = scale_op();
   tenon_tensor* x = F32(1);
   tenon_value* source = tenon_tensor_as_value(x);
@@ -233,7 +233,7 @@ static void an_op_of_ops_is_differentiated_by_its_parts(void) {
   tenon_tensor_release(dx);
 }
 
-static void its_own_errors_come_through(void) {
+static void errors_of_callbacks_are_returned(void) {
   tenon_custom_op op = scale_op();
   struct {
     struct scale_attrs known;
@@ -272,7 +272,7 @@ static void refuses_ops_of_a_newer_version(void) {
   CHECK(id == 0 && destroyed == 1);
 }
 
-static void refuses_ops_that_say_too_little(void) {
+static void refuses_ops_without_required_fields(void) {
   tenon_custom_op op = scale_op();
   uint32_t id = 7;
   destroyed = 0;
@@ -306,10 +306,10 @@ int main(void) {
   RUN(without_a_tape_nothing_is_kept);
   RUN(a_gradient_of_another_type_is_an_error);
   RUN(an_op_computes_in_host_memory);
-  RUN(an_op_without_a_derivative_says_so);
+  RUN(an_op_without_a_derivative_is_an_error);
   RUN(an_op_of_ops_is_differentiated_by_its_parts);
-  RUN(its_own_errors_come_through);
+  RUN(errors_of_callbacks_are_returned);
   RUN(refuses_ops_of_a_newer_version);
-  RUN(refuses_ops_that_say_too_little);
+  RUN(refuses_ops_without_required_fields);
   return report();
 }

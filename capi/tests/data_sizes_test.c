@@ -8,7 +8,7 @@ static void check_shape(tenon_tensor* tensor, size_t rank, const int64_t* shape)
   for (i = 0; i < rank; ++i) CHECK(size_of(tensor, (int64_t)i) == shape[i]);
 }
 
-static void as_many_as_are_found(void) {
+static void data_dependent_outputs_have_the_found_size(void) {
   const float values[] = {0, 5, 6, 0, 0, 7};
   const int64_t shape[] = {2, 3};
   tenon_tensor* x = make_f32_matrix(2, 3, values);
@@ -24,7 +24,7 @@ static void as_many_as_are_found(void) {
   tenon_tensor_release(x);
 }
 
-static void as_many_as_there_is_room_for(void) {
+static void bounded_outputs_have_the_given_size(void) {
   tenon_nonzero_attrs attrs = TENON_NONZERO_ATTRS_DEFAULT;
   tenon_tensor* x = F32(0, 5, 6);
   tenon_tensor* indices = NULL;
@@ -38,7 +38,7 @@ static void as_many_as_there_is_room_for(void) {
   tenon_tensor_release(x);
 }
 
-static void values_once(void) {
+static void unique_returns_each_value_once(void) {
   tenon_tensor* x = F32(3, 1, 3, 3);
   tenon_tensor *values = NULL, *indices = NULL, *inverse = NULL, *counts = NULL, *count = NULL;
 
@@ -82,9 +82,9 @@ static void derivatives_pass_through_a_mask(void) {
 }
 
 int main(void) {
-  RUN(as_many_as_are_found);
-  RUN(as_many_as_there_is_room_for);
-  RUN(values_once);
+  RUN(data_dependent_outputs_have_the_found_size);
+  RUN(bounded_outputs_have_the_given_size);
+  RUN(unique_returns_each_value_once);
   RUN(derivatives_pass_through_a_mask);
   return report();
 }

@@ -14,7 +14,7 @@ static tenon_memory_info memory_of(tenon_device* device) {
   return info;
 }
 
-static void tells_what_it_is(void) {
+static void returns_its_properties(void) {
   tenon_device* device = the_device();
   tenon_device_info info;
   memset(&info, 0, sizeof info);
@@ -30,7 +30,7 @@ static void tells_what_it_is(void) {
   tenon_device_release(device);
 }
 
-static void writes_no_further_than_the_callers_struct(void) {
+static void writes_only_up_to_the_callers_struct_size(void) {
   tenon_device* device = the_device();
   tenon_device_info info;
   memset(&info, 0x5a, sizeof info);
@@ -48,7 +48,7 @@ static void writes_no_further_than_the_callers_struct(void) {
   tenon_device_release(device);
 }
 
-static void counts_what_tensors_hold(void) {
+static void counts_memory_of_tensors(void) {
   tenon_device* device = the_device();
   tenon_tensor* x = make_i32(16, 64);
   uint64_t freed = 0;
@@ -96,9 +96,9 @@ static void a_limit_is_an_error_that_names_the_holders(void) {
 }
 
 int main(void) {
-  RUN(tells_what_it_is);
-  RUN(writes_no_further_than_the_callers_struct);
-  RUN(counts_what_tensors_hold);
+  RUN(returns_its_properties);
+  RUN(writes_only_up_to_the_callers_struct_size);
+  RUN(counts_memory_of_tensors);
   RUN(a_limit_is_an_error_that_names_the_holders);
   return report();
 }

@@ -11,7 +11,7 @@ static int cannot_export(tenon_tensor* x) {
   return 1;
 }
 
-static void lends_without_a_copy(void) {
+static void exports_without_a_copy(void) {
   tenon_tensor* x = make_f32_matrix(2, 3, (const float[]){1, 2, 3, 4, 5, 6});
   tenon_dlpack* loan = NULL;
   if (cannot_export(x)) return;
@@ -31,7 +31,7 @@ static void lends_without_a_copy(void) {
   loan->deleter(loan);
 }
 
-static void comes_back_as_the_same_memory(void) {
+static void reimports_the_same_memory(void) {
   tenon_tensor* x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4});
   tenon_transpose_attrs attrs = TENON_TRANSPOSE_ATTRS_DEFAULT;
   tenon_tensor* t = NULL;
@@ -80,7 +80,7 @@ static tenon_dlpack a_loan(float* data, int64_t* shape) {
   return loan;
 }
 
-static void ends_a_loan_once(void) {
+static void runs_the_deleter_once(void) {
   float data[3] = {7, 1, 2};
   int64_t shape[1] = {2};
   tenon_dlpack loan = a_loan(data, shape);
@@ -102,7 +102,7 @@ static void ends_a_loan_once(void) {
   CHECK(deleted == 2);
 }
 
-static void reads_loans_whatever_their_strides(void) {
+static void imports_any_strides(void) {
   float data[3] = {1, 2, 3};
   int64_t shape[1] = {3}, one[1] = {1}, back[1] = {-1}, far[1] = {INT64_MAX};
   int copy;
@@ -146,7 +146,7 @@ static void reads_back_its_own_reversed_view(void) {
   tenon_tensor_release(back);
 }
 
-static void refuses_what_it_cannot_read(void) {
+static void refuses_unsupported_imports(void) {
   float data[2] = {1, 2};
   int64_t shape[1] = {2};
   tenon_dlpack loan = a_loan(data, shape);
@@ -187,11 +187,11 @@ static void refuses_what_it_cannot_read(void) {
 }
 
 int main(void) {
-  RUN(lends_without_a_copy);
-  RUN(comes_back_as_the_same_memory);
-  RUN(ends_a_loan_once);
-  RUN(reads_loans_whatever_their_strides);
+  RUN(exports_without_a_copy);
+  RUN(reimports_the_same_memory);
+  RUN(runs_the_deleter_once);
+  RUN(imports_any_strides);
   RUN(reads_back_its_own_reversed_view);
-  RUN(refuses_what_it_cannot_read);
+  RUN(refuses_unsupported_imports);
   return report();
 }

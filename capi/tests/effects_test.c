@@ -80,7 +80,7 @@ static void effects_are_listed(void) {
 
 static void printed_twice(void) { CHECK_PRINTED("x is [1.25 2.  ]\n[-1.2 -2. ]\n"); }
 
-static void prints_come_when_a_function_runs(void) {
+static void functions_print_when_they_run(void) {
   struct code code = {.run = print_twice};
   tenon_tensor* x = F32(1.25, 2);
   keep_prints();
@@ -88,7 +88,7 @@ static void prints_come_when_a_function_runs(void) {
   tenon_tensor_release(x);
 }
 
-static void prints_say_what_is_wrong(void) {
+static void invalid_prints_are_errors(void) {
   tenon_format_options options = TENON_FORMAT_OPTIONS_DEFAULT;
   tenon_tensor* x = F32(1);
   keep_prints();
@@ -174,7 +174,7 @@ static void an_assertion_stops_a_function(void) {
   tenon_tensor_release(large);
 }
 
-static void assertions_say_what_is_wrong(void) {
+static void invalid_assertions_are_errors(void) {
   tenon_tensor *x = F32(1), *yes = tenon_scalar_bool(true), *no = tenon_scalar_bool(false);
   CHECK_OK(tenon_assert(scope(), yes, tenon_str("never"), NULL, 0));
   CHECK_ERROR(tenon_assert(scope(), no, tenon_str(""), NULL, 0), TENON_FAILED_PRECONDITION,
@@ -221,7 +221,7 @@ static tenon_error* on_host(struct code* code, tenon_scope* inner, tenon_tensor*
   return tenon_host_call(inner, host, inputs, 1, inputs, out, 1);
 }
 
-static void host_calls_choose_by_values_and_have_gradients(void) {
+static void host_calls_branch_on_values_and_have_gradients(void) {
   int traced;
   for (traced = 0; traced < 2; ++traced) {
     struct code code = {.run = on_host};
@@ -260,7 +260,7 @@ static tenon_error* gives_nothing(void* payload, tenon_scope* inner, tenon_tenso
   return payload ? tenon_error_create(TENON_OUT_OF_RANGE, tenon_str("not today")) : NULL;
 }
 
-static void host_calls_say_what_is_wrong(void) {
+static void invalid_host_calls_are_errors(void) {
   tenon_tensor *x = F32(1), *two = F32(1, 2), *y = NULL;
   struct code code = {0};
   tenon_tensor_function none = {NULL, NULL, NULL}, empty = {gives_nothing, NULL, NULL},
@@ -319,7 +319,7 @@ static tenon_error* prints_and_ops(struct code* code, tenon_scope* inner,
 }
 static void printed_in_order(void) { CHECK_PRINTED("first\nop\nsecond\nop\n"); }
 
-static void ops_of_the_host_keep_their_place(void) {
+static void host_ops_keep_program_order(void) {
   struct code code = {.run = prints_and_ops};
   tenon_custom_op op = {0};
   tenon_tensor* x = F32(1, 2);
@@ -335,14 +335,14 @@ static void ops_of_the_host_keep_their_place(void) {
 }
 
 int main(void) {
-  RUN(prints_come_when_a_function_runs);
+  RUN(functions_print_when_they_run);
   RUN(effects_are_listed);
-  RUN(prints_say_what_is_wrong);
+  RUN(invalid_prints_are_errors);
   RUN(a_print_callback_is_destroyed_once);
   RUN(an_assertion_stops_a_function);
-  RUN(assertions_say_what_is_wrong);
-  RUN(host_calls_choose_by_values_and_have_gradients);
-  RUN(host_calls_say_what_is_wrong);
-  RUN(ops_of_the_host_keep_their_place);
+  RUN(invalid_assertions_are_errors);
+  RUN(host_calls_branch_on_values_and_have_gradients);
+  RUN(invalid_host_calls_are_errors);
+  RUN(host_ops_keep_program_order);
   return report();
 }

@@ -1,6 +1,6 @@
 #include "capi/tests/check.h"
 
-static void tells_what_it_was_made_of(void) {
+static void returns_code_and_message(void) {
   tenon_error* error = tenon_error_create(TENON_NOT_FOUND, tenon_str("no such thing"));
 
   CHECK(tenon_error_code(error) == TENON_NOT_FOUND);
@@ -68,7 +68,7 @@ static void names_the_argument(void) {
 }
 
 int main(void) {
-  RUN(tells_what_it_was_made_of);
+  RUN(returns_code_and_message);
   RUN(null_stands_for_success);
   RUN(unknown_codes_are_internal);
   RUN(names_the_op_the_rule_and_the_line);

@@ -126,7 +126,9 @@ static void refuse_everywhere(tenon_tensor* t) {
 }
 
 static void tensors_of_a_trace_are_refused_outside(void) { refuse_everywhere(escaped(0)); }
-static void so_are_those_of_unknown_size(void) { refuse_everywhere(escaped(1)); }
+static void traced_tensors_of_unknown_size_are_refused_outside(void) {
+  refuse_everywhere(escaped(1));
+}
 
 /* Creates a variable from a computed value, then fails. */
 static tenon_error* make_and_fail(struct code* code, tenon_scope* inner,
@@ -145,7 +147,7 @@ static tenon_error* read_variable(struct code* code, tenon_scope* inner,
   return tenon_variable_read(inner, code->variable, &out_outputs[0]);
 }
 
-static void a_variable_of_code_that_failed_has_no_value(void) {
+static void a_variable_of_a_failed_trace_has_no_value(void) {
   struct code code = {0};
   tenon_tensor *x = F32(3), *y = NULL;
   tenon_function* f;
@@ -248,7 +250,7 @@ static tenon_error* use_scalars(struct code* code, tenon_scope* inner, tenon_ten
   return NULL;
 }
 
-static void inline_scalars_choose_and_index_inside_of_functions(void) {
+static void inline_scalars_select_and_index_inside_functions(void) {
   const double want[] = {5, 10, 15, 15, 15, 0.5, 12, 0.5, 0.5, 1, 2};
   enum { N = sizeof want / sizeof want[0] };
   struct code code = {0};
@@ -280,8 +282,8 @@ static void inline_scalars_choose_and_index_inside_of_functions(void) {
 
 int main(void) {
   RUN(tensors_of_a_trace_are_refused_outside);
-  RUN(so_are_those_of_unknown_size);
-  RUN(a_variable_of_code_that_failed_has_no_value);
-  RUN(inline_scalars_choose_and_index_inside_of_functions);
+  RUN(traced_tensors_of_unknown_size_are_refused_outside);
+  RUN(a_variable_of_a_failed_trace_has_no_value);
+  RUN(inline_scalars_select_and_index_inside_functions);
   return report();
 }

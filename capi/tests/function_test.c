@@ -2,7 +2,7 @@
 
 /* ---- calls -------------------------------------------------------------- */
 
-static void are_traced_once_for_calls_that_are_alike(void) {
+static void are_traced_once_per_signature(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor* inputs[2] = {F32(1, 2, 3), NULL};
@@ -54,7 +54,7 @@ static tenon_static number(const char* name, double value) {
   return made;
 }
 
-static void tell_static_arguments_apart(void) {
+static void distinguish_static_arguments(void) {
   struct code code = {.run = scaled};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   tenon_static factor = number("factor", 2), other = number("", 0), items[2];
@@ -143,7 +143,7 @@ static void tell_static_arguments_apart(void) {
   tenon_function_release(f);
 }
 
-static void say_how_many_outputs_they_give(void) {
+static void report_the_number_of_outputs(void) {
   struct code code = {.run = scaled};
   const tenon_static factor = number("factor", 2);
   tenon_function* f = function_of(&code, NULL);
@@ -242,7 +242,7 @@ static void serve_unknown_sizes(void) {
   tenon_function_release(f);
 }
 
-static void relax_and_explain(void) {
+static void generalise_sizes_and_explain_traces(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   const float values[] = {1, 2, 3, 4, 5, 6};
@@ -268,7 +268,7 @@ static void relax_and_explain(void) {
   tenon_function_release(f);
 }
 
-static void run_as_they_are_written_if_asked(void) {
+static void run_eagerly_if_requested(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(3), *inputs[2], *y = NULL;
@@ -325,7 +325,7 @@ static tenon_error* broken(struct code* code, tenon_scope* inner, tenon_tensor* 
   return NULL;
 }
 
-static void refuse_what_is_wrong(void) {
+static void refuse_invalid_arguments(void) {
   struct code code = {.run = broken};
   tenon_function_body made = {NULL, NULL, on_destroy};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -424,7 +424,7 @@ static tenon_error* squared_exp(struct code* code, tenon_scope* inner, tenon_ten
   return error;
 }
 
-static void keep_as_little_for_gradients_as_they_may(void) {
+static void keep_residuals_within_the_memory_budget(void) {
   struct code code = {.run = squared_exp};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
   tenon_tensor *x = F32(0, 0, 0), *dx = NULL;
@@ -450,16 +450,16 @@ static void keep_as_little_for_gradients_as_they_may(void) {
 }
 
 int main(void) {
-  RUN(are_traced_once_for_calls_that_are_alike);
-  RUN(tell_static_arguments_apart);
-  RUN(say_how_many_outputs_they_give);
+  RUN(are_traced_once_per_signature);
+  RUN(distinguish_static_arguments);
+  RUN(report_the_number_of_outputs);
   RUN(specialise_for_sizes_that_the_host_reads);
   RUN(serve_unknown_sizes);
-  RUN(relax_and_explain);
-  RUN(run_as_they_are_written_if_asked);
+  RUN(generalise_sizes_and_explain_traces);
+  RUN(run_eagerly_if_requested);
   RUN(are_differentiated_as_one_call);
   RUN(have_gradients_that_are_functions);
-  RUN(keep_as_little_for_gradients_as_they_may);
-  RUN(refuse_what_is_wrong);
+  RUN(keep_residuals_within_the_memory_budget);
+  RUN(refuse_invalid_arguments);
   return report();
 }

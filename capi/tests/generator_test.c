@@ -63,7 +63,7 @@ static void a_draw_advances_by_blocks_of_four(void) {
   tenon_generator_release(generator);
 }
 
-static void repeats_itself_after_a_seed_or_a_restored_state(void) {
+static void repeats_draws_after_seeding_or_restoring_the_state(void) {
   const int64_t shape[2] = {2, 3};
   float a[6], b[6], c[6];
   tenon_generator* generator = generator_of(5);
@@ -88,7 +88,7 @@ static void repeats_itself_after_a_seed_or_a_restored_state(void) {
   tenon_generator_release(generator);
 }
 
-static void passes_its_state_where_the_op_takes_it(void) {
+static void passes_its_state_at_the_null_input(void) {
   tenon_dropout_attrs attrs = TENON_DROPOUT_ATTRS_DEFAULT;
   tenon_generator* generator = generator_of(1);
   tenon_tensor* inputs[2] = {NULL, NULL};
@@ -106,7 +106,7 @@ static void passes_its_state_where_the_op_takes_it(void) {
   tenon_generator_release(generator);
 }
 
-static void refuses_what_does_not_draw(void) {
+static void refuses_ops_without_a_random_state(void) {
   tenon_generator* generator = generator_of(1);
   const int64_t shape[1] = {-3};
   tenon_tensor* x = F32(1);
@@ -134,8 +134,8 @@ int main(void) {
   RUN(its_state_is_the_seed_and_a_counter);
   RUN(draws_the_published_bits);
   RUN(a_draw_advances_by_blocks_of_four);
-  RUN(repeats_itself_after_a_seed_or_a_restored_state);
-  RUN(passes_its_state_where_the_op_takes_it);
-  RUN(refuses_what_does_not_draw);
+  RUN(repeats_draws_after_seeding_or_restoring_the_state);
+  RUN(passes_its_state_at_the_null_input);
+  RUN(refuses_ops_without_a_random_state);
   return report();
 }

@@ -33,7 +33,7 @@ static tenon_variable* variable_of(double value) {
   return variable;
 }
 
-static void by_arguments_and_by_variables(void) {
+static void gradients_are_with_respect_to_arguments_and_variables(void) {
   struct model model = {NULL, NULL, 0};
   tenon_tensor_function function = {line, NULL, on_destroy};
   tenon_tensor* x = F32(5);
@@ -271,7 +271,7 @@ static tenon_error* does_nothing(void* payload, tenon_scope* inner, tenon_tensor
   return NULL;
 }
 
-static void a_function_that_fails_leaves_nothing(void) {
+static void a_failed_function_returns_no_outputs(void) {
   struct model model = {NULL, NULL, 0};
   tenon_tensor_function function = {gives_up, NULL, on_destroy};
   tenon_tensor* x = F32(2);
@@ -296,12 +296,12 @@ static void a_function_that_fails_leaves_nothing(void) {
 }
 
 int main(void) {
-  RUN(by_arguments_and_by_variables);
+  RUN(gradients_are_with_respect_to_arguments_and_variables);
   RUN(nests);
   RUN(integers_have_no_gradient);
   RUN(one_tensor_as_two_arguments_has_two_gradients);
   RUN(one_scalar_as_two_arguments_stays_a_scalar);
   RUN(one_tensor_as_two_inputs_of_a_kernel_has_the_sum);
-  RUN(a_function_that_fails_leaves_nothing);
+  RUN(a_failed_function_returns_no_outputs);
   return report();
 }

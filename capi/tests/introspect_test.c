@@ -54,7 +54,7 @@ static void a_tensor_is_read(void) {
               TENON_UNIMPLEMENTED, "tensor \"\" is not read: its elements are of string");
 }
 
-static void says_what_is_wrong(void) {
+static void invalid_calls_are_errors(void) {
   tenon_tensor* pair[2];
   tenon_tensor* integers = make_i32(1, 2);
   tenon_tensor* outputs[2] = {GARBAGE(tenon_tensor), GARBAGE(tenon_tensor)};
@@ -118,7 +118,7 @@ static tenon_error* negated_square(struct code* code, tenon_scope* inner,
   return error;
 }
 
-static void a_trace_tells_what_it_would_do(void) {
+static void a_trace_is_described_as_json(void) {
   static const int64_t shape[2] = {TENON_SIZE_UNKNOWN, 2};
   const tenon_input_spec spec = {TENON_STR("x"), TENON_FLOAT32, 2, shape, NULL, false};
   const tenon_type type = {TENON_FLOAT32, 2, {3, 2}}, narrow = {TENON_FLOAT32, 2, {3, 1}};
@@ -165,8 +165,8 @@ int main(void) {
   RUN(a_model_runs);
   RUN(a_model_is_described);
   RUN(a_tensor_is_read);
-  RUN(says_what_is_wrong);
+  RUN(invalid_calls_are_errors);
   RUN(every_truncation_is_refused);
-  RUN(a_trace_tells_what_it_would_do);
+  RUN(a_trace_is_described_as_json);
   return report();
 }

@@ -2,7 +2,7 @@
 
 static const char kPath[] = "io_test.safetensors";
 
-static void comes_back_from_a_file(void) {
+static void tensors_are_read_back_from_a_file(void) {
   tenon_string names[2];
   tenon_tensor* tensors[2];
   tenon_metadata metadata;
@@ -41,7 +41,7 @@ static void comes_back_from_a_file(void) {
   remove(kPath);
 }
 
-static void views_are_written_as_they_look(void) {
+static void views_are_written_densely(void) {
   tenon_transpose_attrs attrs = TENON_TRANSPOSE_ATTRS_DEFAULT;
   const tenon_string name = TENON_STR("x");
   tenon_tensor* x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4});
@@ -78,7 +78,7 @@ static void every_truncation_is_refused(void) {
   tenon_string_release(bytes);
 }
 
-static void says_what_failed_first(void) {
+static void error_cause_is_the_first_error(void) {
   /* The size of the header and the header, without data. */
   static const char kHeader[] =
       "{\"x\":{\"dtype\":\"F64\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}";
@@ -106,7 +106,7 @@ static void says_what_failed_first(void) {
   tenon_error_release(error);
 }
 
-static void says_what_is_wrong(void) {
+static void invalid_calls_are_errors(void) {
   const tenon_string twice[2] = {TENON_STR("x"), TENON_STR("x")};
   const tenon_string reserved = TENON_STR("__metadata__");
   tenon_metadata keys[2];
@@ -153,10 +153,10 @@ static void says_what_is_wrong(void) {
 }
 
 int main(void) {
-  RUN(comes_back_from_a_file);
-  RUN(views_are_written_as_they_look);
+  RUN(tensors_are_read_back_from_a_file);
+  RUN(views_are_written_densely);
   RUN(every_truncation_is_refused);
-  RUN(says_what_failed_first);
-  RUN(says_what_is_wrong);
+  RUN(error_cause_is_the_first_error);
+  RUN(invalid_calls_are_errors);
   return report();
 }

@@ -68,7 +68,7 @@ static void has_the_sizes_of_target_and_source(void) {
   tenon_tape_release(tape);
 }
 
-static void of_a_scalar_it_is_the_gradient(void) {
+static void jacobian_of_a_scalar_is_the_gradient(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tape* tape = watching(false, &x, 1);
   tenon_tensor *y = square(x), *total = NULL, *result = NULL;
@@ -85,7 +85,7 @@ static void of_a_scalar_it_is_the_gradient(void) {
   tenon_tape_release(tape);
 }
 
-static void of_no_elements_it_has_none(void) {
+static void jacobian_of_an_empty_target_is_empty(void) {
   tenon_tensor* x = make_f32_matrix(0, 3, NULL);
   tenon_tape* tape = watching(false, &x, 1);
   tenon_tensor *y = square(x), *result = NULL;
@@ -99,7 +99,7 @@ static void of_no_elements_it_has_none(void) {
   tenon_tape_release(tape);
 }
 
-static void of_variables_too(void) {
+static void jacobian_with_respect_to_variables(void) {
   tenon_tensor* initial = F32(2, 3);
   tenon_tensor *read = NULL, *result = NULL, *y;
   tenon_variable* v = NULL;
@@ -122,7 +122,7 @@ static void of_variables_too(void) {
   tenon_tape_release(tape);
 }
 
-static void of_a_gradient_it_is_the_hessian(void) {
+static void jacobian_of_a_gradient_is_the_hessian(void) {
   tenon_tensor* x = F32(2, 3);
   tenon_tape* outer = watching(false, &x, 1);
   tenon_tape* inner = watching(false, &x, 1);
@@ -177,7 +177,7 @@ static void an_unreached_source_gives_zeros_or_null(void) {
 
 /* ---- tapes -------------------------------------------------------------- */
 
-static void uses_a_tape_up(void) {
+static void jacobian_consumes_a_tape(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tape* tape = watching(false, &x, 1);
   tenon_tensor *y = square(x), *result = NULL;
@@ -202,7 +202,7 @@ static void uses_a_tape_up(void) {
   tenon_tape_release(tape);
 }
 
-static void a_used_up_tape_says_so(void) {
+static void a_consumed_tape_reports_an_error(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tape* tape = watching(false, &x, 1);
   tenon_tensor *y = square(x), *dx = NULL;
@@ -219,7 +219,7 @@ static void a_used_up_tape_says_so(void) {
   tenon_tape_release(tape);
 }
 
-static void a_persistent_tape_answers_twice(void) {
+static void a_persistent_tape_computes_jacobians_twice(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tape* tape = watching(true, &x, 1);
   tenon_tensor *y = square(x), *first = NULL, *second = NULL, *dx = NULL;
@@ -281,7 +281,7 @@ static void a_tape_of_another_scope_is_refused(void) {
 /* ---- what is wrong ------------------------------------------------------ */
 
 /* As for gradients: errors found before the backward pass starts leave the tape unchanged. */
-static void wrong_arguments_leave_the_tape_as_it_was(void) {
+static void invalid_arguments_do_not_change_the_tape(void) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* integers = make_i32(2, 3);
@@ -347,7 +347,7 @@ static tenon_tensor* without_a_derivative(tenon_tensor* x) {
   return y;
 }
 
-static void a_failure_on_the_way_back_uses_the_tape_up(void) {
+static void a_failed_backward_pass_consumes_the_tape(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tape* tape = watching(false, &x, 1);
   tenon_tensor* y = without_a_derivative(x);
@@ -364,7 +364,7 @@ static void a_failure_on_the_way_back_uses_the_tape_up(void) {
   tenon_tape_release(tape);
 }
 
-static void a_persistent_tape_outlives_one(void) {
+static void a_persistent_tape_survives_a_failed_backward_pass(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tape* tape = watching(true, &x, 1);
   tenon_tensor* opaque = without_a_derivative(x);
@@ -406,7 +406,7 @@ static tenon_error* jacobian_of_cube(struct code* code, tenon_scope* inner,
   return error;
 }
 
-static void works_inside_of_functions(void) {
+static void jacobian_works_inside_functions(void) {
   struct code code = {.run = jacobian_of_cube};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(1, 2), *y = NULL, *again;
@@ -434,7 +434,7 @@ static tenon_error* run_square(struct code* code, tenon_scope* inner, tenon_tens
   return tenon_mul(inner, inputs[0], inputs[0], &out_outputs[0]);
 }
 
-static void is_of_functions_too(void) {
+static void jacobian_passes_through_functions(void) {
   struct code code = {.run = run_square};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(1, 2), *y = NULL, *result = NULL;
@@ -453,20 +453,20 @@ static void is_of_functions_too(void) {
 
 int main(void) {
   RUN(has_the_sizes_of_target_and_source);
-  RUN(of_a_scalar_it_is_the_gradient);
-  RUN(of_no_elements_it_has_none);
-  RUN(of_variables_too);
-  RUN(of_a_gradient_it_is_the_hessian);
+  RUN(jacobian_of_a_scalar_is_the_gradient);
+  RUN(jacobian_of_an_empty_target_is_empty);
+  RUN(jacobian_with_respect_to_variables);
+  RUN(jacobian_of_a_gradient_is_the_hessian);
   RUN(an_unreached_source_gives_zeros_or_null);
-  RUN(uses_a_tape_up);
-  RUN(a_used_up_tape_says_so);
-  RUN(a_persistent_tape_answers_twice);
+  RUN(jacobian_consumes_a_tape);
+  RUN(a_consumed_tape_reports_an_error);
+  RUN(a_persistent_tape_computes_jacobians_twice);
   RUN(a_paused_tape_stays_paused);
   RUN(a_tape_of_another_scope_is_refused);
-  RUN(wrong_arguments_leave_the_tape_as_it_was);
-  RUN(a_failure_on_the_way_back_uses_the_tape_up);
-  RUN(a_persistent_tape_outlives_one);
-  RUN(works_inside_of_functions);
-  RUN(is_of_functions_too);
+  RUN(invalid_arguments_do_not_change_the_tape);
+  RUN(a_failed_backward_pass_consumes_the_tape);
+  RUN(a_persistent_tape_survives_a_failed_backward_pass);
+  RUN(jacobian_works_inside_functions);
+  RUN(jacobian_passes_through_functions);
   return report();
 }

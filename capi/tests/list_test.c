@@ -37,7 +37,7 @@ static tenon_tensor* pairs(int64_t capacity) {
 
 /* ---- values ------------------------------------------------------------- */
 
-static void entries_are_set_and_got(void) {
+static void entries_are_set_and_read(void) {
   tenon_tensor *list = pairs(0), *other, *length = NULL;
 
   list = set(list, 0, F32(1, 2));
@@ -151,7 +151,7 @@ static void scalars_take_the_dtype_of_the_list(void) {
   tenon_tensor_release(list);
 }
 
-static void tell_of_themselves(void) {
+static void return_their_properties(void) {
   tenon_tensor *list = pairs(3), *x = F32(1, 2), *sum = NULL;
   tenon_string text = {NULL, 0};
   float read[2];
@@ -171,7 +171,7 @@ static void tell_of_themselves(void) {
 
 /* ---- what is wrong ------------------------------------------------------ */
 
-static void say_what_is_wrong(void) {
+static void invalid_calls_are_errors(void) {
   const int64_t two = 2;
   tenon_tensor *list = pairs(0), *x = F32(1, 2), *wrong = F32(1, 2, 3), *out = NULL;
   tenon_tensor *zero = number(0), *minus = number(-1), *half = tenon_scalar_f64(0.5);
@@ -243,7 +243,7 @@ static void do_not_stack_more_than_there_is_memory_for(void) {
   tenon_tensor_release(list);
 }
 
-static void are_no_values_of_variables(void) {
+static void cannot_be_stored_in_variables(void) {
   tenon_tensor* list = pairs(0);
   tenon_variable* v = NULL;
   CHECK_ERROR(tenon_variable_create(scope(), list, NULL, &v), TENON_INVALID_ARGUMENT,
@@ -366,7 +366,7 @@ static void are_carried_and_differentiated(void) {
   tenon_function_release(f);
 }
 
-static void serve_every_length_from_one_trace(void) {
+static void one_trace_serves_every_length(void) {
   struct code code = {.run = sums_of_squares};
   tenon_function* f = of_any_length(&code);
   tenon_tensor *a = F32(1, 2, 3), *b = F32(4), *y = NULL;
@@ -408,7 +408,7 @@ static tenon_error* push_nine(struct code* code, tenon_scope* inner, tenon_tenso
   return error;
 }
 
-static void go_in_and_out_of_functions(void) {
+static void are_passed_to_and_returned_by_functions(void) {
   struct code code = {.run = push_nine};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *list = NULL, *longer = NULL, *all = NULL;
@@ -435,19 +435,19 @@ static void go_in_and_out_of_functions(void) {
 }
 
 int main(void) {
-  RUN(entries_are_set_and_got);
+  RUN(entries_are_set_and_read);
   RUN(entries_are_pushed);
   RUN(entries_are_stacked);
   RUN(many_entries_are_stacked);
   RUN(tensors_are_unstacked);
   RUN(lists_hold_lists);
   RUN(scalars_take_the_dtype_of_the_list);
-  RUN(tell_of_themselves);
-  RUN(say_what_is_wrong);
+  RUN(return_their_properties);
+  RUN(invalid_calls_are_errors);
   RUN(do_not_stack_more_than_there_is_memory_for);
-  RUN(are_no_values_of_variables);
+  RUN(cannot_be_stored_in_variables);
   RUN(are_carried_and_differentiated);
-  RUN(serve_every_length_from_one_trace);
-  RUN(go_in_and_out_of_functions);
+  RUN(one_trace_serves_every_length);
+  RUN(are_passed_to_and_returned_by_functions);
   return report();
 }

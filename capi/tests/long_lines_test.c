@@ -71,7 +71,7 @@ static void keys_of_many_features(void) {
 
 /* The largest elements in the order of their indices: all but the first few, which are the
  * smallest. */
-static void many_of_a_line(void) {
+static void top_k_of_a_long_axis(void) {
   enum { kLength = 700000, kChosen = kLength - 5 };
   const int64_t shape[] = {kLength};
   tenon_iota_attrs count = TENON_IOTA_ATTRS_DEFAULT;
@@ -102,6 +102,6 @@ int main(void) {
   RUN(sums_of_windows);
   RUN(sums_of_products);
   RUN(keys_of_many_features);
-  RUN(many_of_a_line);
+  RUN(top_k_of_a_long_axis);
   return report();
 }

@@ -1,6 +1,6 @@
 #include "capi/tests/function_code.h"
 
-static void have_names_and_say_what_they_do(void) {
+static void have_names_and_summaries(void) {
   const size_t n = tenon_count_passes();
   CHECK(n >= 5);
   for (size_t i = 0; i < n; ++i) {
@@ -29,7 +29,7 @@ static tenon_error* in_the_end(tenon_error* error, tenon_tensor** y) {
   return error;
 }
 
-static void drop_calls_that_nothing_needs(void) {
+static void drop_eliminates_dead_calls(void) {
   struct code code = {.run = unused_gather};
   const int64_t far[1] = {7}, one[1] = {1};
   tenon_tensor *inputs[2] = {F32(1, 2), NULL}, *y = NULL;
@@ -69,7 +69,7 @@ static tenon_error* twice_the_same(struct code* code, tenon_scope* inner,
   return error;
 }
 
-static void give_the_same_each_alone(void) {
+static void each_pass_alone_preserves_results(void) {
   struct code code = {.run = twice_the_same};
   tenon_tensor *x = F32(1, -2, 3), *y = NULL;
   for (size_t pass = 0; pass < tenon_count_passes(); ++pass) {
@@ -86,7 +86,7 @@ static void give_the_same_each_alone(void) {
   tenon_tensor_release(x);
 }
 
-static void say_what_is_wrong(void) {
+static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_context_set_pass(NULL, tenon_str("dce"), true), TENON_INVALID_ARGUMENT,
               "context");
   CHECK_ERROR(tenon_context_set_pass(context(), tenon_str("dorp"), true), TENON_NOT_FOUND,
@@ -94,9 +94,9 @@ static void say_what_is_wrong(void) {
 }
 
 int main(void) {
-  RUN(have_names_and_say_what_they_do);
-  RUN(drop_calls_that_nothing_needs);
-  RUN(give_the_same_each_alone);
-  RUN(say_what_is_wrong);
+  RUN(have_names_and_summaries);
+  RUN(drop_eliminates_dead_calls);
+  RUN(each_pass_alone_preserves_results);
+  RUN(invalid_calls_are_errors);
   return report();
 }

@@ -71,7 +71,7 @@ static void a_file_truncated_anywhere(void) {
   remove(kCopy);
 }
 
-static void what_is_no_shared_object(void) {
+static void files_that_are_no_shared_objects_are_refused(void) {
   size_t size = 0;
   char* bytes = whole_plugin(&size);
 
@@ -85,7 +85,7 @@ static void what_is_no_shared_object(void) {
   remove(kCopy);
 }
 
-static void for_another_machine(void) {
+static void files_for_another_machine_are_refused(void) {
   size_t size = 0;
   char* bytes = whole_plugin(&size);
 
@@ -99,14 +99,14 @@ static void for_another_machine(void) {
   remove(kCopy);
 }
 
-static void what_is_no_plugin(void) {
+static void shared_objects_that_are_no_plugins_are_refused(void) {
   CHECK_ERROR(load_bad("symbol"), TENON_INVALID_ARGUMENT,
               "is not a plugin: it does not export tenon_plugin_query_v1");
   CHECK_ERROR(load_bad("load"), TENON_UNAVAILABLE, "cannot be loaded: ");
   CHECK_ERROR(load_bad("load"), TENON_UNAVAILABLE, "what_no_library_has");
 }
 
-static void plugins_that_are_wrong(void) {
+static void invalid_plugins_are_refused(void) {
   CHECK_ERROR(load_bad("epoch"), TENON_UNAVAILABLE,
               "is of another epoch: it exports tenon_plugin_query_v2, and this host looks for "
               "tenon_plugin_query_v1");
@@ -168,7 +168,7 @@ static void a_plugin_is_loaded_once(void) {
   CHECK_ERROR(load(path), TENON_INVALID_ARGUMENT, "a plugin named ref is loaded already");
 }
 
-static void paths_of_the_program_go_first(void) {
+static void paths_of_the_options_are_searched_first(void) {
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
   tenon_plugin_candidate candidate;
   tenon_string paths[2];
@@ -199,7 +199,7 @@ static void write_renamed(const char* path, const char* bytes, size_t size) {
 }
 
 /* The program's plugin folder contains files whose names are those of other plugins. */
-static void a_file_takes_no_other_plugins_place(void) {
+static void a_file_with_another_plugins_name_is_refused(void) {
   static const char* const renamed[] = {"plugin_names/libtenon_cpu.so",
                                         "plugin_names/libtenon_other.so"};
   tenon_context_options options = TENON_CONTEXT_OPTIONS_DEFAULT;
@@ -305,7 +305,7 @@ static void the_working_directory_is_not_searched(void) {
   remove_strays();
 }
 
-static void absolute_entries_are_taken_in_their_order(void) {
+static void absolute_paths_are_searched_in_order(void) {
   char here[4096], list[9 * 4096], text[1 << 16], expected[4 * 4096];
   CHECK(getcwd(here, sizeof here) != NULL);
   write_strays();
@@ -362,7 +362,7 @@ static tenon_error* renamed(const tenon_host* host, const tenon_plugin** out_plu
   return NULL;
 }
 
-static void plugins_that_the_program_holds(void) {
+static void plugins_can_be_added_by_query_function(void) {
   tenon_plugin_candidate candidate;
   tenon_device* device = NULL;
   char path[4096];
@@ -394,17 +394,17 @@ static void plugins_that_the_program_holds(void) {
 int main(void) {
   RUN(a_missing_file);
   RUN(a_file_truncated_anywhere);
-  RUN(what_is_no_shared_object);
-  RUN(for_another_machine);
-  RUN(what_is_no_plugin);
-  RUN(plugins_that_are_wrong);
+  RUN(files_that_are_no_shared_objects_are_refused);
+  RUN(files_for_another_machine_are_refused);
+  RUN(shared_objects_that_are_no_plugins_are_refused);
+  RUN(invalid_plugins_are_refused);
   RUN(every_candidate_has_its_reason);
   RUN(a_plugin_is_loaded_once);
-  RUN(paths_of_the_program_go_first);
-  RUN(a_file_takes_no_other_plugins_place);
+  RUN(paths_of_the_options_are_searched_first);
+  RUN(a_file_with_another_plugins_name_is_refused);
   RUN(the_working_directory_is_not_searched);
-  RUN(absolute_entries_are_taken_in_their_order);
+  RUN(absolute_paths_are_searched_in_order);
   RUN(the_loaders_own_folders_are_not_searched);
-  RUN(plugins_that_the_program_holds);
+  RUN(plugins_can_be_added_by_query_function);
   return report();
 }

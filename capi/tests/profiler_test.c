@@ -76,7 +76,7 @@ static void counts_ops_by_their_inputs(void) {
   tenon_tensor_release(three);
 }
 
-static void tells_how_fast_a_product_is(void) {
+static void reports_the_throughput_of_matmul(void) {
   tenon_tensor *a = make_f32_matrix(2, 3, (const float[6]){0}), *y = NULL;
   tenon_matmul_attrs attrs = TENON_MATMUL_ATTRS_DEFAULT;
   tenon_profiler* profiler = started(10);
@@ -97,7 +97,7 @@ static void tells_how_fast_a_product_is(void) {
   tenon_tensor_release(y);
 }
 
-static void knows_functions_and_copies(void) {
+static void records_functions_and_copies(void) {
   struct code code = {.run = product};
   tenon_tensor *inputs[2], *y = NULL;
   tenon_function* f = function_of(&code, NULL);
@@ -145,7 +145,7 @@ static size_t occurrences(const char* text, const char* part) {
   return n;
 }
 
-static void writes_as_many_events_as_there_is_room_for(void) {
+static void writes_at_most_max_events(void) {
   static char text[8192];
   char path[64];
   size_t size;
@@ -179,7 +179,7 @@ static void writes_as_many_events_as_there_is_room_for(void) {
   tenon_tensor_release(x);
 }
 
-static void says_what_is_wrong(void) {
+static void misuse_is_an_error(void) {
   tenon_profiler_options options = TENON_PROFILER_OPTIONS_DEFAULT;
   tenon_profiler *profiler = NULL, *second = NULL;
   tenon_profiler_row row = {0};
@@ -244,11 +244,11 @@ static void ends_with_its_last_owner(void) {
 
 int main(void) {
   RUN(counts_ops_by_their_inputs);
-  RUN(tells_how_fast_a_product_is);
-  RUN(knows_functions_and_copies);
+  RUN(reports_the_throughput_of_matmul);
+  RUN(records_functions_and_copies);
   RUN(leaves_failed_calls_out);
-  RUN(writes_as_many_events_as_there_is_room_for);
-  RUN(says_what_is_wrong);
+  RUN(writes_at_most_max_events);
+  RUN(misuse_is_an_error);
   RUN(ends_with_its_last_owner);
   return report();
 }

@@ -76,7 +76,7 @@ static tenon_function* step_of(tenon_program* program) {
 
 /* ---- what comes back ---------------------------------------------------- */
 
-static void each_call_finds_its_own(void) {
+static void each_call_uses_its_matching_signature(void) {
   tenon_program* program = reopened("each_call");
   tenon_function* f = step_of(program);
   const tenon_static ten = by(10);
@@ -106,7 +106,7 @@ static void each_call_finds_its_own(void) {
   tenon_program_release(program);
 }
 
-static void calls_that_fit_none_are_told_all(void) {
+static void calls_without_a_matching_signature_list_all(void) {
   tenon_program* program = reopened("fits_none");
   tenon_function* f = step_of(program);
   const tenon_static two = by(2);
@@ -161,7 +161,7 @@ static void are_listed_and_saved_again(void) {
   tenon_program_release(program);
 }
 
-static void statics_that_are_objects_are_in_no_file(void) {
+static void object_statics_cannot_be_saved(void) {
   const tenon_string name = TENON_STR("f");
   struct code code = {.run = product};
   tenon_static object = by(0);
@@ -181,9 +181,9 @@ static void statics_that_are_objects_are_in_no_file(void) {
 }
 
 int main(void) {
-  RUN(each_call_finds_its_own);
-  RUN(calls_that_fit_none_are_told_all);
+  RUN(each_call_uses_its_matching_signature);
+  RUN(calls_without_a_matching_signature_list_all);
   RUN(are_listed_and_saved_again);
-  RUN(statics_that_are_objects_are_in_no_file);
+  RUN(object_statics_cannot_be_saved);
   return report();
 }

@@ -101,7 +101,7 @@ static tenon_tensor* call(tenon_program* program, const char* name, tenon_tensor
 
 /* ---- what comes back ---------------------------------------------------- */
 
-static void functions_come_back(void) {
+static void functions_are_read_back(void) {
   tenon_program* program = reopened("functions");
   tenon_tensor *x = make_f32_matrix(2, 2, (const float[]){1, 2, 3, 4}), *y;
 
@@ -140,7 +140,7 @@ static size_t index_of(const tenon_program* program, const char* name) {
   return 0;
 }
 
-static void say_what_they_take_and_give(void) {
+static void list_their_inputs_and_outputs(void) {
   tenon_program* program = reopened("specs");
   const size_t at = index_of(program, "train");
   const tenon_input_spec* inputs = tenon_program_inputs(program, at, 0);
@@ -183,7 +183,7 @@ static tenon_variable* variable_of(const tenon_program* program, const char* nam
   return NULL;
 }
 
-static void see_what_is_assigned(void) {
+static void functions_read_assigned_variables(void) {
   tenon_program* program = reopened("assigned");
   tenon_variable* w = variable_of(program, "w");
   tenon_tensor *x = make_f32_matrix(1, 2, (const float[]){1, 2}), *other = F32(7, 8), *y;
@@ -299,7 +299,7 @@ static void write_unknown_ops(const char* path) {
   CHECK(fclose(file) == 0);
 }
 
-static void say_what_cannot_be_read(void) {
+static void unreadable_files_are_errors(void) {
   tenon_program* program = GARBAGE(tenon_program);
   tenon_error* error;
   FILE* file = fopen("nothing.onnx", "wb");
@@ -327,7 +327,7 @@ static void say_what_cannot_be_read(void) {
               "scope is NULL");
 }
 
-static void say_what_there_is_not(void) {
+static void missing_functions_are_errors(void) {
   size_t i;
   tenon_program* program = reopened("names");
   tenon_function* function = GARBAGE(tenon_function);
@@ -369,7 +369,7 @@ static void say_what_there_is_not(void) {
   tenon_program_release(NULL);
 }
 
-static void say_what_cannot_be_saved(void) {
+static void traces_that_cannot_be_saved_are_errors(void) {
   const tenon_string twice[2] = {TENON_STR("f"), TENON_STR("f")};
   const tenon_string outside = TENON_STR("../f");
   struct code code = {.run = product};
@@ -404,15 +404,15 @@ static void say_what_cannot_be_saved(void) {
 }
 
 int main(void) {
-  RUN(functions_come_back);
+  RUN(functions_are_read_back);
   RUN(functions_outlive_their_program);
-  RUN(say_what_they_take_and_give);
-  RUN(see_what_is_assigned);
+  RUN(list_their_inputs_and_outputs);
+  RUN(functions_read_assigned_variables);
   RUN(train_when_called);
   RUN(have_gradients);
   RUN(are_saved_again);
-  RUN(say_what_cannot_be_read);
-  RUN(say_what_there_is_not);
-  RUN(say_what_cannot_be_saved);
+  RUN(unreadable_files_are_errors);
+  RUN(missing_functions_are_errors);
+  RUN(traces_that_cannot_be_saved_are_errors);
   return report();
 }

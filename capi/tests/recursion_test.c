@@ -222,7 +222,7 @@ static tenon_error* traced_recursion(struct code* code, tenon_scope* inner,
   return recur(code->escaped, inner, inputs, 1, out_outputs, 1);
 }
 
-static void they_fail_inside_of_functions_too(void) {
+static void endless_recursion_fails_inside_functions(void) {
   struct recursion recursion = {0};
   struct code code = {0};
   tenon_tensor *x = F32(3), *y = NULL;
@@ -318,7 +318,7 @@ static void check_op(uint32_t op, tenon_tensor* x, const char* error, double val
   }
 }
 
-static void decompose_must_give_what_infer_says(void) {
+static void decompose_must_match_infer(void) {
   const float values[] = {1, 2, 3, 4};
   tenon_tensor *x = make_f32_matrix(2, 2, values), *one = F32(1), *scalar = NULL;
   check_op(register_op("test.sum", NULL, decompose_as_sum), x,
@@ -337,7 +337,7 @@ static void decompose_must_give_what_infer_says(void) {
 
 int main(void) {
   RUN(callbacks_that_call_themselves_without_end_fail);
-  RUN(they_fail_inside_of_functions_too);
-  RUN(decompose_must_give_what_infer_says);
+  RUN(endless_recursion_fails_inside_functions);
+  RUN(decompose_must_match_infer);
   return report();
 }

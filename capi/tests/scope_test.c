@@ -20,7 +20,7 @@ static void places_new_tensors_on_its_device(void) {
   tenon_scope_release(own);
 }
 
-static void keeps_its_device_when_the_new_one_is_not_there(void) {
+static void keeps_its_device_if_the_new_one_is_unknown(void) {
   tenon_device* device = NULL;
   tenon_scope* own = GARBAGE(tenon_scope);
 
@@ -81,7 +81,7 @@ static void on_done(void* payload, const tenon_error* error) {
 
 static void on_destroy(void* payload) { ++((struct done*)payload)->destroyed; }
 
-static void calls_back_when_work_is_done(void) {
+static void runs_the_callback_when_work_is_done(void) {
   struct done done = {0, 0};
   tenon_done_callback callback;
   tenon_context* other = create_context();
@@ -106,7 +106,7 @@ static tenon_error* nested(void* payload, tenon_scope* inner, tenon_tensor* cons
   return tenon_neg(inner, inputs[0], &out_outputs[0]);
 }
 
-static void callbacks_may_call_their_scope(void) {
+static void callbacks_may_use_their_scope(void) {
   tenon_tensor_function function = {nested, NULL, NULL};
   tenon_tensor* x = F32(3);
   tenon_tensor* y = NULL;
@@ -134,7 +134,7 @@ static tenon_error* cancelled(void* payload, tenon_scope* inner, tenon_tensor* c
   return tenon_neg(inner, inputs[0], &out_outputs[0]);
 }
 
-static void what_is_under_way_can_be_cancelled(void) {
+static void running_calls_can_be_cancelled(void) {
   tenon_tensor_function function = {cancelled, NULL, NULL};
   tenon_tensor* x = F32(3);
   tenon_tensor* y = GARBAGE(tenon_tensor);
@@ -154,12 +154,12 @@ static void what_is_under_way_can_be_cancelled(void) {
 
 int main(void) {
   RUN(places_new_tensors_on_its_device);
-  RUN(keeps_its_device_when_the_new_one_is_not_there);
+  RUN(keeps_its_device_if_the_new_one_is_unknown);
   RUN(keeps_its_context);
   RUN(may_be_the_last_owner_of_what_its_calls_prepared);
   RUN(waits);
-  RUN(calls_back_when_work_is_done);
-  RUN(callbacks_may_call_their_scope);
-  RUN(what_is_under_way_can_be_cancelled);
+  RUN(runs_the_callback_when_work_is_done);
+  RUN(callbacks_may_use_their_scope);
+  RUN(running_calls_can_be_cancelled);
   return report();
 }

@@ -56,7 +56,7 @@ static void differentiates_what_it_watches(void) {
   tenon_tape_release(tape);
 }
 
-static void a_used_up_tape_says_so(void) {
+static void a_consumed_tape_reports_an_error(void) {
   tenon_tensor* x = F32(2);
   tenon_value* source = tenon_tensor_as_value(x);
   tenon_tape* tape = tape_of(scope(), false);
@@ -84,7 +84,7 @@ static void a_used_up_tape_says_so(void) {
   tenon_tape_release(tape);
 }
 
-static void a_persistent_tape_answers_twice(void) {
+static void a_persistent_tape_computes_gradients_twice(void) {
   tenon_tensor* x = F32(2);
   tenon_tape* tape = tape_of(scope(), true);
   tenon_tensor *y, *first, *second;
@@ -163,7 +163,7 @@ static void records_nothing_while_it_is_paused(void) {
   tenon_tape_release(tape);
 }
 
-static void what_ran_before_it_is_not_recorded(void) {
+static void earlier_calls_are_not_recorded(void) {
   tenon_tensor* x = F32(2);
   tenon_tensor* early = cube(x);
   tenon_tape* tape = tape_of(scope(), false);
@@ -237,7 +237,7 @@ static void takes_cotangents(void) {
   tenon_tape_release(tape);
 }
 
-static void sources_may_be_values_on_the_way(void) {
+static void sources_may_be_intermediate_values(void) {
   tenon_tensor* x = F32(3);
   tenon_tensor* middle = NULL;
   tenon_tensor* y = NULL;
@@ -352,7 +352,7 @@ static void gives_jacobians(void) {
   tenon_tape_release(tape);
 }
 
-static void scopes_do_not_disturb_each_other(void) {
+static void tapes_of_different_scopes_are_independent(void) {
   tenon_scope* other = NULL;
   tenon_tensor* x = F32(2);
   tenon_value* source = tenon_tensor_as_value(x);
@@ -398,20 +398,20 @@ static void refuses_to_watch_integers(void) {
 int main(void) {
   RUN(failed_call_leaves_outputs_null);
   RUN(differentiates_what_it_watches);
-  RUN(a_used_up_tape_says_so);
-  RUN(a_persistent_tape_answers_twice);
+  RUN(a_consumed_tape_reports_an_error);
+  RUN(a_persistent_tape_computes_gradients_twice);
   RUN(tapes_nest);
   RUN(may_be_released_out_of_order);
   RUN(records_nothing_while_it_is_paused);
-  RUN(what_ran_before_it_is_not_recorded);
+  RUN(earlier_calls_are_not_recorded);
   RUN(an_unreached_source_gives_zeros_or_null);
   RUN(takes_cotangents);
-  RUN(sources_may_be_values_on_the_way);
+  RUN(sources_may_be_intermediate_values);
   RUN(sums_over_the_reads_of_a_variable);
   RUN(lists_what_it_watches);
   RUN(untrainable_variables_are_not_watched);
   RUN(gives_jacobians);
-  RUN(scopes_do_not_disturb_each_other);
+  RUN(tapes_of_different_scopes_are_independent);
   RUN(refuses_to_watch_integers);
   return report();
 }

@@ -1,6 +1,6 @@
 #include "capi/tests/check.h"
 
-static void comes_back_as_it_went(void) {
+static void reads_back_the_elements_it_was_created_from(void) {
   const int32_t values[6] = {1, -2, 3, -4, 5, -6};
   const int64_t shape[2] = {2, 3};
   int32_t read[6] = {0};
@@ -41,7 +41,7 @@ static void may_be_empty(void) {
   tenon_tensor_release(x);
 }
 
-static void refuses_shapes_that_cannot_be(void) {
+static void refuses_invalid_shapes(void) {
   const float value = 1;
   const int64_t negative[1] = {-1};
   const int64_t huge[2] = {INT64_MAX, 2};
@@ -82,7 +82,7 @@ static void refuses_to_read_into_another_size(void) {
 
 static void count_call(void* payload) { ++*(int*)payload; }
 
-static void lends_memory_until_it_is_released(void) {
+static void uses_imported_memory_until_it_is_released(void) {
   static float values[6] = {1, 2, 3, 4, 5, 6};
   const int64_t shape[2] = {3, 2};
   const int64_t strides[2] = {1, 3}; /* The transpose. */
@@ -106,7 +106,7 @@ static void lends_memory_until_it_is_released(void) {
   CHECK(values[0] == 1);
 }
 
-static void ends_a_loan_that_fails(void) {
+static void runs_the_deleter_if_the_import_fails(void) {
   float values[2] = {1, 2};
   const int64_t shape[1] = {2};
   const int64_t far[1] = {2};
@@ -130,7 +130,7 @@ static void ends_a_loan_that_fails(void) {
   CHECK(ended == 3);
 }
 
-static void lends_memory_that_is_read_backward(void) {
+static void imports_memory_with_negative_strides(void) {
   float values[6] = {1, 2, 3, 4, 5, 6};
   const int64_t shape[2] = {2, 3};
   const int64_t rows_back[2] = {-3, 1}, columns_back[2] = {3, -1};
@@ -175,7 +175,7 @@ static void copies_memory_that_is_not_aligned(void) {
   tenon_tensor_release(x);
 }
 
-static void scalars_adopt_their_partners_dtype(void) {
+static void scalars_adopt_the_dtype_of_the_other_operand(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* half = tenon_scalar_f64(0.5);
   tenon_tensor* three = tenon_scalar_i64(3);
@@ -325,7 +325,7 @@ static void destroys_the_callback_of_a_read_that_fails(void) {
   tenon_tensor_release(x);
 }
 
-static void a_donated_tensor_serves_one_call(void) {
+static void a_donated_tensor_can_be_used_by_one_call(void) {
   float read[2];
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* y = NULL;
@@ -369,7 +369,7 @@ static void an_update_may_be_written_into_a_donated_tensor(void) {
   tenon_tensor_release(start);
 }
 
-static void goes_to_another_device_by_name(void) {
+static void is_copied_to_another_device_by_name(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_tensor* y = NULL;
 
@@ -385,22 +385,22 @@ static void goes_to_another_device_by_name(void) {
 }
 
 int main(void) {
-  RUN(comes_back_as_it_went);
+  RUN(reads_back_the_elements_it_was_created_from);
   RUN(may_be_empty);
-  RUN(refuses_shapes_that_cannot_be);
+  RUN(refuses_invalid_shapes);
   RUN(refuses_to_read_into_another_size);
-  RUN(lends_memory_until_it_is_released);
-  RUN(ends_a_loan_that_fails);
-  RUN(lends_memory_that_is_read_backward);
+  RUN(uses_imported_memory_until_it_is_released);
+  RUN(runs_the_deleter_if_the_import_fails);
+  RUN(imports_memory_with_negative_strides);
   RUN(copies_memory_that_is_not_aligned);
-  RUN(scalars_adopt_their_partners_dtype);
+  RUN(scalars_adopt_the_dtype_of_the_other_operand);
   RUN(a_float_scalar_with_integers_is_an_error_that_names_cast);
   RUN(items_are_numbers);
   RUN(prints_as_numpy_does);
   RUN(reads_asynchronously);
   RUN(destroys_the_callback_of_a_read_that_fails);
-  RUN(a_donated_tensor_serves_one_call);
+  RUN(a_donated_tensor_can_be_used_by_one_call);
   RUN(an_update_may_be_written_into_a_donated_tensor);
-  RUN(goes_to_another_device_by_name);
+  RUN(is_copied_to_another_device_by_name);
   return report();
 }

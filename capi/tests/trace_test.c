@@ -99,7 +99,7 @@ static tenon_error* wasteful(struct code* code, tenon_scope* inner, tenon_tensor
   return error;
 }
 
-static void may_make_variables_once(void) {
+static void may_create_variables_in_the_first_call(void) {
   struct code code = {.run = accumulate};
   tenon_function* f = function_of(&code, NULL);
   tenon_trace* trace = NULL;
@@ -127,7 +127,7 @@ static void may_make_variables_once(void) {
   tenon_variable_release(code.variable);
 }
 
-static void may_not_make_them_at_every_call(void) {
+static void must_not_create_variables_in_every_call(void) {
   struct code code = {.run = wasteful};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(1), *y = GARBAGE(tenon_tensor);
@@ -210,7 +210,7 @@ static void nest(void) {
   tenon_tensor_release(inputs[1]);
 }
 
-static void name_the_one_that_calls_itself_without_end(void) {
+static void endless_recursion_names_the_function(void) {
   struct code code = {.run = endless};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(3), *y = NULL;
@@ -237,7 +237,7 @@ static tenon_error* mean_by_getters(struct code* code, tenon_scope* inner,
   return error;
 }
 
-static void serve_one_size_where_a_getter_reads_it(void) {
+static void specialise_for_sizes_that_a_getter_reads(void) {
   const float values[] = {3, 3, 3, 3, 3, 3};
   struct code code = {.run = mean_by_getters};
   tenon_function* f = function_of(&code, NULL);
@@ -252,7 +252,7 @@ static void serve_one_size_where_a_getter_reads_it(void) {
   tenon_function_release(f);
 }
 
-static void fail_where_a_getter_reads_a_size_that_the_signature_leaves_open(void) {
+static void fail_if_a_getter_reads_an_unknown_size_of_the_signature(void) {
   const int64_t shape = TENON_SIZE_UNKNOWN;
   tenon_input_spec spec = {TENON_STR("x"), TENON_FLOAT32, 1, NULL, NULL, false};
   tenon_function_options options = TENON_FUNCTION_OPTIONS_DEFAULT;
@@ -355,7 +355,7 @@ static tenon_error* customised(struct code* code, tenon_scope* inner, tenon_tens
   return tenon_custom_gradient(inner, forward, inputs, 1, backward, out_outputs, 1);
 }
 
-static void differentiate_as_custom_gradients_say(void) {
+static void use_custom_gradients(void) {
   struct code code = {.run = customised};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *x = F32(5), *y = NULL, *dx = NULL, *ddx = NULL;
@@ -405,7 +405,7 @@ static tenon_error* call_and_wait(tenon_function* f, tenon_scope* where,
   return error;
 }
 
-static void scopes_that_share_a_function_are_told_their_own_errors(void) {
+static void scopes_that_share_a_function_receive_their_own_errors(void) {
   struct code code = {0};
   const int64_t shape[1] = {2};
   const int32_t inside[2] = {1, 0}, outside[2] = {0, 7};
@@ -438,7 +438,7 @@ static void scopes_that_share_a_function_are_told_their_own_errors(void) {
 }
 
 /* Tapes keep the values of donated inputs. */
-static void are_differentiated_by_what_is_donated(void) {
+static void are_differentiated_with_respect_to_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor* x = F32(1, 2, 3);
@@ -466,16 +466,16 @@ static void are_differentiated_by_what_is_donated(void) {
 
 int main(void) {
   RUN(can_be_traced_without_running);
-  RUN(may_make_variables_once);
-  RUN(may_not_make_them_at_every_call);
+  RUN(may_create_variables_in_the_first_call);
+  RUN(must_not_create_variables_in_every_call);
   RUN(nest);
-  RUN(name_the_one_that_calls_itself_without_end);
-  RUN(serve_one_size_where_a_getter_reads_it);
-  RUN(fail_where_a_getter_reads_a_size_that_the_signature_leaves_open);
+  RUN(endless_recursion_names_the_function);
+  RUN(specialise_for_sizes_that_a_getter_reads);
+  RUN(fail_if_a_getter_reads_an_unknown_size_of_the_signature);
   RUN(have_no_values_while_they_are_traced);
   RUN(have_no_memory);
-  RUN(differentiate_as_custom_gradients_say);
-  RUN(scopes_that_share_a_function_are_told_their_own_errors);
-  RUN(are_differentiated_by_what_is_donated);
+  RUN(use_custom_gradients);
+  RUN(scopes_that_share_a_function_receive_their_own_errors);
+  RUN(are_differentiated_with_respect_to_donated_inputs);
   return report();
 }

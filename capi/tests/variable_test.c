@@ -7,7 +7,7 @@ static tenon_variable* variable_of(tenon_tensor* initial) {
   return variable;
 }
 
-static void tells_what_it_is(void) {
+static void returns_its_properties(void) {
   tenon_variable_options options = TENON_VARIABLE_OPTIONS_DEFAULT;
   tenon_variable* variable = NULL;
   tenon_tensor* x = make_i32(2, 3);
@@ -98,7 +98,7 @@ static void a_scalar_fits_a_variable_without_axes(void) {
   tenon_variable_release(variable);
 }
 
-static void its_memory_is_free_with_its_last_handle(void) {
+static void its_memory_is_freed_with_the_last_handle(void) {
   tenon_variable* variable = variable_of(make_i32(100, 100));
   CHECK(live_bytes() == 40000);
 
@@ -183,12 +183,12 @@ static void keeps_what_a_function_assigned_around_a_value_error(void) {
 
 int main(void) {
   RUN(keeps_what_a_function_assigned_around_a_value_error);
-  RUN(tells_what_it_is);
+  RUN(returns_its_properties);
   RUN(a_value_that_was_read_does_not_change);
   RUN(reading_copies_nothing);
   RUN(refuses_a_value_of_another_type);
   RUN(a_scalar_fits_a_variable_without_axes);
-  RUN(its_memory_is_free_with_its_last_handle);
+  RUN(its_memory_is_freed_with_the_last_handle);
   RUN(a_value_is_a_tensor_or_a_variable);
   return report();
 }

@@ -288,7 +288,7 @@ uint64_t test_dead_calls(const Bench& bench) {
   for (int call = 1; call <= 4; ++call) {
     if (!fails([&] { return kept(inputs); })) {
       throw std::runtime_error(
-          fmt::format("without the pass drop, call {}: a gather out of range does not fail", call));
+          fmt::format("without the pass dce, call {}: a gather out of range does not fail", call));
     }
   }
   return 9;
@@ -311,7 +311,7 @@ std::vector<FunctionCheck> state_checks() {
        .holds = holds_donated},
       {.part = "functions.state",
        .name = "dead_calls",
-       .what = "A call that would fail and that nothing needs is left out, unless the pass drop is "
+       .what = "A call that would fail and that nothing needs is left out, unless the pass dce is "
                "off.",
        .test = test_dead_calls},
   };

@@ -109,7 +109,7 @@ static tenon_memory_info memory_of(const char* name) {
 
 /* ---- where it runs ------------------------------------------------------ */
 
-static void the_cpu_runs_what_the_device_refuses(void) {
+static void refused_ops_fall_back_to_the_cpu(void) {
   tenon_context_options options = refusing(TENON_OP_neg, ",fail_launch=1");
   tenon_tensor* t[3] = {0};
   float read[2];
@@ -131,7 +131,7 @@ static void the_cpu_runs_what_the_device_refuses(void) {
   close_all(t, 3);
 }
 
-static void so_on_every_kind_of_device(void) {
+static void ops_fall_back_on_every_kind_of_device(void) {
   const char* kinds[] = {",asynchronous=0", ",visible=1", ",blocking=0,delay_us=20",
                          ",asynchronous=0,visible=1", ",out_of_order=1,delay_us=5"};
   size_t kind;
@@ -148,7 +148,7 @@ static void so_on_every_kind_of_device(void) {
   }
 }
 
-static void a_call_that_is_repeated_gives_its_own_values(void) {
+static void a_repeated_call_returns_new_values(void) {
   float i;
   open_refusing(TENON_OP_neg);
   for (i = 1; i < 5; ++i) {
@@ -267,7 +267,7 @@ static void is_differentiated(void) {
 
 /* ---- what is said ------------------------------------------------------- */
 
-static void one_line_says_so(void) {
+static void a_fallback_logs_one_warning(void) {
   tenon_tensor* t[3] = {0};
   open_refusing(TENON_OP_neg);
   t[0] = vector(1, 2);
@@ -316,7 +316,7 @@ static void add_device_with_fewer_lines(void) {
   CHECK_OK(tenon_context_add_plugin(own, tenon_str("other"), with_fewer_lines));
 }
 
-static void one_for_each_op_and_device(void) {
+static void one_warning_for_each_op_and_device(void) {
   tenon_tensor* t[8] = {0};
   tenon_scope* other = NULL;
   int i;
@@ -359,14 +359,14 @@ static void falls_back_in_silence(const tenon_context_options* options) {
   close_all(t, 2);
 }
 
-static void in_silence_if_the_context_says_so(void) {
+static void fallback_policy_auto_logs_nothing(void) {
   tenon_context_options options = refusing(TENON_OP_neg, "");
   options.fallback_policy = TENON_FALLBACK_AUTO;
   options.log_level = TENON_LOG_DEBUG;
   falls_back_in_silence(&options);
 }
 
-static void warnings_may_be_left_out(void) {
+static void warnings_can_be_disabled_by_log_level(void) {
   tenon_context_options options = refusing(TENON_OP_neg, "");
   options.log_level = TENON_LOG_ERROR;
   falls_back_in_silence(&options);
@@ -402,7 +402,7 @@ static void without_a_callback_the_line_goes_to_stderr(void) {
 
 /* ---- what does not fall back, and what fails ---------------------------- */
 
-static void an_op_of_ops_stays_on_the_device(void) {
+static void a_composite_stays_on_the_device(void) {
   tenon_tensor* t[2] = {0};
   open_refusing(TENON_OP_exp);
   t[0] = vector(0, 1);
@@ -415,7 +415,7 @@ static void an_op_of_ops_stays_on_the_device(void) {
   close_all(t, 2);
 }
 
-static void the_explanation_leaves_it_to_the_policy(void) {
+static void explain_mentions_the_fallback_policy(void) {
   tenon_tensor* t[1] = {0};
   tenon_string text = {NULL, 0};
   open_refusing(TENON_OP_neg);
@@ -431,7 +431,7 @@ static void the_explanation_leaves_it_to_the_policy(void) {
   close_all(t, 1);
 }
 
-static void errors_of_the_cpu_come_through(void) {
+static void errors_of_the_cpu_are_returned(void) {
   const int64_t shape[1] = {1}, far_out = 5;
   tenon_tensor* t[2] = {0};
   tenon_tensor* none = GARBAGE(tenon_tensor);
@@ -470,23 +470,23 @@ static void without_a_cpu_it_is_an_error(void) {
 }
 
 int main(void) {
-  RUN(the_cpu_runs_what_the_device_refuses);
-  RUN(so_on_every_kind_of_device);
-  RUN(a_call_that_is_repeated_gives_its_own_values);
+  RUN(refused_ops_fall_back_to_the_cpu);
+  RUN(ops_fall_back_on_every_kind_of_device);
+  RUN(a_repeated_call_returns_new_values);
   RUN(takes_views_and_scalars);
   RUN(broadcasts);
   RUN(takes_operands_that_are_absent);
   RUN(gives_several_outputs);
   RUN(runs_ops_without_tensors);
   RUN(is_differentiated);
-  RUN(one_line_says_so);
-  RUN(one_for_each_op_and_device);
-  RUN(in_silence_if_the_context_says_so);
-  RUN(warnings_may_be_left_out);
+  RUN(a_fallback_logs_one_warning);
+  RUN(one_warning_for_each_op_and_device);
+  RUN(fallback_policy_auto_logs_nothing);
+  RUN(warnings_can_be_disabled_by_log_level);
   RUN(without_a_callback_the_line_goes_to_stderr);
-  RUN(an_op_of_ops_stays_on_the_device);
-  RUN(the_explanation_leaves_it_to_the_policy);
-  RUN(errors_of_the_cpu_come_through);
+  RUN(a_composite_stays_on_the_device);
+  RUN(explain_mentions_the_fallback_policy);
+  RUN(errors_of_the_cpu_are_returned);
   RUN(without_a_cpu_it_is_an_error);
   return report();
 }

@@ -61,7 +61,7 @@ static void a_failed_launch_poisons_its_outputs_only(void) {
   close_all(t, 5);
 }
 
-static void a_wait_tells_of_a_failure_once(void) {
+static void a_wait_reports_a_failure_once(void) {
   tenon_tensor* t[3] = {0};
   tenon_tensor* used = GARBAGE(tenon_tensor);
   open_with("fail_launch=1");
@@ -79,7 +79,7 @@ static void a_wait_tells_of_a_failure_once(void) {
   close_all(t, 3);
 }
 
-static void a_failure_that_is_not_named_poisons_what_was_under_way(void) {
+static void an_unattributed_failure_poisons_all_running_work(void) {
   tenon_tensor* t[3] = {0};
   float read[2];
   open_with("fail_launch=2,silent=1");
@@ -96,7 +96,7 @@ static void a_failure_that_is_not_named_poisons_what_was_under_way(void) {
   close_all(t, 3);
 }
 
-static void a_failed_copy_is_not_taken_for_a_launch_that_failed_too(void) {
+static void a_failed_copy_is_distinguished_from_a_failed_launch(void) {
   tenon_tensor* t[4] = {0};
   float read[2];
   open_with("fail_launch=1,fail_copy=2,delay_us=2000");
@@ -187,7 +187,7 @@ static void memory_that_runs_out_is_an_error(void) {
   free(zeros);
 }
 
-static void one_failed_allocation_is_tried_again(void) {
+static void a_failed_allocation_is_retried_once(void) {
   tenon_tensor* t[1] = {0};
   open_with("fail_allocate=1");
 
@@ -199,7 +199,7 @@ static void one_failed_allocation_is_tried_again(void) {
 
 /* If any one call of the plugin fails, either a call of the program fails or its results are
  * correct. */
-static void any_call_may_fail(void) {
+static void any_failed_plugin_call_is_reported_or_harmless(void) {
   const char* kinds[] = {"", ",asynchronous=0", ",blocking=0,delay_us=20"};
   char text[80];
   size_t kind;
@@ -316,7 +316,7 @@ static void threads_share_the_device(void) {
 
 /* The host requests completion notifications only from time to time. Until then it keeps the source
  * of a copy alive, even if its tensor is already released. */
-static void what_a_copy_reads_is_kept(void) {
+static void the_source_of_a_copy_is_kept_alive(void) {
   int32_t i;
   int wrong = 0;
   open_with("");
@@ -336,7 +336,7 @@ static void what_a_copy_reads_is_kept(void) {
   close_all(NULL, 0);
 }
 
-static void options_that_it_lacks_are_refused(void) {
+static void unknown_plugin_options_are_refused(void) {
   tenon_device* device = NULL;
   tenon_context_options options;
   setenv("TENON_TEST_OPTIONS", "explode=1", 1);
@@ -353,19 +353,19 @@ static void options_that_it_lacks_are_refused(void) {
 
 int main(void) {
   RUN(a_failed_launch_poisons_its_outputs_only);
-  RUN(a_wait_tells_of_a_failure_once);
-  RUN(a_failure_that_is_not_named_poisons_what_was_under_way);
-  RUN(a_failed_copy_is_not_taken_for_a_launch_that_failed_too);
+  RUN(a_wait_reports_a_failure_once);
+  RUN(an_unattributed_failure_poisons_all_running_work);
+  RUN(a_failed_copy_is_distinguished_from_a_failed_launch);
   RUN(a_launch_that_is_refused_fails_its_call);
   RUN(a_synchronous_device_fails_its_call);
   RUN(a_lost_device_fails_every_call);
   RUN(memory_that_runs_out_is_an_error);
-  RUN(one_failed_allocation_is_tried_again);
-  RUN(any_call_may_fail);
+  RUN(a_failed_allocation_is_retried_once);
+  RUN(any_failed_plugin_call_is_reported_or_harmless);
   RUN(an_op_that_is_only_claimed_names_its_reason);
   RUN(callbacks_get_the_error);
   RUN(threads_share_the_device);
-  RUN(what_a_copy_reads_is_kept);
-  RUN(options_that_it_lacks_are_refused);
+  RUN(the_source_of_a_copy_is_kept_alive);
+  RUN(unknown_plugin_options_are_refused);
   return report();
 }

@@ -111,7 +111,7 @@ static void a_kernel_is_found_by_the_name_of_its_op(void) {
   tenon_tensor_release(y);
 }
 
-static void each_set_of_attributes_has_its_own(void) {
+static void each_set_of_attributes_has_its_own_kernel(void) {
   const uint32_t id = scale();
   tenon_tensor* x = F32(1);
   int round;
@@ -128,7 +128,7 @@ static void each_set_of_attributes_has_its_own(void) {
   tenon_tensor_release(x);
 }
 
-static void what_it_refuses_the_program_computes(void) {
+static void refused_calls_use_the_programs_function(void) {
   const struct scale_attrs zero = {sizeof zero, 0};
   const uint32_t id = scale();
   tenon_tensor* x = F32(1, 2);
@@ -142,7 +142,7 @@ static void what_it_refuses_the_program_computes(void) {
   tenon_tensor_release(y);
 }
 
-static void what_has_no_line_the_program_computes(void) {
+static void ops_without_a_kernel_use_the_programs_function(void) {
   const struct scale_attrs attrs = {sizeof attrs, 2};
   const int64_t shape[1] = {1};
   const double three = 3;
@@ -165,7 +165,7 @@ static void what_has_no_line_the_program_computes(void) {
   tenon_tensor_release(z);
 }
 
-static void a_kernel_goes_before_a_decomposition(void) {
+static void a_kernel_is_preferred_to_a_decomposition(void) {
   tenon_custom_op op = op_called("test.sizes", 0);
   tenon_tensor* x = F32(-1, 2);
   tenon_tensor* y;
@@ -248,9 +248,9 @@ static void check_sizes(uint32_t op) {
   tenon_tensor_release(square);
 }
 
-static void each_set_of_sizes_has_its_own(void) { check_sizes(TENON_OP_abs); }
+static void each_set_of_sizes_has_its_own_shaped_kernel(void) { check_sizes(TENON_OP_abs); }
 
-static void that_of_a_custom_op_too(void) {
+static void shaped_kernels_of_custom_ops_are_cached_by_size(void) {
   const tenon_custom_op op = op_called("test.sizes", 0);
   check_sizes(registered(&op));
   CHECK(computed == 0);
@@ -290,7 +290,7 @@ static int is_right_for(tenon_scope* where, uint32_t op, int64_t n, float* value
 /* The host caches a bounded number of kernels. It has evicted the first ones when their sizes occur
  * again.
  */
-static void more_sizes_than_are_kept(void) {
+static void shaped_kernels_are_evicted_beyond_the_limit(void) {
   /* A device caches 1024 kernels, and a scope holds some of those that it used most recently. */
   enum { kSizes = 1100, kKept = 1024, kHeldByScope = 512 };
   const tenon_custom_op op = op_called("test.sizes", 0), counts = op_called("test.counts", 0);
@@ -370,15 +370,15 @@ static void a_plugin_writes_to_the_log_of_its_context(void) {
 
 int main(void) {
   RUN(a_kernel_is_found_by_the_name_of_its_op);
-  RUN(each_set_of_attributes_has_its_own);
-  RUN(what_it_refuses_the_program_computes);
-  RUN(what_has_no_line_the_program_computes);
-  RUN(a_kernel_goes_before_a_decomposition);
+  RUN(each_set_of_attributes_has_its_own_kernel);
+  RUN(refused_calls_use_the_programs_function);
+  RUN(ops_without_a_kernel_use_the_programs_function);
+  RUN(a_kernel_is_preferred_to_a_decomposition);
   RUN(other_devices_do_without_it);
   RUN(the_derivative_is_the_programs);
-  RUN(each_set_of_sizes_has_its_own);
-  RUN(that_of_a_custom_op_too);
-  RUN(more_sizes_than_are_kept);
+  RUN(each_set_of_sizes_has_its_own_shaped_kernel);
+  RUN(shaped_kernels_of_custom_ops_are_cached_by_size);
+  RUN(shaped_kernels_are_evicted_beyond_the_limit);
   RUN(a_plugin_writes_to_the_log_of_its_context);
   return report();
 }

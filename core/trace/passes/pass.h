@@ -18,7 +18,7 @@ namespace tenon {
 
 struct Pass {
   const char* name;
-  const char* summary;  // One clause, for documentation.
+  const char* summary;  // One sentence, for documentation.
   // `constants` are the values of the trailing inputs; a pass may append to both. Returns NULL if
   // nothing changes. `run` is NULL for optimisations that do not transform graphs.
   std::shared_ptr<Graph> (*run)(Scope& scope, const Graph& graph, Tensors& constants);
