@@ -92,7 +92,7 @@ void BareVulkan::State::open_instance() {
   check(create(&info, nullptr, &instance), "vkCreateInstance");
 #define BARE_VULKAN_FIND(name)                                       \
   name = reinterpret_cast<PFN_vk##name>(find(instance, "vk" #name)); \
-  if (name == nullptr) fail("there is no vk" #name);
+  if (name == nullptr) fail("cannot find vk" #name);
   BARE_VULKAN_FUNCTIONS(BARE_VULKAN_FIND)
 #undef BARE_VULKAN_FIND
 }

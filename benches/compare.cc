@@ -44,11 +44,12 @@ class Collector final : public benchmark::BenchmarkReporter {
 Options parse(int argc, char** argv, const std::string& what) {
   Options options;
   CLI::App app{what};
-  app.add_option("--repetitions", options.repetitions, "How often each is measured")
+  app.add_option("--repetitions", options.repetitions, "Number of repetitions of each measurement")
       ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "How long a repetition lasts at least")
+  app.add_option("--seconds", options.seconds, "Minimum duration of a repetition")
       ->capture_default_str();
-  app.add_option("--filter", options.filter, "Only the cases that this regular expression finds");
+  app.add_option("--filter", options.filter,
+                 "Run only the cases whose names match this regular expression");
   app.add_option("--json", options.json, "Also write the figures to this file");
   try {
     app.parse(argc, argv);

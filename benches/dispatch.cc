@@ -120,8 +120,8 @@ double startup_ms() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const benches::Options options =
-      benches::parse(argc, argv, "What one call of Tenon costs, beside one of PyTorch's C++ API");
+  const benches::Options options = benches::parse(
+      argc, argv, "Measures the overhead of one call of Tenon, compared with PyTorch's C++ API");
 
   benchmark::RegisterBenchmark("eager_add_1/tenon", [](auto& s) { eager_add(s, 1); });
   benchmark::RegisterBenchmark("eager_add_64/tenon", [](auto& s) { eager_add(s, 64); });

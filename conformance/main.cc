@@ -284,7 +284,7 @@ void validate(const Options& options) {
                    [&](const DeviceCheck& check) { return matches(check.part, op); }) &&
       std::none_of(of_functions.begin(), of_functions.end(),
                    [&](const FunctionCheck& check) { return matches(check.part, op); })) {
-    throw std::runtime_error("--op: there is no op \"" + op + "\"");
+    throw std::runtime_error("--op: unknown op \"" + op + "\"");
   }
   if (!options.run.dtype.empty()) dtype_named(options.run.dtype);
   const bool is_of_device =
@@ -296,8 +296,8 @@ void validate(const Options& options) {
     for (const DeviceCheck& check : of_device) known += std::string(" ") + check.name;
     for (const FunctionCheck& check : of_functions) known += std::string(" ") + check.name;
     for (const Check& check : all_checks()) known += std::string(" ") + check.name;
-    throw std::runtime_error("--check: there is no property \"" + options.run.check +
-                             "\"; there are" + known);
+    throw std::runtime_error("--check: unknown property \"" + options.run.check + "\"; there are" +
+                             known);
   }
   if (!options.range.empty() && options.exhaustive.empty()) {
     throw std::runtime_error("--range is for --exhaustive");
@@ -361,17 +361,18 @@ CLI::App* add_onnx(CLI::App& app, OnnxCommand& onnx) {
   CLI::App* const command = app.add_subcommand("onnx", "Run the node tests of ONNX");
   onnx.options.jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("--device", onnx.options.device, "The device, such as cpu or ref:0");
-  command->add_option("--plugin", onnx.options.plugin_paths, "Plugins that go before all others");
+  command->add_option("--plugin", onnx.options.plugin_paths,
+                      "Plugin files to load before all others");
   command->add_option("--option", onnx.plugin_options,
                       "KEY=VALUE for the device's plugin; may be repeated");
   command->add_option("--data", onnx.options.data, "The folder of the tests");
   command->add_option("--filter", onnx.options.filter,
-                      "A regular expression that names must match");
-  command->add_option("--jobs", onnx.options.jobs, "How many run at a time");
-  command->add_option("--least", onnx.least, "Fail unless so many tests are run at least");
+                      "Run only tests whose names match this regular expression");
+  command->add_option("--jobs", onnx.options.jobs, "Number of tests to run in parallel");
+  command->add_option("--least", onnx.least, "Fail if fewer tests than this run");
   command->add_flag("--functions", onnx.options.functions,
                     "Run models as functions, not call by call");
-  command->add_flag("--table", onnx.table, "Count by op, too");
+  command->add_flag("--table", onnx.table, "Also print counts for each op");
   return command;
 }
 
@@ -418,20 +419,20 @@ int main(int argc, char** argv) {
   app.add_option("--profile", options.profile, "Which tolerances hold")
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
-  app.add_option("--seed", options.run.seed, "What values are drawn by")->capture_default_str();
-  app.add_option("--case", options.case_line,
-                 "One problem or program, as a report's line has it, by --check or by value");
+  app.add_option("--seed", options.run.seed, "Seed of the random values")->capture_default_str();
+  app.add_option(
+      "--case", options.case_line,
+      "Run one problem or program, given as in a line of a report, by --check or by value");
   app.add_option("--shrink", options.run.shrink,
                  "How many smaller problems are tried for one that failed")
       ->capture_default_str();
-  app.add_option(
-      "--exhaustive", options.exhaustive,
-      "A unary op at every input of --dtype: f32, of which there are 2^32, or f16, bf16");
+  app.add_option("--exhaustive", options.exhaustive,
+                 "Test a unary op at every input of --dtype: f32 (2^32 inputs), f16 or bf16");
   app.add_option("--range", options.range,
-                 "A:B: with --exhaustive only the parts with inputs from A to B");
-  app.add_option("--jobs", options.jobs, "How many processes; by default one for each core")
+                 "A:B: with --exhaustive, only the parts with inputs from A to B");
+  app.add_option("--jobs", options.jobs, "Number of processes; by default one for each core")
       ->check(CLI::PositiveNumber);
-  app.add_option("--timeout", options.timeout, "Seconds that a problem of a cell may take")
+  app.add_option("--timeout", options.timeout, "Time limit in seconds for one problem of a cell")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--minutes", options.minutes,
@@ -439,7 +440,7 @@ int main(int argc, char** argv) {
                  "goes on with them")
       ->check(CLI::PositiveNumber);
   app.add_option("--memory-mib", options.memory_mib,
-                 "MiB of memory that each process may take; 0 for no limit, as under sanitizers")
+                 "Memory limit of each process in MiB; 0 for no limit, as sanitizers need")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX >> 20))
       ->capture_default_str();
   app.add_option("--shard", options.shard, "I/N: the I-th of N parts of all cells");
@@ -448,10 +449,10 @@ int main(int argc, char** argv) {
       "--expected", options.expected,
       "A file of faults that are known, a line of JSON for each: op, dtypes, check, reason, "
       "date and, for those of one driver, a part of its name as driver");
-  app.add_option("--json", options.json, "Writes the report as JSON");
-  app.add_option("--junit", options.junit, "Writes the report as JUnit XML");
-  app.add_option("--html", options.html, "Writes the report as a page");
-  app.add_flag("--claims", options.claims, "Lists what the plugin claims, and runs nothing");
+  app.add_option("--json", options.json, "Write the report as JSON");
+  app.add_option("--junit", options.junit, "Write the report as JUnit XML");
+  app.add_option("--html", options.html, "Write the report as an HTML page");
+  app.add_flag("--claims", options.claims, "List the plugin's claims and exit");
   app.add_flag("--worker", options.worker)->group("");
   tenon_kit::OnnxCommand onnx;
   const CLI::App* const onnx_command = add_onnx(app, onnx);

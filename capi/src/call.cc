@@ -176,7 +176,7 @@ tenon_error* tenon_op_find(tenon_context* context, tenon_string name, uint32_t* 
     require_pointer(out_op, "out_op");
     const std::string_view text = get_text(name, "name");
     const OpDef* op = context ? get(context, "context").find_op(text) : tenon::find_op(text);
-    tenon::require_code(op != nullptr, tenon::Code::kNotFound, "there is no op \"{}\"", text);
+    tenon::require_code(op != nullptr, tenon::Code::kNotFound, "unknown op \"{}\"", text);
     *out_op = op->id;
   });
 }

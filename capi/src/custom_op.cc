@@ -200,7 +200,7 @@ void check(const tenon_custom_op& op) {
   require(is_op_name(name), "op.name \"{}\" is not of the form [a-z][a-z0-9_.]*", name);
   if (!op.infer) fail_argument("op.infer", "is NULL");
   require((op.compute != nullptr) != (op.decompose != nullptr),
-          "an op has either compute or decompose, and {} has {}", name,
+          "an op must have either compute or decompose, but {} has {}", name,
           op.compute ? "both" : "neither");
   require(op.n_outputs > 0 && op.n_outputs <= kMaxInputs && op.n_inputs <= kMaxInputs,
           "{} has {} inputs and {} outputs; it may have up to {}, and at least one output", name,

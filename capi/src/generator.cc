@@ -27,7 +27,7 @@ Tensors draw(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const
   const auto keep = tenon::Ref<Generator>::share(&self);  // A custom op may release it.
   size_t place = 0;
   while (place < inputs.size() && inputs[place]) ++place;
-  if (place == inputs.size()) fail_argument("inputs", "has no NULL where the state goes");
+  if (place == inputs.size()) fail_argument("inputs", "must have a NULL entry for the state");
   std::vector<TensorImpl*> others;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (i != place) others.push_back(inputs[i].get());
@@ -84,7 +84,7 @@ tenon_error* tenon_generator_assign(tenon_scope* scope, tenon_generator* generat
     Generator& to = get_generator(self, generator);
     const Tensor value = get_tensor(self, state, "state");
     tenon::require(value->storage && value->storage->device == &to.device(),
-                   "the generator lies on {}, and the state does not", to.device().name());
+                   "the generator is on {}, but the state is not", to.device().name());
     to.set_state(self, value);
   });
 }

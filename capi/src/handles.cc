@@ -22,7 +22,7 @@ void fail_argument(Name name, const std::string& what) {
 
 void fail_handle(const Object* object, Name name, const char* kind) {
   if (!object) fail_argument(name, "is NULL");
-  if (object->kind() == Kind::kDead) fail_argument(name, "was released before");
+  if (object->kind() == Kind::kDead) fail_argument(name, "was already released");
   fail_argument(name, std::string("is not ") + kind);
 }
 
@@ -122,7 +122,7 @@ std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles,
 }
 
 std::string_view get_text(tenon_string text, const char* name) {
-  if (!text.data && text.size > 0) fail_argument(name, "has a size and no data");
+  if (!text.data && text.size > 0) fail_argument(name, "is NULL, but its size is not 0");
   return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
 

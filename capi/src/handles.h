@@ -125,7 +125,8 @@ TENON_HANDLE(tenon_trace, Trace, kTrace, "a trace")
 TENON_HANDLE(tenon_program, OpenProgram, kProgram, "a program")
 TENON_HANDLE(tenon_profiler, Profiler, kProfiler, "a profiler")
 TENON_HANDLE(tenon_safetensors, Safetensors, kSafetensors, "an open file")
-TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients, "such a list")
+TENON_HANDLE(tenon_variable_gradients, VariableGradients, kVariableGradients,
+             "a list of variables and gradients")
 #undef TENON_HANDLE
 
 // ---- in ----

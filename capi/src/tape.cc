@@ -28,7 +28,7 @@ tenon::GradientOptions gradient_options(const tenon_gradient_options* options) {
 
 Tape& get_tape(const tenon::Scope& scope, tenon_tape* tape) {
   Tape& self = get(tape, "tape");
-  if (&self.scope() != &scope) fail_argument("tape", "records on another scope");
+  if (&self.scope() != &scope) fail_argument("tape", "records another scope");
   return self;
 }
 

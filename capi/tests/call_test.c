@@ -12,7 +12,7 @@ static void an_op_is_found_by_name(void) {
   CHECK_TEXT(tenon_op_name(NULL, TENON_OP_add), "add");
   CHECK_TEXT(tenon_op_name(context(), 999999), "");
   CHECK_ERROR(tenon_op_find(context(), tenon_str("unicorn"), &op), TENON_NOT_FOUND,
-              "there is no op \"unicorn\"");
+              "unknown op \"unicorn\"");
   CHECK(op == 0);
 }
 

@@ -176,12 +176,12 @@ static void released_handles_are_errors_in_debug_builds(void) {
 
   tenon_tensor_release(F32(2)); /* Released memory is not reused immediately. */
   CHECK_ERROR(tenon_tensor_read(scope(), x, &read, 4), TENON_INVALID_ARGUMENT,
-              "tensor was released before");
+              "tensor was already released");
   CHECK_ERROR(tenon_neg(scope(), x, &out), TENON_INVALID_ARGUMENT,
-              "neg: inputs[0] was released before");
+              "neg: inputs[0] was already released");
   CHECK_ERROR(tenon_variable_read(scope(), v, &out), TENON_INVALID_ARGUMENT,
-              "variable was released before");
-  CHECK_ERROR(tenon_tape_pause(tape), TENON_INVALID_ARGUMENT, "tape was released before");
+              "variable was already released");
+  CHECK_ERROR(tenon_tape_pause(tape), TENON_INVALID_ARGUMENT, "tape was already released");
   tenon_tensor_release(x); /* Releasing a second time does nothing. */
   CHECK(out == NULL && tenon_tensor_rank(x) == 0);
 }

@@ -64,7 +64,7 @@ std::string with_one_tensor(const Environment& env, const Problem& problem, size
   std::vector<tenon::Tensor> inputs = env.device.make(problem.inputs);
   inputs[j] = inputs[i];
   const std::string fault = same_bits(env.device.run(problem, inputs), want);
-  return fault.empty() ? "" : "are one tensor, " + fault;
+  return fault.empty() ? "" : "are the same tensor, " + fault;
 }
 
 // ---- overlapping views of one buffer; the second starts one step of axis 0 later
@@ -94,7 +94,7 @@ std::string with_overlap(const Environment& env, const Problem& problem, size_t 
     inputs[k] = env.device.call(slice, {whole})[0];
   }
   const std::string fault = same_bits(env.device.run(apart, inputs), want);
-  return fault.empty() ? "" : "are views that overlap, " + fault;
+  return fault.empty() ? "" : "are overlapping views, " + fault;
 }
 
 Finding test_equal_operands(const Environment& env, const Problem& problem) {

@@ -104,7 +104,7 @@ std::pair<Finding, size_t> expect(const Environment& env, const Problem& problem
   Result right = got[0];
   right.bytes = encode(want, right.dtype);
   if (right.bytes.size() != got[0].bytes.size()) {
-    return {Finding::fault("the shape is another"), want.size()};
+    return {Finding::fault("the output has the wrong shape"), want.size()};
   }
   const std::string fault = compare_bits(got[0], right);
   if (fault.empty()) return {Finding(), want.size()};

@@ -102,7 +102,7 @@ std::string root_mean_square(const Reals& got, const Reals& oracle, tenon_dtype 
   const double most = 4 * std::sqrt(sums.terms);
   if (rms <= most) return "";
   return "the root mean square of the errors is " + text(rms) + " units, more than " + text(most) +
-         ": sums are kept in too few bits";
+         ": sums are accumulated with too few bits";
 }
 
 }  // namespace

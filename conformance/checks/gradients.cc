@@ -63,7 +63,7 @@ Finding test_differences(const Environment& env, const Problem& problem) {
       if (real_is_finite(analytic) && real_abs(analytic - numeric) <= allowed) return true;
       finding =
           Finding::fault("the gradient of input " + std::to_string(i) + " along a direction is " +
-                         text(analytic) + ", but differences say " + text(numeric));
+                         text(analytic) + ", but the finite difference is " + text(numeric));
       return false;
     };
     Finding finding;
@@ -97,7 +97,8 @@ template <Order kOrder>
 Finding test_gradient(const Environment& env, const Problem& problem) {
   const Gradients got = gradients(env.device, problem, kOrder);
   const Gradients want = gradients(env.oracle, widened(problem), kOrder);
-  if (got.inputs != want.inputs) return Finding::fault("there are gradients by other inputs");
+  if (got.inputs != want.inputs)
+    return Finding::fault("the device differentiates with respect to other inputs than the oracle");
   Finding finding;
   for (size_t g = 0; g < got.inputs.size(); ++g) {
     const Result& y = got.values[g];
@@ -136,28 +137,28 @@ std::vector<Check> gradient_checks() {
   return {
       {.name = "differences",
        .level = 4,
-       .what = "The oracle's derivative is what differences of its values say.",
+       .what = "The oracle's gradient agrees with finite differences of its values.",
        .applies = has_wide_gradient,
        .problems = all_smooth_problems,
        .test = test_differences<Order::kFirst>,
        .of_unclaimed = true},
       {.name = "gradient",
        .level = 4,
-       .what = "The device's derivative is the oracle's.",
+       .what = "The device's gradient agrees with the oracle's.",
        .applies = has_own_gradient,
        .problems = all_smooth_problems,
        .test = test_gradient<Order::kFirst>,
        .of_unclaimed = true},
       {.name = "second_differences",
        .level = 4,
-       .what = "The oracle's second derivative is what differences of its first say.",
+       .what = "The oracle's second derivative agrees with finite differences of its first.",
        .applies = has_wide_gradient,
        .problems = few_smooth_problems,
        .test = test_differences<Order::kSecond>,
        .of_unclaimed = true},
       {.name = "second_gradient",
        .level = 4,
-       .what = "The device's second derivative is the oracle's.",
+       .what = "The device's second derivative agrees with the oracle's.",
        .applies = has_own_gradient,
        .problems = few_smooth_problems,
        .test = test_gradient<Order::kSecond>,

@@ -154,7 +154,7 @@ Finding test_bad(const Environment& env, const Problem& problem, const Bad& bad)
       return Finding::fault("the error is not OUT_OF_RANGE with \"" + words + "\": " + message);
     }
     if (returned && (env.features & TENON_FEATURE_SYNCHRONOUS) != 0) {
-      return Finding::fault("a synchronous call returned outputs before its error was told");
+      return Finding::fault("a synchronous call returned outputs before it reported its error");
     }
     return {};
   }
@@ -192,7 +192,8 @@ Finding test_index(const Environment& env, const Problem& problem) {
 
 std::vector<Check> index_checks() {
   return {
-      {"indices", 2, "An index out of range is an error that names the rule, and no other is.",
+      {"indices", 2,
+       "An out-of-range index causes an error that names the rule; a valid index does not.",
        takes_indices, index_problems, test_index},
   };
 }

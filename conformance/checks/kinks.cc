@@ -183,7 +183,7 @@ Finding test_kinks(const Environment& env, const Problem& problem) {
   const Gradients found = gradients(env.device, problem, Order::kFirst, counted);
   // A shrunk problem has no expected gradients.
   if (!problem.expected.empty() && found.values.size() != problem.expected.size()) {
-    return Finding::fault("the number of gradients is another");
+    return Finding::fault("the number of gradients is wrong");
   }
   Finding finding;
   for (size_t g = 0; g < problem.expected.size(); ++g) {
@@ -209,7 +209,7 @@ Finding test_kinks(const Environment& env, const Problem& problem) {
 std::vector<Check> kink_checks() {
   return {{.name = "kinks",
            .level = 4,
-           .what = "At kinks, ties and steps the device's derivatives are those declared.",
+           .what = "At kinks, ties and steps the device's gradients have the declared values.",
            .applies = has_kink,
            .problems = kink_problems,
            .test = test_kinks,

@@ -142,9 +142,10 @@ Finding test_long(const Environment& env, const Problem& problem) {
 
 std::vector<Check> long_line_checks() {
   return {
-      {"long_lines", 2, "Lines of a hundred thousand elements, updates or products.", has_lines,
+      {"long_lines", 2, "Axes of a hundred thousand elements, updates or products.", has_lines,
        long_problems, test_long},
-      {"long_sums", 2, "Sums of a million terms, whose error a serial sum in float32 exceeds.",
+      {"long_sums", 2,
+       "Sums of a million terms, where serial float32 accumulation exceeds the error bound.",
        has_long_sums, sum_problems, test_long},
   };
 }

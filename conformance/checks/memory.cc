@@ -61,7 +61,7 @@ Finding test_layout(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem), want = env.device.run(dense);
   if (env.profile == Profile::kRelaxed) return judge_values(env, problem, got);
   if (const std::string fault = same_bits(got, want); !fault.empty()) {
-    return Finding::fault("beside dense inputs " + fault);
+    return Finding::fault("unlike with dense inputs, " + fault);
   }
   return {};
 }
@@ -100,7 +100,7 @@ Finding test_donation(const Environment& env, const Problem& problem) {
 // ---- writes that the guard detects
 
 constexpr const char* kUnseen = "the host does not see the device's memory, so nothing is watched";
-constexpr const char* kUnlaunched = "nothing is launched, so nothing is watched";
+constexpr const char* kUnlaunched = "no kernel is launched, so nothing is checked";
 
 std::vector<Result> watched(const Environment& env, const Problem& problem, Poison poison,
                             std::vector<std::string>& faults) {
@@ -168,7 +168,7 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
     return finding;
   };
   if (after > before) {
-    return leak(std::to_string(after - before) + " buffers more are held after four calls");
+    return leak(std::to_string(after - before) + " more buffers are allocated after four calls");
   }
   // Caches grow for a while, including those of the C library; a leak grows with each call.
   size_t least = SIZE_MAX;
@@ -179,7 +179,7 @@ Finding test_leaks(const Environment& env, const Problem& problem) {
     least = std::min(least, now > held ? now - held : 0);
   }
   return least == 0 ? Finding()
-                    : leak("each call keeps " + std::to_string(least) + " bytes or more");
+                    : leak("each call leaks at least " + std::to_string(least) + " bytes or more");
 }
 
 std::vector<Problem> one_problem(const Environment& env, const Claim& claim) {
@@ -193,14 +193,15 @@ std::vector<Problem> one_problem(const Environment& env, const Claim& claim) {
 std::vector<Check> memory_checks() {
   return {
       {"layouts", 2,
-       "Transposed, stepped, reversed, repeated and shifted inputs give the bits of dense ones.",
+       "Transposed, strided, reversed, broadcast and offset inputs give bitwise the same results "
+       "as dense ones.",
        has_tensors, layout_problems, test_layout},
       {"donation", 2, "A donated input changes nothing.", has_tensors, donation_problems,
        test_donation},
-      {"guards", 2, "Nothing outside of the outputs is written, inputs least of all.", always,
+      {"guards", 2, "Kernels write nothing outside their outputs; inputs stay unchanged.", always,
        few_problems, test_guards},
       {"poison", 2, "Every element of an output is written.", always, few_problems, test_poison},
-      {"leaks", 2, "Calls keep no buffers.", always, one_problem, test_leaks},
+      {"leaks", 2, "Calls leak no buffers.", always, one_problem, test_leaks},
   };
 }
 

@@ -233,15 +233,16 @@ Finding test_transposes(const Environment& env, const Problem& problem) {
 
 std::vector<Check> relation_checks() {
   return {
-      {"commutes", 2, "Swapped inputs give the same bits.", commutes, some_problems, test_commutes},
+      {"commutes", 2, "Swapped inputs give bitwise equal results.", commutes, some_problems,
+       test_commutes},
       {"linear", 2, "Twice the input gives twice the output.", is_linear, some_problems,
        test_linear},
       {"parts", 2, "Parts of the inputs give the same bits as parts of the output.", is_elementwise,
        long_problems, test_parts},
       {"split", 2,
-       "Lines of the first axis, which is left alone, give the same bits by themselves.",
+       "Each slice along the first, untouched axis gives bitwise the same result on its own.",
        works_by_lines, line_problems, test_split},
-      {"shift", 2, "A softmax does not see a shift of its input.", is_softmax, some_problems,
+      {"shift", 2, "A softmax is invariant to a shift of its input.", is_softmax, some_problems,
        test_shift},
       {"transposes", 2, "The transpose of a product is the product of the transposes.", is_matmul,
        plain_products, test_transposes},

@@ -60,7 +60,7 @@ bool is_sized_by_data(const Problem& problem) {
 Finding test_inferred(const Environment& env, const Problem& problem) {
   const auto types = env.oracle.infer(problem);
   const std::vector<Result> got = env.device.run(problem);
-  if (got.size() != types.size()) return Finding::fault("the number of outputs is another");
+  if (got.size() != types.size()) return Finding::fault("the number of outputs is wrong");
   for (size_t i = 0; i < got.size(); ++i) {
     auto [dtype, shape] = types[i];
     for (size_t axis = 0; is_sized_by_data(problem) && axis < shape.size(); ++axis) {
@@ -220,21 +220,21 @@ Finding test_error(const Environment& env, const Problem& problem) {
 
 std::vector<Check> shape_checks() {
   return {
-      {"inferred", 2, "Outputs have the dtypes and shapes that inference gives.", always,
-       some_problems, test_inferred},
+      {"inferred", 2, "Outputs have the inferred dtypes and shapes.", always, some_problems,
+       test_inferred},
       {"broadcast", 2, "Inputs are broadcast against each other.",
        [](const Environment& env, const Claim& c) {
          return is_elementwise(env, c) && c.inputs.size() > 1;
        },
        broadcast_problems, judge_plain},
-      {"empty", 2, "Tensors without elements.",
+      {"empty", 2, "Empty tensors.",
        [](const Environment& env, const Claim& c) { return !empty_problems(env, c).empty(); },
        empty_problems, judge_plain},
-      {"ranks", 2, "Ranks 0 to 8, and 16, with axes at both ends and between.", has_ranks,
+      {"ranks", 2, "Ranks 0 to 8, and 16, with the axis first, last and in the middle.", has_ranks,
        rank_problems, judge_plain},
-      {"sizes", 2, "The edges of vectors and tiles, along each axis that matters.", has_sizes,
+      {"sizes", 2, "Sizes around vector and tile widths, along each relevant axis.", has_sizes,
        size_problems, judge_plain},
-      {"errors", 2, "What is wrong is refused with the rule that it breaks.", has_errors,
+      {"errors", 2, "Invalid calls fail with an error that names the violated rule.", has_errors,
        error_problems, test_error},
   };
 }

@@ -310,7 +310,7 @@ Finding test_zeros(const Environment& env, const Problem& problem) {
   const std::vector<Result> got = env.device.run(problem);
   const std::vector<Result> want = env.oracle.run(exact ? problem : widened(problem));
   const Reals values = got[0].values(), oracle = want[0].values();
-  if (values.size() != oracle.size()) return Finding::fault("the shape is another");
+  if (values.size() != oracle.size()) return Finding::fault("the output has the wrong shape");
   for (size_t i = 0; i < values.size(); ++i) {
     // Other checks cover elements that are not zero.
     if (values[i] != 0 || rounded(oracle[i], got[0].dtype) != 0) continue;
@@ -410,7 +410,8 @@ Finding test_bits(const Environment& env, const Problem& problem) {
     return Finding::fault("element " + std::to_string(i / size) + " has the bits " + bits(a) +
                           ", not " + bits(b));
   }
-  return got[0].shape == want[0].shape ? Finding() : Finding::fault("the shape is another");
+  return got[0].shape == want[0].shape ? Finding()
+                                       : Finding::fault("the output has the wrong shape");
 }
 
 }  // namespace
@@ -421,7 +422,7 @@ std::vector<Check> special_checks() {
        takes_specials, special_problems, judge_plain},
       {"zeros", 2, "Zeros have the sign that IEEE 754 gives them.", has_signed_zeros, zero_problems,
        test_zeros},
-      {"bits", 2, "What moves keeps its bits, whatever they mean.", moves_floats, bits_problems,
+      {"bits", 2, "Data movement preserves every bit pattern.", moves_floats, bits_problems,
        test_bits},
   };
 }

@@ -114,17 +114,17 @@ std::vector<Problem> all_halves(const Environment&, const Claim& claim) {
 
 std::vector<Check> value_checks() {
   return {
-      {"value", 2, "Results are the oracle's, within the op's class.", is_primitive, value_problems,
-       test_value, /*of_kernel=*/true},
+      {"value", 2, "Results agree with the oracle's within the op's error bound.", is_primitive,
+       value_problems, test_value, /*of_kernel=*/true},
       {"fused", 3, "A kernel of a composite gives what its decomposition gives.",
        [](const Environment& env, const Claim& c) {
          return is_composite(env, c) && !c.op->draws();
        },
        value_problems, test_value, /*of_kernel=*/true},
-      {"literal", 2, "Results are those that the registry's cases have from outside.",
+      {"literal", 2, "Results agree with the literal expectations of the registry's cases.",
        [](const Environment& env, const Claim& c) { return !literal_problems(env, c).empty(); },
        literal_problems, test_literal},
-      {"all_halves", 2, "Every float of 16 bits.", takes_all_halves, all_halves, judge_plain},
+      {"all_halves", 2, "Every 16-bit float.", takes_all_halves, all_halves, judge_plain},
       {"determinism", 2, "The same bits again, and with any number of threads.", claims_determinism,
        determinism_problems, test_determinism},
   };

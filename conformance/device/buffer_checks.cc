@@ -42,9 +42,9 @@ void test_alignment(const Subject& subject) {
     for (int i = 0; i < 4; ++i) {
       kept.emplace_back(bench, size);
       const void* const at = bench.calls().map(kept.back().get());
-      require(at != nullptr, "map of {} bytes gave NULL", size);
+      require(at != nullptr, "map of {} bytes returned NULL", size);
       require(reinterpret_cast<uintptr_t>(at) % 64 == 0,
-              "{} bytes lie at an address that is no multiple of 64", size);
+              "a buffer of {} bytes is not aligned to 64 bytes", size);
     }
   }
 }
@@ -72,7 +72,7 @@ void test_map(const Subject& subject) {
   const Stream stream(bench);
   const Buffer buffer(bench, 5000);
   auto* const at = static_cast<unsigned char*>(bench.calls().map(buffer.get()));
-  require(at != nullptr, "map gave NULL");
+  require(at != nullptr, "map returned NULL");
   const Bytes first = noise(5000, 1), second = noise(5000, 2);
   std::memcpy(at, first.data(), first.size());
   expect_bytes(stream.read_now(buffer, 0, 5000), first,
@@ -124,7 +124,7 @@ void test_import(const Subject& subject) {
       expect_bytes(memory, want, "the host's memory after it was written to and released");
     }
   }
-  require(taken, "it claims IMPORT_HOST and imports nothing, a page least of all");
+  require(taken, "it claims IMPORT_HOST but cannot import even one page");
 }
 
 // ---- exhaustion
@@ -166,7 +166,8 @@ void test_exhaustion(const Subject& subject) {
       require(pieces.size() <= 16, "it has {} bytes and gave more", p.memory_bytes);
       tenon_buffer_p* buffer = nullptr;
       if (tenon_error* error = bench.calls().allocate(bench.device(), piece, &buffer)) {
-        require(take(error).code == TENON_OUT_OF_MEMORY, "when full, it fails otherwise");
+        require(take(error).code == TENON_OUT_OF_MEMORY,
+                "with full memory, allocate fails with the wrong code");
         break;
       }
       bench.calls().release(buffer);
@@ -175,7 +176,7 @@ void test_exhaustion(const Subject& subject) {
     count = pieces.size();
   }
   require(counts[0] == counts[1] && counts[0] > 0,
-          "of its memory {} pieces could be had, and {} when they were given back", counts[0],
+          "{} buffers fit into its memory, but only {} after all were released", counts[0],
           counts[1]);
   works();
 }
@@ -195,7 +196,7 @@ void test_statistics(const Subject& subject) {
       require(now.allocated_bytes >= before.allocated_bytes + held,
               "it holds {} bytes more and says {}", held,
               now.allocated_bytes - before.allocated_bytes);
-      require(now.peak_bytes >= now.allocated_bytes, "its peak is less than what it holds");
+      require(now.peak_bytes >= now.allocated_bytes, "its peak is less than its allocated bytes");
       require(now.allocations == before.allocations + buffers.size(),
               "after {} allocations it counts {}", buffers.size(),
               now.allocations - before.allocations);
@@ -207,9 +208,9 @@ void test_statistics(const Subject& subject) {
   }
   const tenon_memory_statistics after = bench.statistics();
   require(after.allocated_bytes == before.allocated_bytes,
-          "everything is released, and {} bytes are said to be held",
+          "everything is released, and it reports {} allocated bytes",
           after.allocated_bytes - before.allocated_bytes);
-  require(after.peak_bytes >= before.allocated_bytes + held, "its peak is forgotten");
+  require(after.peak_bytes >= before.allocated_bytes + held, "its peak was reset");
 }
 
 // Allocates thousands of buffers on four threads and releases them in another order.
@@ -241,7 +242,7 @@ void test_balance(const Subject& subject) {
   for (std::thread& thread : threads) thread.join();
   require(fault.empty(), "on four threads: {}", fault);
   const uint64_t after = bench.statistics().allocated_bytes;
-  if (after != before) throw Leak(fmt::format("{} bytes are said to be held", after - before));
+  if (after != before) throw Leak(fmt::format("it reports {} allocated bytes", after - before));
   for (int i = 0; i < 50; ++i) churn(2);
   const uint64_t now = host_memory_in_use();
   if (now > memory + (1 << 20)) {
@@ -254,18 +255,19 @@ void test_balance(const Subject& subject) {
 
 std::vector<DeviceCheck> buffer_checks() {
   return {
-      {"memory", "alignment", 1, "Buffers of any size begin at a multiple of 64 bytes.",
-       test_alignment},
-      {"memory", "buffer_sizes", 1, "A buffer of any size holds what is written, beside others.",
-       test_sizes},
-      {"memory", "map", 1, "A buffer's address is the same for its whole life, and is its memory.",
+      {"memory", "alignment", 1, "Buffers of any size are aligned to 64 bytes.", test_alignment},
+      {"memory", "buffer_sizes", 1,
+       "A buffer of any size keeps its contents while others are written.", test_sizes},
+      {"memory", "map", 1, "A buffer's mapped address is constant and gives access to its memory.",
        test_map},
       {"memory", "import", 1, "Imported memory is the host's own, and stays so.", test_import},
-      {"memory", "exhaustion", 1, "Too much is OUT_OF_MEMORY, and the device works on.",
+      {"memory", "exhaustion", 1,
+       "An allocation that is too large fails with OUT_OF_MEMORY, and the device keeps working.",
        test_exhaustion},
-      {"memory", "statistics", 1, "What it says it holds is what it was asked for.",
+      {"memory", "statistics", 1, "Memory statistics match the allocations.",
        test_statistics},
-      {"memory", "balance", 1, "What is given back is free again, from any thread.", test_balance},
+      {"memory", "balance", 1, "Released memory can be allocated again, from any thread.",
+       test_balance},
   };
 }
 

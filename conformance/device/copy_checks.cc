@@ -64,7 +64,7 @@ void test_device_copies(const Subject& subject) {
       expect_bytes(stream.read_now(b, 0, kBuffer), to, named("a copy", size, offset, at));
     }
   }
-  expect_bytes(stream.read_now(a, 0, kBuffer), from, "what was copied from");
+  expect_bytes(stream.read_now(a, 0, kBuffer), from, "the copy's source");
   // Within one buffer, apart.
   stream.copy(a, 0, a, 2500, 2000);
   Bytes moved = from;
@@ -134,11 +134,11 @@ std::vector<DeviceCheck> copy_checks() {
   return {
       {"memory", "roundtrip", 1, "Bytes go to the device and back, from and to any place.",
        test_roundtrip},
-      {"memory", "device_copies", 1, "Bytes are copied between any two places of the device.",
+      {"memory", "device_copies", 1, "Copies within the device work between any two offsets.",
        test_device_copies},
-      {"memory", "overlap", 1, "Overlapping copies are refused, or right.", test_overlap},
-      {"memory", "fill_patterns", 1, "Patterns of 1, 2, 4 and 8 bytes fill what they should.",
-       test_fill},
+      {"memory", "overlap", 1, "Overlapping copies are rejected or correct.", test_overlap},
+      {"memory", "fill_patterns", 1,
+       "Fills with patterns of 1, 2, 4 and 8 bytes write exactly their range.", test_fill},
   };
 }
 

@@ -173,7 +173,7 @@ Bench::Bench(const Subject& subject, const tenon_host& host) : plugin_(subject, 
   const InstanceOptions options(subject);
   const tenon_instance_options c_options = options.get();
   succeed(plugin_.facts->create(&host, &c_options, &instance_), "create");
-  require(instance_ != nullptr, "create gave neither an instance nor an error");
+  require(instance_ != nullptr, "create returned neither an instance nor an error");
   try {
     succeed(calls().open_device(instance_, subject.index, &device_), "open_device");
     require(device_ != nullptr, "open_device gave neither a device nor an error");
@@ -235,7 +235,7 @@ Event::~Event() {
 
 Stream::Stream(const Bench& bench) : bench_(bench) {
   succeed(bench.calls().open_stream(bench.device(), &handle_), "open_stream");
-  require(handle_ != nullptr, "open_stream gave neither a stream nor an error");
+  require(handle_ != nullptr, "open_stream returned neither a stream nor an error");
   std::lock_guard lock(bench.mutex_);
   bench.streams_.push_back(handle_);
 }
@@ -278,7 +278,7 @@ void Stream::fill(const Buffer& to, unsigned char byte) const {
 Event Stream::record() const {
   tenon_event_p* event = nullptr;
   succeed(bench_.calls().record_event(handle_, &event), "record_event");
-  require(event != nullptr, "record_event gave neither an event nor an error");
+  require(event != nullptr, "record_event returned neither an event nor an error");
   return Event(bench_, event);
 }
 

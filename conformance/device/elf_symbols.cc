@@ -22,14 +22,14 @@ class File {
   template <class T>
   T at(uint64_t offset) const {
     require(offset <= bytes_.size() && sizeof(T) <= bytes_.size() - offset,
-            "its sections lie outside of the file");
+            "its section headers are outside the file");
     T value;
     std::memcpy(&value, bytes_.data() + offset, sizeof value);
     return value;
   }
 
   std::string text(uint64_t offset) const {
-    require(offset < bytes_.size(), "its names lie outside of the file");
+    require(offset < bytes_.size(), "its symbol names are outside the file");
     return std::string(bytes_.data() + offset,
                        strnlen(bytes_.data() + offset, bytes_.size() - offset));
   }
@@ -55,7 +55,7 @@ Symbols read_symbols(const std::string& path) {
       std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
   if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
       head.e_ident[EI_DATA] != native) {
-    throw Unsupported("it is no 64-bit ELF file, whose symbols this kit could read");
+    throw Unsupported("it is not a 64-bit ELF file, the only kind whose symbols the kit reads");
   }
   Symbols symbols;
   for (size_t i = 0; i < head.e_shnum; ++i) {

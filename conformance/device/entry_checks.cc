@@ -50,11 +50,12 @@ bool is_name(const tenon_string& name) {
 void test_description(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_plugin& facts = *plugin.facts;
-  require(facts.struct_size >= sizeof(tenon_plugin), "its description has {} bytes, less than {}",
-          facts.struct_size, sizeof(tenon_plugin));
+  require(facts.struct_size >= sizeof(tenon_plugin),
+          "its struct_size is {}, but must be at least {}", facts.struct_size,
+          sizeof(tenon_plugin));
   require(facts.reserved == 0 && facts.calls->reserved == 0, "a reserved word is not zero");
   require(is_name(facts.name), "its name is not of the form [a-z][a-z0-9_]*");
-  require(facts.version.data != nullptr && facts.version.size > 0, "it has no version");
+  require(facts.version.data != nullptr && facts.version.size > 0, "its version is empty");
   require(facts.n_kernels == 0 || facts.kernels, "its list of kernels is NULL");
   require(facts.n_kernels == 0 || facts.kernel_size >= sizeof(tenon_kernel),
           "its kernels have {} bytes each, less than {}", facts.kernel_size, sizeof(tenon_kernel));
@@ -67,9 +68,9 @@ void test_description(const Subject& subject) {
           "it claims IMPORT_HOST without `import_host`");
   require((calls.record != nullptr) == (calls.replay != nullptr) &&
               (calls.record != nullptr) == (calls.release_recording != nullptr),
-          "`record`, `replay` and `release_recording` go together, and it has not all of them");
+          "`record`, `replay` and `release_recording` must be all set or all NULL");
   require((calls.mark_time != nullptr) == (calls.read_time != nullptr),
-          "`mark_time` and `read_time` go together, and it has one of them");
+          "`mark_time` and `read_time` must be both set or both NULL");
   const auto is_optional = [](const std::string& name) {
     return name == "map" || name == "wait" || name == "import_host" || name == "prepare_loop" ||
            name == "record" || name == "replay" || name == "release_recording" ||
@@ -87,15 +88,14 @@ void test_features(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_features lacking = plugin.facts->requires_of_host & ~host_table().provides;
   require(lacking == 0, "it needs of the host the features {:#x}, which no host has", lacking);
-  require(plugin.facts->provides != ~tenon_features{0},
-          "it claims every feature that there can be");
+  require(plugin.facts->provides != ~tenon_features{0}, "it claims all possible features");
   const auto ask = [&](const tenon_host& host, const char* whose) {
     const tenon_plugin* found = nullptr;
     if (tenon_error* error = subject.query(&host, &found)) {
       const Failure failure = take(error);
-      require(failure.code == TENON_UNAVAILABLE, "{}: it answers code {}, not UNAVAILABLE: {}",
+      require(failure.code == TENON_UNAVAILABLE, "{}: it fails with code {}, not UNAVAILABLE: {}",
               whose, failure.code, failure.message);
-      require(found == nullptr, "{}: it gave an error and a plugin", whose);
+      require(found == nullptr, "{}: it returned both an error and a plugin", whose);
     } else {
       require(found != nullptr, "{}: neither a plugin nor an error", whose);
     }
@@ -103,18 +103,18 @@ void test_features(const Subject& subject) {
   };
   tenon_host poor = host_table();
   poor.provides = 0;
-  const tenon_plugin* found = ask(poor, "of a host that provides nothing");
+  const tenon_plugin* found = ask(poor, "with a host without features");
   // A plugin that accepts must state its requirements in its description.
   require(!found || found->requires_of_host == plugin.facts->requires_of_host,
           "what it needs of a host depends on what the host has");
   tenon_host rich = host_table();
   rich.provides = ~tenon_features{0};
-  require(ask(rich, "of a later host") != nullptr, "it refuses a host that provides more");
+  require(ask(rich, "of a later host") != nullptr, "it rejects a host with more features");
   tenon_host asking = host_table();
   asking.requires_of_plugin = tenon_features{1} << 63;
   found = ask(asking, "of a host that needs what nobody has");
   require(!found || !(found->provides & asking.requires_of_plugin),
-          "it claims the feature 63, which there is not");
+          "it claims feature 63, which does not exist");
 }
 
 // ---- structs with struct_size
@@ -155,8 +155,8 @@ void test_host_table(const Subject& subject) {
       tenon_device_p* none = nullptr;
       fail(bench.calls().open_device(bench.instance(), SIZE_MAX, &none), "open_device(SIZE_MAX)");
     }
-    require(OtherHost::beyond == 0, "of a host's table of {} bytes it called what lies beyond",
-            size);
+    require(OtherHost::beyond == 0,
+            "with a host table of {} bytes, it called a function beyond the table's end", size);
   }
 }
 
@@ -171,10 +171,11 @@ void check_filled(const char* what, const Fill& fill) {
     auto* const object = reinterpret_cast<Struct*>(bytes);
     object->struct_size = static_cast<uint32_t>(size);
     fill(object);
-    require(object->struct_size <= size, "{}: of {} bytes it says that they are {}", what, size,
+    require(object->struct_size <= size, "{}: given {} bytes, it reports a size of {}", what, size,
             object->struct_size);
     for (size_t i = size; i < sizeof bytes; ++i) {
-      require(bytes[i] == 0x5a, "{}: it writes beyond the {} bytes that it was given", what, size);
+      require(bytes[i] == 0x5a, "{}: it writes beyond the {} bytes that the host provides", what,
+              size);
     }
   }
 }
@@ -219,12 +220,11 @@ std::vector<DeviceCheck> entry_checks() {
       {"entry", "query", 0, "Asked again, from any thread, it gives the same plugin.", test_query},
       {"entry", "description", 0, "Its name, version, table and list of kernels are whole.",
        test_description},
-      {"entry", "features", 0, "What it needs and what it has hold against any host.",
+      {"entry", "features", 0, "Its required and provided features are the same for every host.",
        test_features},
-      {"entry", "host_table", 0, "It calls nothing that its host's table is too short for.",
+      {"entry", "host_table", 0, "It calls no function beyond the end of its host's table.",
        test_host_table},
-      {"entry", "structs", 0, "It reads and writes no field beyond the size that it was given.",
-       test_structs},
+      {"entry", "structs", 0, "It accesses no struct field beyond the given size.", test_structs},
   };
 }
 

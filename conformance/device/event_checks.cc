@@ -42,7 +42,7 @@ void test_order(const Subject& subject) {
     b.wait_for(event);
     b.copy(pair.data, 0, pair.copy, 0, kSize);
     expect_bytes(b.read_now(pair.copy, 0, kSize), Bytes(kSize, i),
-                 "what a stream reads behind an event of another");
+                 "data that a stream reads after waiting for another stream's event");
     a.finish();
   }
 }
@@ -59,7 +59,7 @@ void test_twice(const Subject& subject) {
   pair.second.wait_for(early);  // Waiting repeatedly is allowed,
   pair.first.wait_for(early);   // also on the event's own stream.
   pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
-  expect_read(pair, 1, "what is read behind two events, one waited for twice");
+  expect_read(pair, 1, "data read after two events, one of which was waited for twice");
   pair.second.wait_for(early);  // The event completed long ago.
   pair.second.fill(pair.copy, 9);
   pair.second.finish();
@@ -76,7 +76,7 @@ void test_twice(const Subject& subject) {
   }
   for (size_t i = 0; i < streams.size(); ++i) {
     streams[i].finish();
-    expect_bytes(seen[i], Bytes(kSize, 2), "what one of eight streams reads behind an event");
+    expect_bytes(seen[i], Bytes(kSize, 2), "data that one of eight streams reads after an event");
   }
   pair.first.finish();
 }
@@ -114,7 +114,7 @@ void test_released(const Subject& subject) {
       pair.second.wait_for(event);
     }  // Released while the wait is pending.
     pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
-    expect_read(pair, i, "what is read behind an event that was released early");
+    expect_read(pair, i, "data read after an event that was released early");
   }
   // The event outlives its stream.
   std::unique_ptr<Event> event;
@@ -125,7 +125,7 @@ void test_released(const Subject& subject) {
   }
   pair.second.wait_for(*event);
   pair.second.copy(pair.data, 0, pair.copy, 0, kSize);
-  expect_read(pair, 7, "what is read behind an event of a closed stream");
+  expect_read(pair, 7, "data read after an event of a closed stream");
 }
 
 // `wait_event` orders streams and must not block the caller. Judged only in rounds where the first
@@ -154,7 +154,7 @@ void test_blocking(const Subject& subject) {
     pair.first.finish();
     pair.second.finish();
   }
-  if (busy == 0) throw Unsupported("its work is done before it can be waited for");
+  if (busy == 0) throw Unsupported("its work finishes before the test can wait for it");
   require(busy < 3 || blocked < busy,
           "wait_event blocked its caller until the other stream was done, {} times of {}", blocked,
           busy);
@@ -164,13 +164,13 @@ void test_blocking(const Subject& subject) {
 
 std::vector<DeviceCheck> event_checks() {
   return {
-      {"events", "event_order", 1, "Work behind an event sees what was done before it.",
+      {"events", "event_order", 1, "Work after an event reads what was written before it.",
        test_order},
       {"events", "event_twice", 1,
-       "Events are waited for often, by many streams, and recorded anew.", test_twice},
-      {"events", "event_moment", 1, "An event stands for the moment at which it was recorded.",
+       "Events can be waited for repeatedly, by many streams, and recorded again.", test_twice},
+      {"events", "event_moment", 1, "An event refers to the moment at which it was recorded.",
        test_moment},
-      {"events", "event_released", 1, "Events may be released before they have passed.",
+      {"events", "event_released", 1, "Events may be released before they complete.",
        test_released},
       {"events", "event_blocking", 1, "Waiting for an event does not block the caller.",
        test_blocking},

@@ -126,8 +126,9 @@ void exhaust_all(const Subject& subject) {
       },
       [&] { stream.finish(); });
   stream.finish();
-  require(destroyed == asked, "of {} callbacks given to notify, which may fail, {} were destroyed",
-          asked, destroyed.load());
+  require(destroyed == asked,
+          "of {} callbacks passed to notify with injected failures, {} were destroyed", asked,
+          destroyed.load());
   // The device still works.
   stream.write_now(data, 0, bytes);
   expect_bytes(stream.read_now(data, 0, 1000), bytes, "after the host's memory had failed");

@@ -126,10 +126,10 @@ bool test_case(const Bench& bench, const Stream& stream, const Case& c) {
   succeed(launching.launch(), what.c_str());
   expect_bytes(launching.output(0), c.want, what + " with indices out of range");
   const tenon_error_record record = launching.record();
-  require(record.state == 1, "{}: indices out of range left no record", what);
+  require(record.state == 1, "{}: out-of-range indices were not recorded", what);
   require(record.bound == kRows && row_of(record.index) < 0,
-          "{}: the record has the index {} of {}, which is none of those out of range", what,
-          record.index, record.bound);
+          "{}: the record has index {} of {}, which is not out of range", what, record.index,
+          record.bound);
   return true;
 }
 
@@ -154,7 +154,7 @@ void test_values(const Subject& subject) {
 std::vector<DeviceCheck> index_checks() {
   return {
       {"launches", "index_values", 1,
-       "Where an index is out of range zeros are read, and updates dropped.", test_values},
+       "Out-of-range indices read zeros, and their updates are dropped.", test_values},
   };
 }
 

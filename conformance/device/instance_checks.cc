@@ -81,7 +81,7 @@ void test_enumeration(const Subject& subject) {
   for (const size_t index : {count, count + 1, SIZE_MAX}) {
     tenon_device_p* device = nullptr;
     fail(bench.calls().open_device(bench.instance(), index, &device),
-         "open_device behind the last one");
+         "open_device with an index past the last device");
     require(device == nullptr, "open_device({}) fails and gives a device", index);
   }
 }
@@ -116,7 +116,7 @@ void test_properties(const Subject& subject) {
               again.memory_bytes == p.memory_bytes &&
               text_of(again.description, "description") == text_of(p.description, "description") &&
               std::memcmp(again.uuid, p.uuid, sizeof p.uuid) == 0,
-          "asked twice, the device describes itself in two ways");
+          "the device's description differs between two queries");
 }
 
 // ---- shutdown
@@ -164,13 +164,13 @@ void test_instances(const Subject& subject) {
   stream.write_now(kept, 0, bytes);
   {
     const Bench second(subject);
-    require(second.instance() != first.instance(), "two instances are one");
-    require(second.device() != first.device(), "the devices of two instances are one");
+    require(second.instance() != first.instance(), "two instances share one handle");
+    require(second.device() != first.device(), "the devices of two instances share one handle");
     use(second, 12);
     use(first, 13);
   }
   expect_bytes(stream.read_now(kept, 0, 4096), bytes,
-               "after another instance was closed, what the first one held");
+               "the first instance's data after another instance was closed");
   std::string fault;
   std::mutex mutex;
   std::vector<std::thread> threads;
@@ -192,13 +192,14 @@ void test_instances(const Subject& subject) {
 
 std::vector<DeviceCheck> instance_checks() {
   return {
-      {"device", "options", 0, "Options that it does not know are refused, by name.", test_options},
+      {"device", "options", 0, "Unknown options are rejected with an error that names them.",
+       test_options},
       {"device", "enumeration", 0, "The devices that it counts open, and no others do.",
        test_enumeration},
-      {"device", "properties", 0, "A device describes itself fully, soundly, and always alike.",
+      {"device", "properties", 0, "A device's description is complete, valid and constant.",
        test_properties},
-      {"device", "reopen", 0, "Opened and closed a hundred times, nothing grows.", test_reopen},
-      {"device", "instances", 0, "Instances live side by side, on any thread.", test_instances},
+      {"device", "reopen", 0, "Opening and closing a hundred times leaks nothing.", test_reopen},
+      {"device", "instances", 0, "Instances work in parallel, on any thread.", test_instances},
   };
 }
 

@@ -32,7 +32,7 @@ void test_lines(const Subject& subject) {
     }
     require(!s.outputs.empty(), "line {}, \"{}\", gives nothing", i, text(line.signature));
     if (line.op == 0) {
-      require(!text(line.name).empty(), "line {} is for a custom op and does not name it", i);
+      require(!text(line.name).empty(), "line {} is for a custom op but does not name it", i);
       continue;
     }
     require(text(line.name).empty(), "line {} is for op {} and names {}", i, line.op,
@@ -48,8 +48,8 @@ void test_lines(const Subject& subject) {
     require(s.inputs.size() >= required && (variadic || s.inputs.size() <= op->inputs.size()),
             "line {}, \"{}\", has {} inputs, and {} takes {}", i, text(line.signature),
             s.inputs.size(), op->name, op->inputs.size());
-    require(op->attrs.empty() || line.attrs_size > 0, "line {}: {} has attributes, of 0 bytes", i,
-            op->name);
+    require(op->attrs.empty() || line.attrs_size > 0,
+            "line {}: {} has attributes, but their size is 0", i, op->name);
   }
 }
 
@@ -179,11 +179,10 @@ void test_refusals(const Subject& subject) {
 
 std::vector<DeviceCheck> kernel_checks() {
   return {
-      {"kernels", "lines", 0, "Every line's signature is of the grammar and fits its op.",
-       test_lines},
+      {"kernels", "lines", 0, "Every signature is valid and matches its op.", test_lines},
       {"kernels", "kernel_life", 0,
        "A kernel is prepared once, launched often with the same result, and released.", test_life},
-      {"kernels", "kernels_unlaunched", 0, "Kernels that are never launched leave nothing.",
+      {"kernels", "kernels_unlaunched", 0, "Kernels that are never launched leak nothing.",
        test_unlaunched},
       {"kernels", "refusals", 0, "What a line cannot do it refuses, and that is no error.",
        test_refusals},

@@ -139,19 +139,20 @@ void test_records(const Subject& subject) {
   };
   Bytes y;
   const tenon_error_record sound = run({0, 2, -1}, {}, y);
-  require(sound.state == 0, "indices that are in range left a record");
+  require(sound.state == 0, "valid indices were recorded as out of range");
   const tenon_error_record record = run({1, 5, 1}, {}, y);
-  require(record.state == 1, "the index 5 of 3 left no record: its state is {}", record.state);
+  require(record.state == 1, "index 5 of 3 was not recorded: the record's state is {}",
+          record.state);
   require(record.site == 77 && record.index == 5 && record.bound == 3,
           "the index 5 of 3 at site 77 is recorded as {} of {} at site {}", record.index,
           record.bound, record.site);
   expect_bytes(Bytes(y.begin() + 4, y.begin() + 8), Bytes(4, 0),
                "what an index out of range reads");
   expect_bytes(Bytes(y.begin(), y.begin() + 4), Bytes(x.begin() + 4, x.begin() + 8),
-               "what the index before it reads");
+               "the element read by the index before it");
   const tenon_error_record first = run({-9}, {1, 5, 100, 50}, y);
   require(first.state == 1 && first.site == 5 && first.index == 100 && first.bound == 50,
-          "a record that was written already is written over");
+          "an existing record is overwritten");
   // An index out of range is not a failed launch, so launch_failed is not called.
   expect_none_failed();
 }
@@ -160,13 +161,13 @@ void test_records(const Subject& subject) {
 
 std::vector<DeviceCheck> launch_checks() {
   return {
-      {"launches", "launch_sizes", 1, "Operands of any size, of none too, are launched on.",
+      {"launches", "launch_sizes", 1, "Launches accept operands of any size, also empty ones.",
        test_sizes},
-      {"launches", "launch_reports", 1, "Of many launches none fails, or is told of.",
+      {"launches", "launch_reports", 1, "Many launches in a row do not fail and report no failure.",
        test_reports},
       {"launches", "by_value", 1, "An operand by value is read during the call.", test_by_value},
       {"launches", "index_records", 1,
-       "An index out of range is recorded, once, and is no failure.", test_records},
+       "An out-of-range index is recorded once, and the launch does not fail.", test_records},
   };
 }
 

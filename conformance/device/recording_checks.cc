@@ -12,7 +12,7 @@ constexpr int64_t kN = 50;  // Elements.
 constexpr uint64_t kSite = 77;
 
 void need_recordings(const Bench& bench) {
-  if (!bench.calls().record) throw Unsupported("it makes no recordings");
+  if (!bench.calls().record) throw Unsupported("it does not support recordings");
   if (bench.has(TENON_FEATURE_SYNCHRONOUS)) {
     throw Unsupported("the host records nothing for a SYNCHRONOUS device");
   }
@@ -229,7 +229,7 @@ void test_replays(const Subject& subject) {
     const Bytes number = noise(4, static_cast<uint32_t>(100 + i));
     Bytes filled;
     for (int64_t k = 0; k < kN; ++k) filled.insert(filled.end(), number.begin(), number.end());
-    expect(0, input, "what it reads");
+    expect(0, input, "the replay's input");
     expect(1, input, "a copy of a copy");
     expect(2, filled, "a fill by value");
     expect(3, noise(bytes, 99), "a copy of memory that stays");
@@ -273,9 +273,11 @@ void test_records(const Subject& subject) {
     std::memcpy(&record, bytes.data(), sizeof record);
     return record;
   };
-  require(read(records[0]).state == 0, "an index that is in range left a record, or another's did");
+  require(read(records[0]).state == 0,
+          "a valid index was recorded as out of range, or another replay's record changed");
   const tenon_error_record record = read(records[1]);
-  require(record.state == 1, "the index 5 of 3 left no record: its state is {}", record.state);
+  require(record.state == 1, "index 5 of 3 was not recorded: the record's state is {}",
+          record.state);
   require(record.site == kSite && record.index == 5 && record.bound == 3,
           "the index 5 of 3 at site {} is recorded as {} of {} at site {}", kSite, record.index,
           record.bound, record.site);
@@ -287,11 +289,11 @@ void test_records(const Subject& subject) {
 std::vector<DeviceCheck> recording_checks() {
   return {
       {"recordings", "replays", 1,
-       "A replay does what its launches do, with its own memory and values, while others are under "
-       "way.",
+       "A replay does what its launches do, with its own memory and values, while others are in "
+       "flight.",
        test_replays},
       {"recordings", "replay_records", 1,
-       "An index out of range in a replay is recorded where that replay says.", test_records},
+       "A replay writes an out-of-range index to its own record.", test_records},
   };
 }
 

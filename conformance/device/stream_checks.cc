@@ -26,9 +26,9 @@ void test_order(const Subject& subject) {
     stream.copy(a, 0, kept[i], 0, kSize);
   }
   for (uint32_t i = 0; i < steps; ++i) {
-    expect_bytes(stream.read_now(kept[i], 0, kSize),
-                 Bytes(kSize, static_cast<unsigned char>(i + 1)),
-                 fmt::format("what the copy behind fill {} of {} in one stream saw", i + 1, steps));
+    expect_bytes(
+        stream.read_now(kept[i], 0, kSize), Bytes(kSize, static_cast<unsigned char>(i + 1)),
+        fmt::format("data read by the copy after fill {} of {} in one stream", i + 1, steps));
   }
 }
 
@@ -78,7 +78,7 @@ void test_completion(const Subject& subject) {
     std::lock_guard lock(seen.mutex);
     require(seen.calls == 1, "notify answered {} times", seen.calls);
     require(seen.destroyed == 1, "notify destroyed its callback {} times", seen.destroyed);
-    require(seen.wrong == 0, "notify answered before the work was done, or with an error");
+    require(seen.wrong == 0, "notify called back before the work finished, or with an error");
   }
 }
 
@@ -121,7 +121,7 @@ void test_notify(const Subject& subject) {
   stream.finish();
   lock.lock();
   for (int i = 0; i < kQueries; ++i) {
-    require(count.calls[i] == 1, "of {} notify calls number {} was answered {} times", kQueries, i,
+    require(count.calls[i] == 1, "of {} notify calls, number {} called back {} times", kQueries, i,
             count.calls[i]);
   }
 }
@@ -132,7 +132,7 @@ void test_wait(const Subject& subject) {
   const uint64_t size = subject.thorough ? 1 << 20 : 1 << 16;
   Bytes bytes, back(size);  // Declared before the stream, which may still use them.
   const Stream stream(bench);
-  succeed(bench.calls().wait(stream.get()), "wait for nothing");
+  succeed(bench.calls().wait(stream.get()), "wait on an idle stream");
   const Buffer a(bench, size), b(bench, size);
   for (uint32_t i = 0; i < 20; ++i) {
     bytes = noise(size, i);
@@ -213,7 +213,7 @@ void test_many_streams(const Subject& subject) {
   const Stream later(bench);
   later.write_now(buffers[0], 0, bytes[1]);
   expect_bytes(later.read_now(buffers[0], 0, kSize), bytes[1],
-               "a stream opened when 64 were closed");
+               "a stream opened after 64 were closed");
 }
 
 // Each thread uses its own stream.
@@ -267,19 +267,19 @@ void test_regions(const Subject& subject) {
 std::vector<DeviceCheck> stream_checks() {
   return {
       {"streams", "stream_order", 1, "A stream runs its work in order.", test_order},
-      {"streams", "completion", 1, "`notify` answers once, when the work is done and seen.",
+      {"streams", "completion", 1,
+       "`notify` calls back once, when the work is finished and its results are visible.",
        test_completion},
-      {"streams", "notify", 1, "`notify` answers on any stream, as often as it is asked.",
+      {"streams", "notify", 1, "Every `notify` call gets its callback, on any stream.",
        test_notify},
       {"streams", "wait", 1, "After `wait` the host sees everything; threads may wait meanwhile.",
        test_wait},
-      {"streams", "synchronous", 1, "Where it says SYNCHRONOUS, what returns has finished.",
-       test_synchronous},
+      {"streams", "synchronous", 1,
+       "If it claims SYNCHRONOUS, calls return after their work has finished.", test_synchronous},
       {"streams", "many_streams", 1, "Many streams are open at once, and are closed.",
        test_many_streams},
       {"streams", "stream_threads", 1, "Threads use streams of their own at once.", test_threads},
-      {"streams", "regions", 1, "What describes a copy is read during the call only.",
-       test_regions},
+      {"streams", "regions", 1, "A copy's description is read only during the call.", test_regions},
   };
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kN = 1000;  // Elements.
 
 void need_tasks(const Bench& bench) {
-  if (!bench.calls().run_tasks) throw Unsupported("it runs no tasks");
+  if (!bench.calls().run_tasks) throw Unsupported("it does not run tasks");
   if (!bench.has(TENON_FEATURE_SYNCHRONOUS)) {
     throw Unsupported("the host runs tasks on a SYNCHRONOUS device alone");
   }
@@ -42,9 +42,10 @@ void test_once(const Subject& subject) {
       ++ran[i];
       run(bench, stream, 2, [&](size_t k) { ++(k < 2 ? ran[n + 2 * i + k] : ran[i]); });
     });
-    require(wrong == 0, "of {} tasks it runs the one of number {}", n, wrong.load());
+    require(wrong == 0, "of {} tasks, it ran number {}, which does not exist", n, wrong.load());
     for (size_t i = 0; i < n * 3; ++i) {
-      require(ran[i] == 1, "of {} tasks, with two in each, one was run {} times", n, ran[i].load());
+      require(ran[i] == 1, "of {} tasks with two subtasks each, one ran {} times", n,
+              ran[i].load());
     }
   }
 }
@@ -79,10 +80,10 @@ void test_launches(const Subject& subject) {
 
 std::vector<DeviceCheck> task_checks() {
   return {
-      {"tasks", "tasks", 1, "Each task runs once, also within a task, before the call returns.",
+      {"tasks", "tasks", 1, "Each task, nested ones too, runs once before the call returns.",
        test_once},
-      {"tasks", "task_launches", 1, "Launches of tasks on one stream do what they do in turn.",
-       test_launches},
+      {"tasks", "task_launches", 1,
+       "Launches in tasks on one stream give the same results as in sequence.", test_launches},
   };
 }
 

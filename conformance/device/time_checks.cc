@@ -32,7 +32,7 @@ uint64_t read(const Bench& bench, const Stream& stream, uint64_t mark) {
 }
 
 void need_clock(const Bench& bench) {
-  if (!bench.calls().mark_time) throw Unsupported("it marks no times");
+  if (!bench.calls().mark_time) throw Unsupported("it does not support time marks");
   const Stream stream(bench);
   uint64_t made = 0;
   if (tenon_error* error = bench.calls().mark_time(stream.get(), &made)) {
@@ -45,7 +45,7 @@ void need_clock(const Bench& bench) {
 }
 
 void expect_later(uint64_t early, uint64_t late, const char* what) {
-  require(late >= early, "{} reads {} ns, {} ns less than the one before", what, late,
+  require(late >= early, "{} reads {} ns, {} ns before the previous mark", what, late,
           early - late);
 }
 
@@ -70,10 +70,10 @@ void test_order(const Subject& subject) {
     a.finish();
     const uint64_t ns[] = {read(bench, a, before), read(bench, a, behind), read(bench, a, again),
                            read(bench, b, there), read(bench, b, last)};
-    expect_later(ns[0], ns[1], "a mark behind work");
-    expect_later(ns[1], ns[2], "a second mark at one place");
-    expect_later(ns[2], ns[3], "a mark of another stream, behind an event,");
-    expect_later(ns[3], ns[4], "a mark behind work on another stream");
+    expect_later(ns[0], ns[1], "a mark after work");
+    expect_later(ns[1], ns[2], "a second mark directly after the first");
+    expect_later(ns[2], ns[3], "a mark of another stream, after an event,");
+    expect_later(ns[3], ns[4], "a mark after work on another stream");
   }
 }
 
@@ -138,7 +138,7 @@ void test_forgotten(const Subject& subject) {
       std::vector<uint64_t> marks;
       for (int n = 0; n < 100; ++n) marks.push_back(mark(bench, stream));
       require(std::set(marks.begin(), marks.end()).size() == marks.size(),
-              "of 100 marks that were not read, two have one number");
+              "of 100 unread marks, two have the same number");
       stream.finish();
       uint64_t later = ~uint64_t{0};
       for (size_t n = marks.size(); n-- > 10;) {
@@ -149,18 +149,19 @@ void test_forgotten(const Subject& subject) {
     }
   }
   const uint64_t more = bench.statistics().allocated_bytes - allocated;
-  require(more == 0, "marks that were read or closed hold {} bytes", more);
+  require(more == 0, "marks that were read or closed leak {} bytes", more);
 }
 
 }  // namespace
 
 std::vector<DeviceCheck> time_checks() {
   return {
-      {"time", "time_order", 1, "Marks are read in the order of the work, by one clock.",
+      {"time", "time_order", 1, "Marks increase in the order of the work, on one clock.",
        test_order},
       {"time", "time_unit", 1, "The clock counts nanoseconds.", test_unit},
-      {"time", "time_work", 1, "A mark behind work is read when that is done.", test_work},
-      {"time", "time_forgotten", 1, "Marks are forgotten when they are read.", test_forgotten},
+      {"time", "time_work", 1, "A mark after work becomes readable when the work finishes.",
+       test_work},
+      {"time", "time_forgotten", 1, "Reading a mark releases it.", test_forgotten},
   };
 }
 

@@ -36,14 +36,14 @@ std::vector<tenon_dtype> input_dtypes(const Bench& bench) {
 
 std::vector<Program> drawn(const Bench& bench, size_t n, uint64_t first) {
   const std::vector<tenon_dtype> dtypes = input_dtypes(bench);
-  if (dtypes.empty()) throw Unsupported("nothing is claimed that takes an input");
+  if (dtypes.empty()) throw Unsupported("no claimed signature takes an input");
   std::vector<Program> programs;
   for (uint64_t i = 0; i < n; ++i) {
     Program program =
         draw_program(bench.env.device, dtypes, bench.env.seed * 1000003 + first + i, bench.claims);
     if (!program.steps.empty()) programs.push_back(std::move(program));
   }
-  if (programs.empty()) throw Unsupported("no call could be made of what is claimed");
+  if (programs.empty()) throw Unsupported("no call can be built from the claimed signatures");
   return programs;
 }
 
@@ -246,7 +246,7 @@ bool is_reduction(const Claim& claim) {
 
 // Claims for loops by the dtype of their first input, in random order.
 ClaimsByDType listed_for_loops(Draw& draw) {
-  if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it lists nothing for loops");
+  if (loop_claims().empty() || !guard::has_loops()) throw Unsupported("it claims no op in loops");
   ClaimsByDType by_dtype;
   for (const Claim& claim : loop_claims()) by_dtype[claim.inputs.at(0)].push_back(&claim);
   for (auto& [dtype, claims] : by_dtype) {
@@ -287,13 +287,13 @@ std::vector<Program> row_programs(const Bench& bench) {
       }
     }
   }
-  if (programs.empty()) throw Unsupported("it lists no reduction for loops");
+  if (programs.empty()) throw Unsupported("it claims no reduction in loops");
   return programs;
 }
 
 // Combines each anchor with some of the claims for loops after it.
 std::vector<Program> programs_with_epilogues(const Bench& bench) {
-  if (anchor_claims().empty()) throw Unsupported("it lists no head of loops");
+  if (anchor_claims().empty()) throw Unsupported("it claims no anchor of loops");
   std::vector<Program> programs;
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
@@ -309,7 +309,7 @@ std::vector<Program> programs_with_epilogues(const Bench& bench) {
       if (!program.steps.empty()) programs.push_back(std::move(program));
     }
   }
-  if (programs.empty()) throw Unsupported("no call could be made of what it lists as heads");
+  if (programs.empty()) throw Unsupported("no call can be built from its claimed anchors");
   return programs;
 }
 
@@ -329,7 +329,7 @@ Fault no_loop_ran(const Bench&) {
 }
 
 Fault no_row_loop_ran(const Bench&) {
-  return guard::n_row_loops() > 0 ? "" : "it lists reductions for loops, and made none ready";
+  return guard::n_row_loops() > 0 ? "" : "it claims reductions in loops, but prepared none";
 }
 
 Fault no_anchor_loop_ran(const Bench&) {
@@ -339,9 +339,9 @@ Fault no_anchor_loop_ran(const Bench&) {
 // ---- recordings
 
 std::vector<Program> replayed_programs(const Bench& bench) {
-  if (!guard::has_recordings()) throw Unsupported("it makes no recordings");
+  if (!guard::has_recordings()) throw Unsupported("it does not support recordings");
   if ((bench.env.features & TENON_FEATURE_SYNCHRONOUS) != 0) {
-    throw Unsupported("nothing is recorded of a SYNCHRONOUS device");
+    throw Unsupported("a SYNCHRONOUS device is never recorded");
   }
   return few_programs(bench);
 }
@@ -349,7 +349,7 @@ std::vector<Program> replayed_programs(const Bench& bench) {
 Fault nothing_was_replayed(const Bench&) {
   if (guard::n_replays() > 0) return "";
   if (guard::n_recordings() == 0) throw Unsupported("it refuses to record what it is asked for");
-  return "it makes recordings, and none was replayed";
+  return "it made recordings, but none was replayed";
 }
 
 }  // namespace
@@ -364,7 +364,7 @@ std::vector<FunctionCheck> program_checks() {
        .holds = holds_traced},
       {.part = "functions.programs",
        .name = "traced_right",
-       .what = "What the calls of such programs give is within the ops' bounds.",
+       .what = "The calls of such programs stay within the ops' error bounds.",
        .programs = some_programs,
        .holds = holds_right},
       {.part = "functions.programs",

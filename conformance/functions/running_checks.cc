@@ -95,13 +95,13 @@ uint64_t test_steady(const Bench& bench) {
     const auto require_none = [&](uint64_t n, const char* what) {
       if (n == 0) return;
       throw std::runtime_error(
-          fmt::format("{}: in a hundred calls that were made before, {} {}", form.name, n, what));
+          fmt::format("{}: in a hundred repeated calls, {} {}", form.name, n, what));
     };
     require_none(guard::n_calls(guard::Call::kPrepare), "kernels are prepared");
     require_none(guard::n_calls(guard::Call::kAllocate), "buffers are allocated");
     require_none(guard::n_recordings() - recordings, "recordings are made");
-    require_none(after.live_bytes - before.live_bytes, "bytes are kept");
-    require_none(after.held_bytes - before.held_bytes, "bytes are taken from the device");
+    require_none(after.live_bytes - before.live_bytes, "bytes are not released");
+    require_none(after.held_bytes - before.held_bytes, "bytes of device memory are not released");
   });
 }
 
@@ -127,7 +127,7 @@ uint64_t test_cancelled(const Bench& bench) {
     std::string said;
     try {
       read_all(bench, traced(endless));
-      said = "a loop without end came to its end";
+      said = "an endless loop ended";
     } catch (const tenon::Error& error) {
       if (error.code() != tenon::Code::kCancelled) said = error.message();
     }

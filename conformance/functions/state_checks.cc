@@ -121,7 +121,7 @@ constexpr Form kForms[] = {
     {"a value is read after it was written", read_after_write},
     {"values are written in order", written_in_order},
     {"a value from before is given", value_from_before},
-    {"two variables change values", exchanged},
+    {"swaps two variables", exchanged},
     {"a variable is assigned what shows it", turned_around},
     {"a value is given and assigned twice", given_and_kept},
     {"a branch assigns", in_a_branch},
@@ -152,7 +152,7 @@ std::vector<Results> run(const Bench& bench, const World& world,
       kept.resize(before.size());
       if (const Fault fault = same_bits(read_all(bench, before), kept); !fault.empty()) {
         throw std::runtime_error(
-            fmt::format("call {} changes what the call before it gave: {}", call + 1, fault));
+            fmt::format("call {} changes an output of the previous call: {}", call + 1, fault));
       }
     }
     before = outputs;
@@ -204,7 +204,7 @@ std::vector<Program> programs_to_donate_to(const Bench& bench) {
         draw_program(bench.env.device, {TENON_FLOAT32}, bench.env.seed * 1000003 + (2u << 20) + i);
     if (!program.steps.empty()) programs.push_back(std::move(program));
   }
-  if (programs.empty()) throw Unsupported("no call could be made of what is claimed");
+  if (programs.empty()) throw Unsupported("no call can be built from the claimed signatures");
   return programs;
 }
 
@@ -236,8 +236,7 @@ Fault holds_donated(const Bench& bench, const Program& program) {
     inputs.clear();
     if (Fault fault = same_bits(read_all(bench, kept), before); !fault.empty()) {
       return fmt::format(
-          "call {}: an input that was not donated, or a view of one that was, is "
-          "another afterwards: {}",
+          "call {}: an input that was not donated, or a live view of a donated one, changed: {}",
           call + 1, fault);
     }
     for (const Tensors& earlier : given) {
@@ -300,8 +299,8 @@ std::vector<FunctionCheck> state_checks() {
   return {
       {.part = "functions.state",
        .name = "states",
-       .what = "Variables and generators hold after each call what they hold after eager code, and "
-               "outputs of earlier calls stay.",
+       .what = "After each call, variables and generators have the values that eager code leaves, "
+               "and earlier outputs are unchanged.",
        .test = test_states},
       {.part = "functions.state",
        .name = "donated",

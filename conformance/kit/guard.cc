@@ -332,7 +332,7 @@ void wrap(tenon_plugin_query inner) { state.query = inner; }
 tenon_plugin_query query() { return answer; }
 
 const tenon_plugin& plugin() {
-  if (!state.inner) throw std::logic_error("the plugin was not asked yet");
+  if (!state.inner) throw std::logic_error("the plugin has not been queried yet");
   return *state.inner;
 }
 

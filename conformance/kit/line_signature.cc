@@ -56,7 +56,8 @@ class Parser {
     for (const auto* list : {&s.inputs, &s.outputs}) {
       for (const LineOperand& operand : *list) {
         if (operand.letter && !s.classes.contains(operand.letter)) stop("a class for every letter");
-        if (operand.variadic && &operand != &list->back()) stop("no operand behind the one with *");
+        if (operand.variadic && &operand != &list->back())
+          stop("no operand may follow the one with *");
       }
     }
     return s;

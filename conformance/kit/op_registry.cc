@@ -85,7 +85,7 @@ const OpFacts* find_op(uint32_t id) {
 
 const OpFacts& op_named(std::string_view name) {
   if (const OpFacts* op = find_op(name)) return *op;
-  throw std::invalid_argument("there is no op \"" + std::string(name) + "\"");
+  throw std::invalid_argument("unknown op \"" + std::string(name) + "\"");
 }
 
 }  // namespace tenon_kit

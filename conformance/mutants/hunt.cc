@@ -164,7 +164,7 @@ std::vector<Cell> Hunt::cells_of(const Mutant& mutant, const Reach& reach) const
     } else if (const FunctionCheck* const check = find_function_check(name)) {
       cells.push_back({kFunctions, static_cast<size_t>(check - all_function_checks().data())});
     } else if (!find_check(name)) {
-      throw std::runtime_error(mutant.name + ": there is no check " + name);
+      throw std::runtime_error(mutant.name + ": unknown check " + name);
     }
   }
   for (const size_t claim : claims) {

@@ -60,7 +60,7 @@ std::vector<size_t> telling_claims(const Runner& runner) {
 
 Reach find_reach(const Hunt& hunt, const Runner& runner, int jobs) {
   const std::vector<size_t> claims = telling_claims(runner);
-  fmt::print("which claims pass which place: {} claims ...\n", claims.size());
+  fmt::print("finding the claims that reach each mutated point: {} claims ...\n", claims.size());
   std::fflush(stdout);
   std::vector<Reach> parts(static_cast<size_t>(jobs));
   const std::filesystem::path folder = std::filesystem::temp_directory_path();
@@ -118,8 +118,8 @@ struct Sum {
     std::string text = fmt::format("mutants caught: {} of {}\n", named_caught, named);
     if (generated + unreached == 0) return text;
     return text + fmt::format(
-                      "generated: {} of {}, {:.1f} %; {} more lie where nothing passes; "
-                      "{} survivors without an explanation\n",
+                      "generated: {} of {}, {:.1f} %; {} more are never reached; {} survivors "
+                      "without an explanation\n",
                       generated_caught, generated,
                       generated ? 100.0 * static_cast<double>(generated_caught) /
                                       static_cast<double>(generated)
@@ -209,19 +209,20 @@ int main(int argc, char** argv) {
       "derivatives,\n"
       "each with one fault. Fails if a named one survives, or one generated in twenty.");
   app.name("tenon-mutants");
-  app.add_option("--only", options.only, "Only mutants of these names or numbers");
-  app.add_flag("--named", options.named, "Only those with names");
+  app.add_option("--only", options.only, "Run only mutants with these names or numbers");
+  app.add_flag("--named", options.named, "Run only named mutants");
   app.add_option("--shard", options.shard, "I/N: of the generated ones the I-th of N parts");
-  app.add_option("--seed", options.hunt.seed, "What values are drawn by")->capture_default_str();
-  app.add_option("--jobs", options.jobs, "How many processes; by default one for each core");
-  app.add_option("--seconds", options.hunt.seconds, "How long one mutant is tried")
+  app.add_option("--seed", options.hunt.seed, "Seed of the random values")->capture_default_str();
+  app.add_option("--jobs", options.jobs, "Number of processes; by default one for each core");
+  app.add_option("--seconds", options.hunt.seconds, "Time limit for one mutant")
       ->capture_default_str();
   app.add_option("--kit", options.hunt.kit, "The program tenon-conformance");
   app.add_option("--plugin", options.hunt.plugin, "The library of the mutants");
   app.add_option("--core", options.hunt.core, "The libtenon of mutants of derivatives");
-  app.add_option("--json", options.json, "Writes what was found as JSON");
-  app.add_option("--html", options.html, "Writes a page that says which check caught which");
-  app.add_flag("--list", options.list, "Lists the mutants, their numbers first, and runs nothing");
+  app.add_option("--json", options.json, "Write the results as JSON");
+  app.add_option("--html", options.html,
+                 "Write an HTML page that shows which check caught which mutant");
+  app.add_flag("--list", options.list, "List the mutants, beginning with their numbers, and exit");
   CLI11_PARSE(app, argc, argv);
   try {
     return tenon_kit::run(options);

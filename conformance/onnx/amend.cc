@@ -59,7 +59,7 @@ std::string replaced(const std::string& message, uint64_t field,
         size = read_varint(message, at);
         break;
       default:
-        throw std::runtime_error("a model of ONNX has a field that is none");
+        throw std::runtime_error("an ONNX model has an invalid field");
     }
     if (size > message.size() - at) throw std::runtime_error("a model of ONNX ends in the middle");
     if (tag == (field << 3 | kBytes)) {

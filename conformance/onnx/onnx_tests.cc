@@ -46,17 +46,15 @@ struct Allowance {
 };
 const std::map<std::string, Allowance>& allowances() {
   // One ulp of bfloat16, the largest difference between truncation and rounding.
-  static const Allowance cut = {.why =
-                                    "its data were cut to bfloat16, where a cast rounds: held "
-                                    "to one unit",
-                                .rtol = 0x1p-7};
+  static const Allowance cut = {
+      .why = "its data are truncated to bfloat16, but a cast rounds: compared within one ulp",
+      .rtol = 0x1p-7};
   static const std::map<std::string, Allowance> tests = {
       {"test_cast_FLOAT_to_BFLOAT16", cut},
       {"test_castlike_FLOAT_to_BFLOAT16", cut},
       {"test_castlike_FLOAT_to_BFLOAT16_expanded", cut},
       {"test_adam_multiple",
-       {.why = "its data were made with an epsilon that its model leaves out: given to it",
-        .epsilon = 1e-2f}},
+       {.why = "its data assume an epsilon that the model omits: added to it", .epsilon = 1e-2f}},
   };
   return tests;
 }
@@ -126,7 +124,7 @@ std::string reason_to_leave_out(const std::string& name, const Json& model) {
       const auto type = value["type"].get<std::string>();
       if (type == "no tensor" || type.starts_with("tensor(")) reasons.insert("values: " + type);
       if (lacks_float64 && type.starts_with("f64"))
-        reasons.insert("float64, which the device lacks");
+        reasons.insert("needs float64, which the device does not support");
     }
   }
   return fmt::format("{}", fmt::join(reasons, ", "));
@@ -260,7 +258,7 @@ OnnxResult run_test(const fs::path& folder, Tolerance tolerance, bool functions)
       result.reason = failure_of(run, described, entry.path(), tolerance);
     }
     result.is_untraceable = function && function->is_untraceable();
-    if (data_sets == 0) result.reason = "there is no data to run it on";
+    if (data_sets == 0) result.reason = "it has no test data";
     if (result.reason.empty()) result.verdict = OnnxVerdict::kPassed;
   } catch (const std::exception& error) {
     result.reason = error.what();

@@ -39,7 +39,7 @@ Heading heading_of(const Runner& runner, const std::string& profile, const std::
   const tenon_features features = runner.environment().features;
   if ((features & TENON_FEATURE_IEEE_DIV) == 0) {
     heading.notes.push_back(
-        "division and square root are held to 2.5 ulp: it declares no IEEE_DIV");
+        "division and square root must be within 2.5 ulp: it declares no IEEE_DIV");
   }
   if ((features & TENON_FEATURE_IEEE_FMA) == 0) {
     heading.notes.push_back("fma may round twice: it declares no IEEE_FMA");
@@ -56,7 +56,7 @@ Heading heading_of(const Runner& runner, const std::string& profile, const std::
   }
   if (!kRealIsQuad) {
     heading.notes.push_back(
-        "float64 is judged by an oracle of the same width: there is no binary128");
+        "float64 is compared with an oracle of the same precision: binary128 is unavailable");
   }
   return heading;
 }
@@ -103,7 +103,7 @@ std::set<std::string> Report::read(const std::string& path) {
   if (!file) throw std::runtime_error("cannot read " + path);
   const Json report = Json::parse(file, nullptr, false);
   if (report.is_discarded() || !report.contains("rows")) {
-    throw std::runtime_error(path + " is no report as JSON");
+    throw std::runtime_error(path + " is not a JSON report");
   }
   const Json own = heading_json();
   for (const auto& [key, value] : own.items()) {

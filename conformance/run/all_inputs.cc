@@ -137,7 +137,7 @@ Problem problem_at(const OpFacts& op, tenon_dtype dtype, uint32_t bits) {
 
 std::string reason_against(const OpFacts& op, tenon_dtype dtype, const Session& oracle) {
   if (!op.elementwise || op.inputs.size() != 1) {
-    return op.name + " is no elementwise op of one input";
+    return op.name + " is not an elementwise op with one input";
   }
   try {
     const tenon_dtype out = oracle.infer(problem_at(op, dtype, 0)).at(0).first;

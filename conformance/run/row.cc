@@ -22,7 +22,7 @@ Status status_named(const std::string& name) {
   for (size_t i = 0; i < std::size(kNames); ++i) {
     if (name == kNames[i]) return static_cast<Status>(i);
   }
-  throw std::invalid_argument("there is no status " + name);
+  throw std::invalid_argument("unknown status " + name);
 }
 
 bool is_fault(Status status) {

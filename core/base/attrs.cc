@@ -230,7 +230,8 @@ size_t rounded_up(size_t offset, size_t align) { return (offset + align - 1) / a
 const AttrsMethods detail::kByField = {copy, destroy, equal, hash, from_c, write};
 
 void AttrsType::add(const char* name, AttrKind kind, size_t offset, EnumInfo (*info)()) {
-  require_code(n_fields < kMaxFields, Code::kInternal, "{} is one attribute too many", name);
+  require_code(n_fields < kMaxFields, Code::kInternal,
+               "attribute {} exceeds the maximum number of attributes", name);
   with_types(kind, [&]<class T, class C>(T*, C*) {
     // The field follows struct_size; trailing padding is not counted.
     const AttrField* last = n_fields ? &fields[n_fields - 1] : nullptr;

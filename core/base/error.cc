@@ -59,7 +59,7 @@ void Error::set_location(std::string_view location) {
 }
 
 void checked_math::fail(const char* operation, int64_t a, int64_t b) {
-  tenon::fail(Code::kOutOfRange, "{} {} {} is no 64-bit integer", {a, operation, b});
+  tenon::fail(Code::kOutOfRange, "{} {} {} overflows int64 or divides by zero", {a, operation, b});
 }
 
 std::string to_string(const Dims& dims) {

@@ -10,7 +10,7 @@ namespace tenon {
 
 int64_t checked(__int128 value) {
   constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
-  require(value <= kMaxInt64 && value >= -kMaxInt64, "a size has more digits than an int64 holds");
+  require(value <= kMaxInt64 && value >= -kMaxInt64, "a size overflows int64");
   return static_cast<int64_t>(value);
 }
 

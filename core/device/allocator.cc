@@ -101,7 +101,7 @@ Storage* Allocator::make(uint64_t bytes, size_t size_class) {
   }
   if (error) {
     device_.discard(error);
-    fail_out_of_memory(bytes, "the device has no more");
+    fail_out_of_memory(bytes, "the device is out of memory");
   }
   Storage* const storage = storage_of(device_, buffer, recycle);
   storage->capacity = capacity;

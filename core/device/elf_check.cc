@@ -108,10 +108,10 @@ FileVerdict check_header(const ElfW(Ehdr) & header) {
             format("is for another machine: {}, and this is {}",
                    {machine_name(header.e_machine), machine_name(kMachine)})};
   }
-  if (header.e_type != ET_DYN) return not_a_library("its ELF type is another");
+  if (header.e_type != ET_DYN) return not_a_library("its ELF type is not ET_DYN");
   if (header.e_version != EV_CURRENT || header.e_ehsize < sizeof(ElfW(Ehdr)) ||
       header.e_phentsize != sizeof(ElfW(Phdr)) || header.e_phnum == 0) {
-    return not_a_library("its ELF header contradicts itself");
+    return not_a_library("its ELF header is inconsistent");
   }
   return {};
 }
@@ -137,7 +137,8 @@ FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t
       return not_a_library("a segment is larger in the file than in memory");
     }
   }
-  return has_dynamic && has_load ? FileVerdict{} : not_a_library("nothing in it can be linked");
+  return has_dynamic && has_load ? FileVerdict{}
+                                 : not_a_library("it has no loadable or no dynamic segment");
 }
 
 // The loader does not read the section headers. But they are at the end of the file, so a truncated
@@ -145,7 +146,7 @@ FileVerdict check_segments(const File& file, const ElfW(Ehdr) & header, uint64_t
 FileVerdict check_sections(const File& file, const ElfW(Ehdr) & header, uint64_t size) {
   if (header.e_shoff == 0 || header.e_shnum == 0) return {};
   if (header.e_shentsize != sizeof(ElfW(Shdr))) {
-    return not_a_library("its ELF header contradicts itself");
+    return not_a_library("its ELF header is inconsistent");
   }
   const uint64_t end = end_of(header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
   if (end > size) return truncated("the table of sections, entry", header.e_shnum, end, size);
@@ -175,7 +176,7 @@ FileVerdict check_shared_object(const std::string& path) {
   const auto size = static_cast<uint64_t>(status.st_size);
   ElfW(Ehdr) header;
   if (size < sizeof header) {
-    return not_a_library(format("{} bytes are less than a header", {size}));
+    return not_a_library(format("its {} bytes are fewer than an ELF header", {size}));
   }
   if (!file.read(&header, sizeof header, 0)) return {Code::kUnavailable, "cannot be read"};
   FileVerdict verdict = check_header(header);

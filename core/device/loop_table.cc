@@ -104,7 +104,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
   }
   if (handle && loop.head.line == nullptr && (traits.flags & TENON_KERNEL_WORKSPACE) != 0) {
     device_.calls().release_kernel(std::exchange(handle, nullptr));
-    reason = "wants a workspace";
+    reason = "needs a workspace, which loops cannot have";
   }
   return PreparedKernel::made(device_, handle, traits.flags, nullptr, nullptr, std::move(reason));
 }

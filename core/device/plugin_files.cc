@@ -11,7 +11,7 @@ std::string name_in_file_name(std::string_view) { return {}; }
 std::vector<std::string> find_plugin_files(std::span<const std::string>) { return {}; }
 
 tenon_plugin_query map_plugin_file(const std::string&) {
-  fail(Code::kUnimplemented, "this build loads no plugins; it holds those that it was built with");
+  fail(Code::kUnimplemented, "this build cannot load plugins; it has only the linked-in ones");
 }
 
 }  // namespace tenon
@@ -147,7 +147,7 @@ tenon_plugin_query map_plugin_file(const std::string& path) {
   if (!library) {
     if (errno == ENOMEM) throw std::bad_alloc();
     const char* why = dlerror();
-    fail(Code::kUnavailable, "cannot be loaded: {}", {why ? why : "for no reason given"});
+    fail(Code::kUnavailable, "cannot be loaded: {}", {why ? why : "unknown reason"});
   }
   if (void* entry = dlsym(library, TENON_PLUGIN_SYMBOL)) {
     return reinterpret_cast<tenon_plugin_query>(entry);

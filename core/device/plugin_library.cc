@@ -56,15 +56,15 @@ void check_claims(const tenon_plugin& plugin) {
   require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE),
           "it claims HOST_VISIBLE and has no `map`");
   require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
-          "it claims HOST_BLOCKING and has no `wait`");
+          "it provides HOST_BLOCKING but has no `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),
-          "it claims IMPORT_HOST and has no `import_host`");
+          "it provides IMPORT_HOST but has no `import_host`");
 }
 
 // Throws if the description of `plugin` is invalid, with the reason.
 void check_plugin(const tenon_plugin& plugin) {
   constexpr size_t kMinSize = offsetof(tenon_plugin, kernel_size) + sizeof(size_t);
-  require(plugin.struct_size >= kMinSize, "its description has {} bytes, less than {}",
+  require(plugin.struct_size >= kMinSize, "its struct_size is {}, but must be at least {}",
           plugin.struct_size, kMinSize);
   require(is_valid(plugin.name) && is_name(view_of(plugin.name)),
           "its name {} is not of the form [a-z][a-z0-9_]*", view_of(plugin.name));

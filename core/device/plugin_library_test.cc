@@ -107,16 +107,16 @@ TEST_F(PluginLibrary, RefusesFeaturesWithoutTheirCall) {
   plugin.provides = TENON_FEATURE_HOST_VISIBLE;
   expect_refused(Code::kInvalidArgument, "it claims HOST_VISIBLE and has no `map`");
   plugin.provides = TENON_FEATURE_HOST_BLOCKING;
-  expect_refused(Code::kInvalidArgument, "it claims HOST_BLOCKING and has no `wait`");
+  expect_refused(Code::kInvalidArgument, "it provides HOST_BLOCKING but has no `wait`");
   plugin.provides = TENON_FEATURE_IMPORT_HOST;
-  expect_refused(Code::kInvalidArgument, "it claims IMPORT_HOST and has no `import_host`");
+  expect_refused(Code::kInvalidArgument, "it provides IMPORT_HOST but has no `import_host`");
 }
 
 TEST_F(PluginLibrary, RefusesDescriptionsThatAreTooShort) {
   plugin.struct_size = offsetof(tenon_plugin, kernel_size);
   expect_refused(
       Code::kInvalidArgument,
-      format("its description has {} bytes, less than {}",
+      format("its struct_size is {}, but must be at least {}",
              {plugin.struct_size, offsetof(tenon_plugin, kernel_size) + sizeof(size_t)}));
   plugin.struct_size = sizeof plugin;
 

@@ -283,7 +283,7 @@ WorkQueue::Failure WorkQueue::explain(const ErrorInfo& error,
     why->message.insert(0, site.op + ": ");
   }
   for (size_t i = 0; sites.size() > 1 && i < sites.size(); ++i) {
-    why->message += i == 0 ? "; under way: " : ", ";
+    why->message += i == 0 ? "; in progress: " : ", ";
     why->message += sites_[sites[i]].op;
   }
   return why;

@@ -19,9 +19,10 @@ std::string describe(Scope& scope, const Call& call) {
     case Execution::How::kKernel:
       return text + "a kernel of the device";
     case Execution::How::kDecomposed:
-      return text + "in parts, since it " + execution.reason;
+      return text + "decomposed, because the device " + execution.reason;
     default:
-      return text + "not there, since it " + execution.reason + "; the context's policy decides";
+      return text + "not on this device, because it " + execution.reason +
+             "; the context's policy decides";
   }
 }
 

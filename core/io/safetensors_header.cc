@@ -37,7 +37,7 @@ const Json& field(const std::string& name, const Json& entry, const char* key) {
 
 TensorType read_type(const std::string& name, const Json& entry) {
   const Json& dtype = field(name, entry, "dtype");
-  check(dtype.is_string(), "the dtype of tensor \"{}\" is no text", name);
+  check(dtype.is_string(), "the dtype of tensor \"{}\" must be a string", name);
   const auto& dtype_name = dtype.text();
   TensorType type;
   type.dtype = dtype_from_safetensors(dtype_name);
@@ -107,7 +107,7 @@ void check_offsets(const std::vector<StoredTensor>& tensors, uint64_t data_size)
 }  // namespace
 
 SafetensorsHeader SafetensorsHeader::parse(uint64_t size, const ReadBytes& read) {
-  check(size >= kPrefix, "{} bytes are less than the size of a header takes", size);
+  check(size >= kPrefix, "its {} bytes are fewer than the 8 of the header's length", size);
   const uint64_t header_size = read_prefix(read);
   check(header_size <= kMaxHeader, "a header of {} bytes is more than the {} that are allowed",
         header_size, kMaxHeader);

@@ -40,8 +40,8 @@ std::string header_of(const std::vector<TensorToStore>& tensors, const Metadata&
   if (!metadata.empty()) json[kMetadata] = metadata;
   uint64_t end = 0;
   for (const TensorToStore& tensor : tensors) {
-    require(!safetensors_name(tensor.type.dtype).empty(), "{} is {}, which safetensors lacks",
-            tensor.name, tensor.type.dtype);
+    require(!safetensors_name(tensor.type.dtype).empty(),
+            "{} is {}, which safetensors does not support", tensor.name, tensor.type.dtype);
     const uint64_t begin = end;
     end += bytes_of(tensor.type);
     Json shape = Json::array();

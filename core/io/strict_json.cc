@@ -39,7 +39,7 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
   }
 
   bool parse_error(std::size_t, const std::string&, const Parser::exception& error) override {
-    fail(Code::kDataLoss, "{} is no JSON: {}", {what_, error.what()});
+    fail(Code::kDataLoss, "{} is not valid JSON: {}", {what_, error.what()});
   }
 
  private:
@@ -80,7 +80,7 @@ Json parse_strict_json(std::string_view text, int deepest, std::string_view what
   try {
     Parser::sax_parse(text, &builder);
   } catch (const Parser::exception& error) {  // Includes numbers out of range.
-    fail(Code::kDataLoss, "{} is no JSON: {}", {what, error.what()});
+    fail(Code::kDataLoss, "{} is not valid JSON: {}", {what, error.what()});
   }
   return builder.take();
 }

@@ -15,14 +15,15 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(attrs.dtype != DType::kNone, "C1: dtype must be given");
   require(attrs.dtype != DType::kBool || x.dtype == DType::kBool,
-          "C1: bits of {} are no bool: compare them with 0 instead", x.dtype);
+          "C1: {} cannot be bitcast to bool; compare it with 0 instead", x.dtype);
   TensorType y(attrs.dtype, x.shape);
   const auto from = static_cast<int64_t>(size_of(x.dtype));
   const auto to = static_cast<int64_t>(size_of(attrs.dtype));
   if (from == to) return {y};
-  require(x.rank() > 0, "C2: {} has no axis that could change its size", x);
+  require(x.rank() > 0, "C2: x must have an axis to change the width of its dtype, but is {}", x);
   Size& last = y.shape[x.rank() - 1];
-  require(last * from % to == 0, "C2: the last axis of {} is no whole number of {}", x,
+  require(last * from % to == 0,
+          "C2: the bytes of the last axis of x: {} must be a multiple of the width of {}", x,
           attrs.dtype);
   last = last * from / to;
   return {y};

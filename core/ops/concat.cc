@@ -46,7 +46,8 @@ Tensors concat_vjp(const Attrs& attrs, const VjpArgs& v) {
 TensorTypes stack_infer(const Attrs& attrs, TypeSpan in) {
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, in[0].rank() + 1, "C1"));
   for (size_t i = 1; i < in.size(); ++i) {
-    require(in[i].shape == in[0].shape, "C2: {} and {} differ in shape", in[0], in[i]);
+    require(in[i].shape == in[0].shape, "C2: inputs must have the same shape, but are {} and {}",
+            in[0], in[i]);
   }
   TensorType y(in[0].dtype, in[0].shape);
   y.shape.insert(axis, static_cast<int64_t>(in.size()));

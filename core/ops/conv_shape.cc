@@ -43,7 +43,7 @@ void require_pads(const Ints& pads, size_t n_axes, int64_t least) {
   require(pads.size() == 2 * n_axes,
           "C3: pads must have two values for each of {} spatial axes, not {}", n_axes, pads.size());
   for (const int64_t pad : pads) {
-    require(pad >= least && pad < kMaxWindowExtent, "C3: {} is no padding", pad);
+    require(pad >= least && pad < kMaxWindowExtent, "C3: a padding of {} is out of range", pad);
   }
 }
 

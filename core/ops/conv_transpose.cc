@@ -28,7 +28,7 @@ void require_sizes_of_axes(const Ints& values, size_t n_axes, const char* name) 
           values.size());
   for (const int64_t value : values) {
     require(value >= 0 && value < kMaxWindowExtent,
-            "C3: {} may not be negative or huge, but one value is {}", name, value);
+            "C3: {} must be from 0 to 2^31, but one value is {}", name, value);
   }
 }
 
@@ -62,7 +62,8 @@ Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
                 w.shape[i] < kMaxWindowExtent,
             "C5: axis {} of x {} and w {} must have elements", i, x, w);
   }
-  require(attrs.pads.empty() || attrs.output_shape.empty(), "C7: give either pads or output_shape");
+  require(attrs.pads.empty() || attrs.output_shape.empty(),
+          "C7: pads and output_shape cannot both be given");
 
   Plan plan{.shape = {x.shape[0], attrs.group * w.shape[1]},
             .back = {.strides = attrs.strides, .dilations = attrs.dilations, .group = attrs.group}};

@@ -45,8 +45,8 @@ TEST_F(DataDependentSizes, ExplainReportsThatTheHostWaits) {
 
   EXPECT_EQ(explained(OpId::k_nonzero, any_attrs(open), x),
             "nonzero -> i64[1,2], i64[] on " + device().name() +
-                ": in parts, since it finds out how large its outputs are: the host waits for a "
-                "count");
+                ": decomposed, because the device finds out how large its outputs are: the host "
+                "waits for a count");
   EXPECT_EQ(explained(OpId::k_nonzero, any_attrs(sized), x),
             "nonzero -> i64[1,1], i64[] on " + device().name() + ": a kernel of the device");
 }

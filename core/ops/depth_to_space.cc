@@ -33,7 +33,7 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const int64_t b = attrs.blocksize;
   require_image(x, b);
-  require(x.shape[1] % (b * b) == 0, "C3: {} channels do not make up squares of {} by {}",
+  require(x.shape[1] % (b * b) == 0, "C3: {} channels must be a multiple of blocksize^2, {} by {}",
           x.shape[1], b, b);
   for (const size_t side : {2, 3}) check_size(TensorType(x.dtype, {x.shape[side], b}));
   const TensorType y(x.dtype, {x.shape[0], x.shape[1] / (b * b), x.shape[2] * b, x.shape[3] * b});

@@ -36,7 +36,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   constexpr int64_t kLimit = int64_t{1} << 24;
   require(
       attrs.quant_min < attrs.quant_max && attrs.quant_min >= -kLimit && attrs.quant_max <= kLimit,
-      "C4: [{}, {}] must be a range within 24 bits", attrs.quant_min, attrs.quant_max);
+      "C4: quant_min must be below quant_max and both within 24 bits, but they are {} and {}",
+      attrs.quant_min, attrs.quant_max);
   return {x};  // C5
 }
 

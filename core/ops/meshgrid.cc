@@ -28,12 +28,13 @@ size_t axis_of(const Attrs& attrs, size_t i, size_t n) {
 //   C2  all of x have one dtype.
 //   C3  there are no more of x than axes that a tensor can have, and the grid fits.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
-  require(in.size() <= kMaxRank, "C3: {} inputs make more than {} axes", in.size(), kMaxRank);
+  require(in.size() <= kMaxRank, "C3: there are {} inputs, but a tensor has at most {} axes",
+          in.size(), kMaxRank);
   TensorType grid(in[0].dtype, {});
   grid.shape.set_rank(in.size());
   for (size_t i = 0; i < in.size(); ++i) {
     const TensorType& x = in[i];
-    require(x.rank() <= 1, "C1: each of x must have one axis, but number {} is {}", i, x);
+    require(x.rank() <= 1, "C1: each input must have at most one axis, but input {} is {}", i, x);
     require(x.dtype == grid.dtype, "C2: number {} of x is {}, but the first is {}", i, x,
             grid.dtype);
     grid.shape[axis_of(attrs, i, in.size())] = x.rank() == 0 ? Size(1) : x.shape[0];

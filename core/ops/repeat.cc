@@ -26,7 +26,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   TensorType y(x.dtype, x.shape);
   int64_t size = 0;
   for (const int64_t times : attrs.repeats) {
-    require(times >= 0, "C2: repeats may not be negative, but one is {}", times);
+    require(times >= 0, "C2: repeats must not be negative, but one is {}", times);
     const int64_t elements = n_repeats == n ? 1 : n;
     const bool fits = elements == 0 || times <= (kLimit - size) / elements;
     require(fits, "C3: axis {} of {} repeated {} times", axis, x, times);

@@ -36,8 +36,10 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   y.shape[open] = 1;
   check_size(y);
   const Size known = count(y.shape);
-  require(known > 0, "C2: no size in place of -1 makes shape {} of {}", shape, x);
-  require(total % known == 0, "C2: no size in place of -1 makes shape {} of {}", shape, x);
+  require(known > 0, "C2: no size for -1 makes shape {} match the number of elements of x: {}",
+          shape, x);
+  require(total % known == 0,
+          "C2: no size for -1 makes shape {} match the number of elements of x: {}", shape, x);
   y.shape[open] = total / known;
   return {y};
 }

@@ -143,9 +143,10 @@ ResizedAxes require_resize(const Resizing& attrs, const TensorType& x) {
   require_one_each(attrs.sizes, "sizes");
   require_one_each(attrs.scales, "scales");
   require_one_each(attrs.scale_divisors, "scale_divisors");
-  require(n == 0 || !attrs.sizes.empty() || !attrs.scales.empty(), "C2: give sizes or scales");
+  require(n == 0 || !attrs.sizes.empty() || !attrs.scales.empty(),
+          "C2: sizes and scales are both empty; give at least one");
   require(attrs.scale_divisors.empty() || !attrs.scales.empty(),
-          "C2: there are scale_divisors, but no scales");
+          "C2: scale_divisors are given without scales");
   ResizedAxes axes;
   for (size_t i = 0; i < n; ++i) {
     const int64_t axis = attrs.axes.empty() ? static_cast<int64_t>(i) : attrs.axes[i];

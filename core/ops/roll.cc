@@ -16,7 +16,8 @@ struct Attrs {
 //   C2  -rank(x) <= axis < rank(x) for each of axes.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const size_t n = attrs.shifts.size();
-  require(n == 1 || (n > 0 && n == attrs.axes.size()), "C1: {} shifts but {} axes", n,
+  require(n == 1 || (n > 0 && n == attrs.axes.size()),
+          "C1: shifts must have one entry, or one for each axis, but has {} for {} axes", n,
           attrs.axes.size());
   for (const int64_t axis : attrs.axes) require_axis(axis, in[0], "C2");
   return {TensorType(in[0].dtype, in[0].shape)};

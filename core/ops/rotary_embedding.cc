@@ -45,8 +45,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           x, cos, sin);
   require(
       x.rank() == 4 || (x.rank() == 3 && attrs.num_heads > 0 && x.shape[2] % attrs.num_heads == 0),
-      "C2: x must have four axes, or three and heads that divide the last, but is {} with {} "
-      "heads",
+      "C2: x must have four axes, or three with a last size that is a multiple of num_heads, but "
+      "is {} with num_heads {}",
       x, attrs.num_heads);
   const HeadSizes sizes = sizes_of(attrs, x.shape);
   const int64_t n = turning(attrs, sizes);

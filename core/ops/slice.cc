@@ -51,7 +51,7 @@ Ranges ranges_of(const Attrs& attrs, const TensorType& x) {
           attrs.axes.size());
   require(attrs.steps.empty() || attrs.steps.size() == n, "C1: {} starts but {} steps", n,
           attrs.steps.size());
-  require(n <= x.rank(), "C2: {} starts for {}", n, x);
+  require(n <= x.rank(), "C2: there are {} starts, more than the axes of x: {}", n, x);
   if (!attrs.axes.empty()) require_axes(attrs.axes, x, "C2");
 
   Ranges ranges;

@@ -67,7 +67,8 @@ TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
   require_blocks(attrs, in[0]);
   const size_t n = attrs.block_shape.size();
   TensorType y = in[0];
-  require(y.shape[0] % block_size(attrs) == 0, "C4: a batch of {} has no blocks of {}", y.shape[0],
+  require(y.shape[0] % block_size(attrs) == 0,
+          "C4: the batch size {} must be a multiple of the block's {} elements", y.shape[0],
           block_size(attrs));
   y.shape[0] /= block_size(attrs);
   for (size_t i = 0; i < n; ++i) {

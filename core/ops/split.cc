@@ -16,7 +16,7 @@ using Attrs = SplitAttrs;
 Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
   const Size n = x.shape[static_cast<size_t>(axis)];
   require((attrs.num_outputs >= 1) != !attrs.split.empty() && attrs.num_outputs >= 0,
-          "C2: give either num_outputs or split, not {} and {} sizes", attrs.num_outputs,
+          "C2: give either num_outputs or split, but they are {} and {} sizes", attrs.num_outputs,
           attrs.split.size());
   if (attrs.split.empty()) {
     constexpr int64_t kMaxOutputs = 1 << 16;

@@ -48,7 +48,9 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(is_numeric(a.dtype) && a.dtype == b.dtype,
           "C1: a and b must be numeric and of one dtype, but are {} and {}", a, b);
   const size_t n = attrs.axes_a.size();
-  require(attrs.axes_b.size() == n, "C2: {} axes of a, but {} of b", n, attrs.axes_b.size());
+  require(attrs.axes_b.size() == n,
+          "C2: axes_a and axes_b must have the same length, but have {} and {}", n,
+          attrs.axes_b.size());
   require_axes(attrs.axes_a, a, "C3");
   require_axes(attrs.axes_b, b, "C3");
   const Parts left(attrs.axes_a, a.shape), right(attrs.axes_b, b.shape);

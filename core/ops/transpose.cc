@@ -61,8 +61,8 @@ Ints order_of(const TransposeAttrs& attrs, const TensorType& x) {
 Ints order_of(const MoveaxisAttrs& attrs, const TensorType& x) {
   const size_t rank = x.rank();
   require(attrs.source.size() == attrs.destination.size(),
-          "C1: source has {} entries and destination {}", attrs.source.size(),
-          attrs.destination.size());
+          "C1: source and destination must have the same length, but have {} and {}",
+          attrs.source.size(), attrs.destination.size());
   if (!attrs.source.empty()) {
     require_axes(attrs.source, x, "C2");
     require_axes(attrs.destination, x, "C3");

@@ -45,7 +45,7 @@ std::string compare(const char* what, size_t i, double analytic, double numeric)
   const double bound = 1e-6 * std::max({1.0, std::abs(analytic), std::abs(numeric)});
   if (std::abs(analytic - numeric) <= bound) return {};
   return std::string(what) + " of input " + std::to_string(i) + ": " + std::to_string(analytic) +
-         ", but differences say " + std::to_string(numeric);
+         ", but the finite difference is " + std::to_string(numeric);
 }
 
 bool is_wide(const Tensor& x) { return x && x->type.dtype == DType::kF64; }

@@ -55,7 +55,7 @@ Tensors run_loop(Scope& scope, const Loop& loop) {
     scope.check_cancelled();
     const Tensors given = loop.body(carried);
     go = given[0];
-    check_predicate(*go, "whether to go on");
+    check_predicate(*go, "the condition to continue");
     const TensorSpan all = given;
     for (size_t j = 0; 1 + n + j < all.size(); ++j) {
       const Tensor x = as_tensor(all[1 + n + j]);
@@ -122,7 +122,7 @@ std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by) {
 }
 
 Tensors loop(Scope& scope, const Loop& given) {
-  check_predicate(*given.go, "whether to go on");
+  check_predicate(*given.go, "the condition to continue");
   if (!scope.traced_cells()) {
     ProfileSpan span(scope, SpanKind::kOp, given.name, given.carried);
     Tensors results = run_loop(scope, given);
@@ -134,7 +134,7 @@ Tensors loop(Scope& scope, const Loop& given) {
   loop.carried = as_tensors(given.carried);
   loop.body = [&](TensorSpan carried) {
     Tensors all = given.body(carried);
-    check_predicate(*all[0], "whether to go on");
+    check_predicate(*all[0], "the condition to continue");
     const size_t n = carried.size();
     const TensorSpan from(all.data() + 1, n);
     Tensors result = {as_tensor(all[0])};
@@ -178,7 +178,7 @@ Tensors while_loop(Scope& scope, const Block& condition, const Block& body, Tens
 
 Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
              const ScanOptions& options) {
-  require(!xs.empty(), "scan has nothing to go over");
+  require(!xs.empty(), "scan needs at least one tensor to iterate over");
   for (const Tensor& x : xs) {
     require(x->rank() > 0 && !x->type.lists, "scan goes over the first axis, but {} has none",
             x->type);
@@ -235,7 +235,7 @@ const OpDef* find_control_op(std::string_view name) {
 // ---- branches
 
 Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> branches) {
-  require(!branches.empty(), "there is no branch");
+  require(!branches.empty(), "switch_case needs at least one branch");
   require(index->type.dtype == DType::kI64 && index->rank() == 0 && !index->type.lists,
           "the index of a branch must be i64[], but is {}", index->type);
   if (is_decided(scope, *index)) {

@@ -287,7 +287,7 @@ Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
   for (const Entry& entry : entries_) {
     if (entry.inputs == inputs && entry.statics == statics.key) return entry.trace;
   }
-  Entry entry{{}, statics.key, statics.text, inputs, {}, "it was asked for", calls_};
+  Entry entry{{}, statics.key, statics.text, inputs, {}, "it was requested", calls_};
   entry.like.push_back(reinterpret_cast<uintptr_t>(&scope.device()));
   for (const InputSpec& spec : inputs) {
     entry.like.push_back(static_cast<uint64_t>(spec.dtype) | uint64_t{spec.weak} << 8 |
@@ -353,7 +353,7 @@ Ref<Function> Function::gradient() {
 
 std::string Function::difference(const SignatureKey& like, TensorSpan inputs,
                                  const Statics& statics) const {
-  if (entries_.empty()) return "it is the first";
+  if (entries_.empty()) return "it is the first call";
   for (size_t i = entries_.size(); i-- > 0;) {
     const Entry& entry = entries_[i];
     if (!(entry.like == like) || entry.statics != statics.key) continue;

@@ -137,7 +137,7 @@ Tensors run_create(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
   const int64_t capacity = attrs_of<CreateAttrs>(call).capacity;
   std::shared_ptr<Slots> slots;
-  require(capacity >= 0, "the capacity is {}", capacity);
+  require(capacity >= 0, "the capacity must be at least 0, but is {}", capacity);
   if (capacity > 0 && type.lists == 1 && scope.device().synchronous()) {
     TensorType all = element_of(type);
     all.shape.insert(0, capacity);
@@ -211,9 +211,9 @@ Tensors run_length(Scope& scope, const Call& call) {
 TensorTypes infer_add(const NoAttrs&, TypeSpan in) {
   require_list(in[0]);
   require_list(in[1]);
-  require(in[0].dtype == in[1].dtype && in[0].lists == in[1].lists, "{} and {} do not add up",
+  require(in[0].dtype == in[1].dtype && in[0].lists == in[1].lists, "{} and {} cannot be added",
           in[0], in[1]);
-  require(in[0].shape == in[1].shape, "{} and {} do not add up", in[0], in[1]);
+  require(in[0].shape == in[1].shape, "{} and {} cannot be added", in[0], in[1]);
   return {in[0]};
 }
 Tensors run_add(Scope&, const Call& call) {

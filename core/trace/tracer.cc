@@ -182,7 +182,7 @@ void Tracer::require_same_trace(const TensorImpl& x) const {
   if (traced.trace == serial_ || is_inside(traced.trace)) return;
   fail(Code::kFailedPrecondition,
        "{} belongs to another trace{}: give it to the function as an argument, or return it from "
-       "the one that made it",
+       "the function that created it",
        {traced_text(x), of_function(x)});
 }
 

@@ -14,7 +14,7 @@ static tenon_tensor* random_matrix(tenon_scope* scope) {
 }
 
 static void say_where(const char* name, const tenon_tensor* x) {
-  printf("%s lies on %s\n", name, tenon_tensor_device_name(x).data);
+  printf("%s is on %s\n", name, tenon_tensor_device_name(x).data);
 }
 
 int main(void) {

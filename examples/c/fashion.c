@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
          images_per_s, h.peak_memory_mib);
   save_and_check(net, &options, &test_set);
   network_save_program(net, options.program);
-  printf("saved the program %s: `tenon inspect %s` tells what is in it\n", options.program,
+  printf("saved the program %s: `tenon inspect %s` describes it\n", options.program,
          options.program);
   if (*options.images) write_images(options.images, &test_images);
 

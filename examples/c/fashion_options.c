@@ -8,33 +8,23 @@
 #include <tenon/tenon.h>
 
 static const char kHelp[] =
-    "Trains a convolutional network on Fashion-MNIST with the gradient tape.\n"
-    "\n"
-    "Usage: fashion [OPTION VALUE]...\n"
-    "\n"
-    "  --device NAME   where to train: cpu, cpu:0, best, or a plugin's device (cpu)\n"
-    "  --compare NAME  a device that takes the first 100 steps too; the losses of both are "
-    "printed, and\n"
-    "                  have to agree; none for no device (cpu, unless that trains)\n"
-    "  --fallback HOW  what the device cannot compute; warn: the CPU does, and it is said; auto: "
-    "the\n"
-    "                  CPU does, silently; strict: it is an error (warn)\n"
-    "  --epochs N      how often all images are seen, 1 to 1000 (5)\n"
-    "  --batch N       images for each step, 1 to 10000 (64)\n"
-    "  --seed N        what decides the first weights and the order of images (1)\n"
-    "  --threads N     threads of a device that computes on the host; 0 is all cores (0)\n"
-    "  --steps HOW     traced: a step is a function that is traced once; eager: call by call\n"
-    "                  (traced)\n"
-    "  --data FOLDER   the four gzipped files (/usr/share/datasets/fashion-mnist)\n"
-    "  --save FILE     where the weights go (fashion.safetensors)\n"
-    "  --program FOLDER\n"
-    "                  where the network goes as a program, for `tenon run` and whatever reads\n"
-    "                  ONNX (fashion_program)\n"
-    "  --images FILE   write the test images to this file, as numpy.save() does\n"
-    "  --page FILE     where the report goes (fashion.html)\n"
-    "  --help          print this\n"
-    "\n"
-    "The same seed gives the same numbers with any number of threads, traced and eager.\n";
+    "Trains a convolutional network on Fashion-MNIST with the gradient tape.\n\nUsage: fashion "
+    "[OPTION VALUE]...\n\n  --device NAME   where to train: cpu, cpu:0, best, or a plugin's device "
+    "(cpu)\n  --compare NAME  a device that takes the first 100 steps too; the losses of both are "
+    "printed, and\n                  have to agree; none for no device (cpu, unless that trains)\n "
+    " --fallback HOW  what the device cannot compute; warn: the CPU does, and it is said; auto: "
+    "the\n                  CPU does, silently; strict: it is an error (warn)\n  --epochs N      "
+    "number of passes over the images, 1 to 1000 (5)\n  --batch N       images for each step, 1 to "
+    "10000 (64)\n  --seed N        what decides the first weights and the order of images (1)\n  "
+    "--threads N     threads of a device that computes on the host; 0 is all cores (0)\n  --steps "
+    "HOW     traced: a step is a function that is traced once; eager: call by call\n               "
+    "   (traced)\n  --data FOLDER   the four gzipped files (/usr/share/datasets/fashion-mnist)\n  "
+    "--save FILE     where the weights go (fashion.safetensors)\n  --program FOLDER\n              "
+    "    where the network goes as a program, for `tenon run` and whatever reads\n                 "
+    " ONNX (fashion_program)\n  --images FILE   write the test images to this file, as "
+    "numpy.save() does\n  --page FILE     where to write the report (fashion.html)\n  --help       "
+    "   print this\n\nThe same seed gives the same numbers with any number of threads, traced and "
+    "eager.\n";
 
 static void fail(const char* option, const char* problem) {
   fprintf(stderr, "fashion: %s%s\nTry fashion --help.\n", option, problem);
@@ -105,7 +95,7 @@ fashion_options fashion_options_parse(int argc, char** argv) {
         "--page",   "--steps",  "--program", "--images", "--compare", "--fallback"};
     bool is_known = false;
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(option, known[k]);
-    if (!is_known) fail(argv[i], ": there is no such option");
+    if (!is_known) fail(argv[i], ": unknown option");
     if (!equals && i + 1 == argc) fail(option, ": a value is missing");
     const char* value = equals ? equals + 1 : argv[++i];
 

@@ -199,7 +199,7 @@ TEST(CpuLoop, RefusesTooManyValues) {
   }
   const Tensor x = tenon_sdk::testing::f32({1, 2});
   const Launched got = cpu().run_loop(instructions, {x}, {200}, {x});
-  EXPECT_EQ(got.refusal, "has no room for a loop of so many values");
+  EXPECT_EQ(got.refusal, "does not support loops with so many values");
 }
 
 TEST(CpuLoop, RefusesValuesThatDoNotFitATile) {

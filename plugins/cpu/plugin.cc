@@ -72,8 +72,9 @@ bool has_required_simd() {
 TENON_PLUGIN_ENTRY(cpu)(const tenon_host* host, const tenon_plugin** out_plugin) {
   *out_plugin = nullptr;
   if (!tenon_cpu::has_required_simd()) {
-    return host->make_error(TENON_UNAVAILABLE,
-                            TENON_STR("cpu: this processor lacks AVX2, FMA, F16C or BMI2"));
+    return host->make_error(
+        TENON_UNAVAILABLE,
+        TENON_STR("cpu: this processor does not support AVX2, FMA, F16C or BMI2"));
   }
   *out_plugin = &tenon_cpu::kPlugin;
   return nullptr;

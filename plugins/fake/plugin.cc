@@ -93,17 +93,18 @@ tenon_error* describe_device(tenon_device_p* self, tenon_device_properties* out_
   const Device& device = from_c(self);
   const Options& options = device.options();
   tenon_sdk::fill_struct(
-      out_properties, tenon_device_properties{
-                          .kind = TENON_DEVICE_ACCELERATOR,
-                          .description = options.asynchronous
-                                             ? tenon_string TENON_STR("ref's loops, behind a queue")
-                                             : tenon_string TENON_STR("ref's loops, behind a wall"),
-                          .vendor = TENON_STR("Tenon"),
-                          .driver = TENON_STR(""),
-                          .features = device.features(),
-                          .memory_bytes = options.memory_bytes,
-                          .compute_units = 1,
-                          .max_operand_bytes = options.max_operand_bytes});
+      out_properties,
+      tenon_device_properties{
+          .kind = TENON_DEVICE_ACCELERATOR,
+          .description = options.asynchronous
+                             ? tenon_string TENON_STR("ref's kernels on an asynchronous queue")
+                             : tenon_string TENON_STR("ref's kernels with host-invisible memory"),
+          .vendor = TENON_STR("Tenon"),
+          .driver = TENON_STR(""),
+          .features = device.features(),
+          .memory_bytes = options.memory_bytes,
+          .compute_units = 1,
+          .max_operand_bytes = options.max_operand_bytes});
   return nullptr;
 }
 

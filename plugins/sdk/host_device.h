@@ -189,7 +189,8 @@ inline tenon_error* copy(tenon_stream_p* stream, const tenon_copy_region* copy) 
   const std::byte* from = address(copy->from, copy->size);
   std::byte* to = address(copy->to, copy->size);
   if (!from || !to) {
-    return from_c(stream).device.error(TENON_INVALID_ARGUMENT, "copy: outside of its buffer");
+    return from_c(stream).device.error(TENON_INVALID_ARGUMENT,
+                                       "copy: bytes A to B are outside a buffer of N bytes");
   }
   std::memmove(to, from, static_cast<size_t>(copy->size));
   return nullptr;
@@ -199,11 +200,14 @@ inline tenon_error* fill(tenon_stream_p* stream, const tenon_fill_region* fill) 
   const HostDevice& device = from_c(stream).device;
   const uint32_t n = fill->pattern_size;
   if (!(n == 1 || n == 2 || n == 4 || n == 8) || fill->size % n != 0) {
-    return device.error(TENON_INVALID_ARGUMENT, "fill: the pattern does not divide the size");
+    return device.error(TENON_INVALID_ARGUMENT,
+                        "fill: pattern_size must be 1, 2, 4 or 8 and divide the size N, but is M");
   }
   const tenon_copy_location place = {.buffer = fill->buffer, .offset = fill->offset};
   std::byte* const to = address(place, fill->size);
-  if (!to) return device.error(TENON_INVALID_ARGUMENT, "fill: outside of its buffer");
+  if (!to)
+    return device.error(TENON_INVALID_ARGUMENT,
+                        "fill: bytes A to B are outside a buffer of N bytes");
   // The low bytes of the pattern come first, whatever the byte order.
   std::byte pattern[8];
   for (uint32_t i = 0; i < n; ++i) pattern[i] = static_cast<std::byte>(fill->pattern >> (8 * i));

@@ -44,7 +44,7 @@ def main():
     names = sys.argv[1:] or CHECKS
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
-        sys.exit(f"check: there is no check {unknown[0]!r}; there are: {' '.join(CHECKS)}")
+        sys.exit(f"check: unknown check {unknown[0]!r}; there are: {' '.join(CHECKS)}")
     passed = [run(name) for name in names]
     sys.exit(0 if all(passed) else 1)
 

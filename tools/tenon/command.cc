@@ -31,7 +31,7 @@ void add_program(CLI::App& command, ProgramOptions& options, const char* functio
 void add_inputs(CLI::App& command, CallOptions& options) {
   command
       .add_option("--input,-i", options.inputs,
-                  "An input by its name, from a file that numpy.save() wrote; once for each input")
+                  "An input by name, from a file written by numpy.save(); repeat for each input")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
   command
@@ -48,7 +48,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       "Call a function of a program with arrays from files. Prints the name and the type of each "
       "output, and the least, the mean and the most of its elements. What the function assigns to "
       "its variables is not kept.");
-  add_program(*command, options, "The function; not needed where there is only one");
+  add_program(*command, options, "The function; optional if there is only one");
   add_inputs(*command, options);
   command
       ->add_option("--output,-o", options.output,
@@ -76,7 +76,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& options) {
                    "that has no name there is INPUT.AXIS, such as x.0")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
-  command->add_flag("--json", options.json, "Print all as JSON, each call by itself");
+  command->add_flag("--json", options.json, "Print everything as JSON, each call by itself");
   return command;
 }
 
@@ -86,9 +86,9 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
       "Call a function many times and tell where the time goes: for each op how often it ran, with "
       "which types, on which device, and how long that took. It is traced and called three times "
       "before.");
-  add_program(*command, options, "The function; not needed where there is only one");
+  add_program(*command, options, "The function; optional if there is only one");
   add_inputs(*command, options);
-  command->add_option("--repeat,-n", options.repeat, "How many calls are measured (10)")
+  command->add_option("--repeat,-n", options.repeat, "Number of measured calls (10)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
   command
@@ -107,7 +107,8 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
       "runtimes open "
       "the ONNX files.");
   command->add_option("MODEL", options.path, kProgram)->required();
-  command->add_option("OUT", options.to, "The folder, which is made if need be")->required();
+  command->add_option("OUT", options.to, "The folder, which is created if it does not exist")
+      ->required();
   command
       ->add_option(
           "--size", options.sizes,
@@ -127,18 +128,18 @@ int run(int argc, char** argv) {
   InspectOptions inspect_options;
   ProfileOptions profile_options;
   ConvertOptions convert_options;
-  CLI::App app("Looks at Tenon on this machine, and runs programs and models.", "tenon");
+  CLI::App app("Inspects Tenon on this machine, and runs programs and models.", "tenon");
   app.footer(
       "Exits with 0; with 1 if what was asked for does not exist or fails, and with 2 if "
       "the command line is wrong.");
 
   CLI::App* const devices_command = app.add_subcommand(
       "devices", "List the devices; every plugin that is found is loaded for it");
-  devices_command->add_flag("--json", devices_options.json, "Print all as JSON");
+  devices_command->add_flag("--json", devices_options.json, "Print everything as JSON");
   devices_command->add_flag("--verbose,-v", devices_options.verbose,
                             "Print all properties, and each plugin tried with its reason");
 
-  CLI::App* const ops_command = app.add_subcommand("ops", "List the ops, or print one's page");
+  CLI::App* const ops_command = app.add_subcommand("ops", "List the ops, or print the page of one");
   ops_command->add_option("NAME", ops_options.name, "The op, such as softmax");
   ops_command->add_flag("--json", ops_options.json, "Print as JSON");
 

@@ -82,8 +82,9 @@ std::string reason_of(const Json& call) {
   const std::string how = call["runs"], why = call["why"];
   if (how == "kernel") return "a kernel of the device";
   if (how == "view") return "a view, nothing runs";
-  if (how == "parts") return "in parts, since it " + why;
-  if (how == "elsewhere") return "not there, since it " + why + ": on the CPU, with copies";
+  if (how == "parts") return "decomposed, because the device " + why;
+  if (how == "elsewhere")
+    return "not on this device, because it " + why + ": on the CPU, with copies";
   if (how == "blocks") return "code that the host chooses by what is computed";
   return "the host";
 }

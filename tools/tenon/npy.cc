@@ -112,7 +112,7 @@ class HeaderReader {
   std::string_view quoted() {
     skip();
     if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
-      bad("there is no text in quotes; arrays of records are not read");
+      bad("expected a quoted string; structured arrays are not supported");
     }
     const size_t end = text_.find(text_[at_], at_ + 1);
     if (end == std::string_view::npos) bad("a text has no end");

@@ -127,7 +127,7 @@ const Json& find(const Json& pages, const std::string& name) {
   if (found != pages.end()) return *found;
   const std::string meant = nearest(pages, name);
   throw Failure(fmt::format(
-      "there is no op '{}'; {}", shortened(name),
+      "unknown op '{}'; {}", shortened(name),
       meant.empty() ? "`tenon ops` lists all" : fmt::format("did you mean '{}'?", meant)));
 }
 

@@ -229,10 +229,10 @@ typedef struct tenon_kernel {
 
   /* Prepares a kernel for these dtypes, ranks, stride classes and attributes, or refuses. To
    * refuse, it returns NULL with *out_kernel NULL and, optionally, a reason in *out_reason: static
-   * text that messages append to the device's name, such as "has no room for such windows". The
-   * reason "out of memory" is reported as TENON_OUT_OF_MEMORY, and later calls try again. Sizes are
-   * unknown unless the signature says SHAPED. The host caches the kernel for many launches, so slow
-   * work belongs here. */
+   * text that messages append to the device's name, such as "supports strides, pads and window
+   * extents of at most 2^28 only". The reason "out of memory" is reported as TENON_OUT_OF_MEMORY,
+   * and later calls try again. Sizes are unknown unless the signature says SHAPED. The host caches
+   * the kernel for many launches, so slow work belongs here. */
   tenon_error* (*prepare)(tenon_device_p* device, const tenon_kernel_request* request,
                           tenon_kernel_p** out_kernel TENON_OWNED, tenon_kernel_traits* out_traits,
                           tenon_string* out_reason TENON_BORROWED);

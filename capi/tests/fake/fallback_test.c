@@ -424,8 +424,8 @@ static void explain_mentions_the_fallback_policy(void) {
   CHECK_OK(tenon_explain(there(), TENON_OP_neg, NULL, t, 1, &text));
 
   CHECK_TEXT(text,
-             "neg -> f32[2] on fake:0: not there, since it only claims this op; the context's "
-             "policy decides");
+             "neg -> f32[2] on fake:0: not on this device, because it only claims this op; the "
+             "context's policy decides");
   CHECK(said.lines == 0);
   tenon_string_release(text);
   close_all(t, 1);

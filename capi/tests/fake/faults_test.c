@@ -88,7 +88,7 @@ static void an_unattributed_failure_poisons_all_running_work(void) {
   CHECK_OK(tenon_neg(there(), t[0], &t[1]));
   CHECK_OK(tenon_exp(there(), t[0], &t[2]));
 
-  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "launch 2 failed; under way: neg, exp");
+  CHECK_ERROR(tenon_scope_wait(there()), TENON_INTERNAL, "launch 2 failed; in progress: neg, exp");
 
   CHECK_ERROR(tenon_tensor_read(there(), t[1], read, sizeof read), TENON_INTERNAL, "launch 2");
   CHECK_ERROR(tenon_tensor_read(there(), t[2], read, sizeof read), TENON_INTERNAL, "launch 2");

@@ -137,7 +137,7 @@ static void refused_calls_use_the_programs_function(void) {
 
   CHECK_ELEMENTS(y, 0, 0);
   CHECK(computed == 1);
-  check_explanation(id, &zero, x, "in parts, since it does not multiply by zero");
+  check_explanation(id, &zero, x, "decomposed, because the device does not multiply by zero");
   tenon_tensor_release(x);
   tenon_tensor_release(y);
 }
@@ -158,8 +158,8 @@ static void ops_without_a_kernel_use_the_programs_function(void) {
   CHECK_ELEMENTS(y, 6);
   CHECK_ELEMENTS(z, 3);
   CHECK(computed == 2);
-  check_explanation(id, &attrs, x, "in parts, since it has no kernel for these dtypes");
-  check_explanation(other, NULL, x, "in parts, since it has no kernel for this op");
+  check_explanation(id, &attrs, x, "decomposed, because the device has no kernel for these dtypes");
+  check_explanation(other, NULL, x, "decomposed, because the device has no kernel for this op");
   tenon_tensor_release(x);
   tenon_tensor_release(y);
   tenon_tensor_release(z);

@@ -23,7 +23,7 @@ bool truth(const Tensor& x) {
 // Stacks the outputs of all iterations along a new axis.
 Tensor stacked(const Tensors& rounds, int64_t axis) {
   require_code(!rounds.empty(), Code::kUnimplemented,
-               "what a body that never runs would have collected has no shape");
+               "the body never runs, so the shape of its scan outputs is unknown");
   Tensors parts;
   for (const Tensor& x : rounds) parts.push_back(expand_dims(x, {axis}));
   return concat(parts, axis);
@@ -111,7 +111,7 @@ ScanInputs scan_inputs(const NodeCall& n, size_t first) {
 // Version 8 scanned each element of a batch separately, along the axis after the batch axis.
 Tensors scan_batch(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
-  require_code(!n.has(0), Code::kUnimplemented, "sequence_lens are not known here");
+  require_code(!n.has(0), Code::kUnimplemented, "the input sequence_lens is not supported");
   const ScanInputs inputs = scan_inputs(n, 1);
   const Ints axes(inputs.scanned.size(), 0);
   const Ints directions = per_value_list(n, "directions", inputs.scanned.size());

@@ -79,7 +79,7 @@ Tensors one_hot(const NodeCall& n) {
   const Size depth = is_whole ? n.one_size(1) : Size(static_cast<int64_t>(given));
   const Tensor& values = n.in(2);
   require(depth >= 0, "depth is {}", depth);
-  require(values->shape() == Dims{2}, "values must be two, but are {}", values->type);
+  require(values->shape() == Dims{2}, "values must have shape [2], but is {}", values->type);
   const Tensor hot =
       tenon::one_hot(is_floating(indices->type.dtype) ? cast(indices, DType::kI64) : indices, depth,
                      DType::kBool, n.attr("axis", -1));

@@ -21,7 +21,7 @@ Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
   const bool keepdims = n.flag("keepdims", true);
   if (n.flag("noop_with_empty_axes", false) && axes.empty()) {
     require_code(of_none == EmptyAxes::kItself, Code::kUnimplemented,
-                 "noop_with_empty_axes has no one meaning for {}", n.node().op);
+                 "noop_with_empty_axes is ambiguous for {}", n.node().op);
     return {n.in(0)};
   }
   return call_named(op, {{"axes", axes}, {"keepdims", int64_t{keepdims}}}, {n.in(0)});

@@ -52,7 +52,8 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
   for (const int64_t pad : w.pads) require(pad > -kMaxValue && pad < kMaxValue, "{} in pads", pad);
   for (size_t i = 0; i < axes; ++i) {
     for (const int64_t value : {kernel[i], w.strides[i], w.dilations[i]}) {
-      require(value > 0 && value < kMaxValue, "{} in kernel_shape, strides or dilations", value);
+      require(value > 0 && value < kMaxValue,
+              "kernel_shape, strides and dilations must be in [1, 2^30), but contain {}", value);
     }
   }
   const std::string auto_pad = n.attr_text("auto_pad", "NOTSET");
@@ -78,7 +79,8 @@ Ints kernel_of(const NodeCall& n, const Tensor& filter) {
 
 // Converts row-major indices to column-major indices.
 Tensor column_major(const Tensor& indices, const Dims& x) {
-  require_code(x.rank() == 4, Code::kUnimplemented, "storage_order is 1 for {} axes", x.rank());
+  require_code(x.rank() == 4, Code::kUnimplemented,
+               "storage_order 1 is supported only for 4 axes, but there are {}", x.rank());
   const Tensor rows = integer(x[2]), columns = integer(x[3]);
   const Tensor row = mod(floor_div(indices, columns), rows), column = mod(indices, columns);
   const Tensor plane = floor_div(indices, integer(x[2] * x[3]));
@@ -117,7 +119,8 @@ Tensors conv_transpose(const NodeCall& n) {
           sizes.size(), axes);
   for (const Ints& list : {sizes, zeros_behind}) {
     for (const int64_t value : list) {
-      require(value >= 0 && value < kMaxValue, "{} in output_shape or output_padding", value);
+      require(value >= 0 && value < kMaxValue,
+              "output_shape and output_padding must be in [0, 2^30), but contain {}", value);
     }
   }
   for (size_t i = 0; !sizes.empty() && i < axes; ++i) {

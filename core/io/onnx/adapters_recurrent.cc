@@ -14,8 +14,8 @@ std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::stri
   const std::vector<std::string> given = n.attr_texts("activations");
   if (given.empty()) return usual;
   const size_t size = usual.size();
-  require(given.size() % size == 0, "{} activations are not {} for each direction", given.size(),
-          size);
+  require(given.size() % size == 0, "the node has {} activations, which is not a multiple of {}",
+          given.size(), size);
   for (size_t i = size; i < given.size(); ++i) {
     require_code(given[i] == given[i % size], Code::kUnimplemented,
                  "the directions have different activations, {} and {}", given[i % size], given[i]);

@@ -76,7 +76,7 @@ void keep_proportions(ResizeSpec& request, const Dims& x, const std::string& pol
     if (policy == "not_larger" ? other < best : best < other) decides = i;
   }
   const double scale = scale_of(decides);
-  require(std::isfinite(scale), "{} has no proportions to keep", x);
+  require(std::isfinite(scale), "cannot keep the aspect ratio of {}", x);
   if (scale > 0) {
     const Size from = x[static_cast<size_t>(request.axes[decides])];
     request.scales = Ints(request.axes.size(), int64_t{request.sizes[decides]});
@@ -152,7 +152,7 @@ Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request,
                         const std::vector<double>& roi) {
   const size_t n_axes = request.axes.size();
   require_code(request.mode == "linear", Code::kUnimplemented,
-               "tf_crop_and_resize is known with mode linear alone, not {}", request.mode);
+               "tf_crop_and_resize supports only mode linear, but mode is {}", request.mode);
   require(roi.size() == 2 * n_axes, "roi has {} values for {} axes", roi.size(), n_axes);
   Scope& scope = current_scope();
   Tensor y = n.in(0);

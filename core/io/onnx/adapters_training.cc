@@ -16,7 +16,8 @@ class Lists {
  public:
   Lists(const NodeCall& n, size_t n_lists) : n_(n) {
     require(n.n_inputs() > kFirstList && (n.n_inputs() - kFirstList) % n_lists == 0,
-            "{} inputs are not R, T and {} lists of one length", n.n_inputs(), n_lists);
+            "{} inputs cannot be split into R, T and {} lists of equal length", n.n_inputs(),
+            n_lists);
     size_ = (n.n_inputs() - kFirstList) / n_lists;
   }
   size_t size() const { return size_; }

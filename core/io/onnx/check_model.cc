@@ -153,7 +153,7 @@ class Calls {
   }
 
   static void require_shallow(size_t calls) {
-    require_code(calls <= kMaxDepth, Code::kDataLoss, "functions call each other more than {} deep",
+    require_code(calls <= kMaxDepth, Code::kDataLoss, "function calls are nested more than {} deep",
                  kMaxDepth);
   }
 

@@ -163,7 +163,7 @@ void GraphExporter::write_control(GraphState& at, const tenon::Node& node) {
     if (op != "call" && op != "recompute") return write_effect(at, node);
   }
   const bool is_inline = op == "call" || op == "recompute";
-  if (op != "branch" && !is_inline) return cannot(at, node, "ONNX has nothing like it");
+  if (op != "branch" && !is_inline) return cannot(at, node, "ONNX has no equivalent");
   Texts operands;
   for (const Value& x : node.operands()) operands.push_back(name_of(at, x, x.type().dtype));
   if (is_inline) {
@@ -369,7 +369,7 @@ void GraphExporter::write_list(GraphState& at, const tenon::Node& node) {
     full_lists_.insert(in[0]);
     give(at, node, {in[0]});
   } else {
-    cannot(at, node, "ONNX has nothing like it");
+    cannot(at, node, "ONNX has no equivalent");
   }
 }
 

@@ -63,8 +63,8 @@ ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
   const auto declare = [&](const std::string& value, const TensorType& type) {
     if (type.lists) unsayable.add(fmt::format("{}: {} is a list of tensors", name, value));
     if (element_of(type.dtype) == 0) {
-      unsayable.add(
-          fmt::format("{}: {} is {}, which ONNX lacks", name, value, tenon::name_of(type.dtype)));
+      unsayable.add(fmt::format("{}: {} is {}, which ONNX does not support", name, value,
+                                tenon::name_of(type.dtype)));
     }
     return value_info(value, type.dtype, declared(body.sizes, type));
   };

@@ -13,7 +13,7 @@ void Inexpressible::add(std::string what) {
 void Inexpressible::fail(std::string_view path) const {
   std::string list;
   for (const std::string& what : all_) list += "\n  " + what;
-  tenon::fail(Code::kUnimplemented, "{}: nothing is written, since ONNX cannot say:{}",
+  tenon::fail(Code::kUnimplemented, "{}: nothing is written, because ONNX cannot express:{}",
               {path, list});
 }
 

@@ -93,8 +93,9 @@ std::string read_whole_file(const std::string& path, uint64_t most) {
 const OpenFile& ModelFolder::open(const std::string& location) {
   if (file_.is_open() && location == location_) return file_;
   const std::vector<std::string> parts = parts_of(location);
-  require_code(!path_.empty(), Code::kInvalidArgument,
-               "external data lies in the model's folder, and this model comes from none");
+  require_code(
+      !path_.empty(), Code::kInvalidArgument,
+      "external data must be in the model's folder, but this model was not read from a folder");
   if (!folder_.is_open()) folder_ = OpenFile(::open(path_.c_str(), kReading | O_DIRECTORY));
   OpenFile inner;
   for (size_t i = 0; i < parts.size(); ++i) {

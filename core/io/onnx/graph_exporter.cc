@@ -180,7 +180,7 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
         if (type.dtype != DType::kNone)
           operands += (operands.empty() ? "" : ", ") + to_string(type);
       }
-      return cannot(at, node, fmt::format("ONNX has nothing like it for {}", operands));
+      return cannot(at, node, fmt::format("ONNX has no equivalent for {}", operands));
     }
     give(at, node, call.out);
     const auto size = call.in.empty() ? size_values_.end() : size_values_.find(call.in[0]);

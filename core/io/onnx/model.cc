@@ -217,8 +217,8 @@ Graph read_graph(WireReader fields, const ParseContext& place) {
         graph.values.push_back(read_value(fields.message(), place));
         break;
       case 15:
-        fail(Code::kUnimplemented, "the graph \"{}\" has sparse initialisers, which are not read",
-             {graph.name});
+        fail(Code::kUnimplemented,
+             "the graph \"{}\" has sparse initialisers, which are not supported", {graph.name});
     }
   }
   drop_initialized_inputs(graph);

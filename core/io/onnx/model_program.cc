@@ -353,7 +353,7 @@ struct Interface {
       return place;
     }
     void require_none_left() const {
-      require_code(free_.empty(), Code::kDataLoss, "nobody takes the graph's {} \"{}\"", what_,
+      require_code(free_.empty(), Code::kDataLoss, "the graph's {} \"{}\" is not used", what_,
                    free_.empty() ? "" : free_.begin()->first);
     }
 

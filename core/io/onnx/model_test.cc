@@ -158,7 +158,7 @@ TEST(OnnxModel, IsDescribedAsJson) {
 
 TEST(OnnxModel, RefusesFilesOfOtherFormats) {
   EXPECT_EQ(refusal(""), "DATA_LOSS: a model of 0 bytes has no graph");
-  EXPECT_EQ(refusal("#!/bin/sh"), "DATA_LOSS: byte 0: field 4 is of a kind that does not exist");
+  EXPECT_EQ(refusal("#!/bin/sh"), "DATA_LOSS: byte 0: field 4 has an invalid wire type");
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ void NamedAttrs::set(std::string_view name, const AttrValue& value) {
 
 Tensors call_named(std::string_view name, std::span<const NamedAttr> attrs, TensorSpan inputs) {
   const OpDef* op = find_op(name);
-  require_code(op != nullptr, Code::kUnimplemented, "there is no op \"{}\"", name);
+  require_code(op != nullptr, Code::kUnimplemented, "unknown op \"{}\"", name);
   NamedAttrs given(*op);
   for (const NamedAttr& attr : attrs) given.set(attr.name, attr.value);
   return call_op(static_cast<OpId>(op->id), given.view(), inputs);

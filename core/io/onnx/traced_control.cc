@@ -37,7 +37,8 @@ Tensors traced_if(const NodeCall& n, const Graph& then_branch, const Graph& else
   const auto run = [&](const Graph& graph) { return n.run(graph, TensorSpan()); };
   const auto why = [&](const char* branch, const Error& error) {
     if (error.is_transient()) throw error;
-    return "the " + std::string(branch) + " of the model does not fit such inputs: " + error.what();
+    return "the " + std::string(branch) +
+           " of the model does not fit these inputs: " + error.what();
   };
   TensorTypes types;
   bool has_failed = false;
@@ -188,8 +189,8 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
   const std::optional<Size> trips =
       gathers && begins_true ? trips_of(n, seen, runs_all) : std::nullopt;
   require_code(!gathers || trips, Code::kFailedPrecondition,
-               "how often the body runs, and so how large is what it collects, depends on values, "
-               "which a trace does not have");
+               "the number of iterations, and so the length of the scan outputs, depends on "
+               "values, which a trace does not have");
 
   const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
   Tensor limit;

@@ -102,11 +102,11 @@ bool WireReader::next() {
       return true;
     }
   }
-  fail_here("is of a kind that does not exist");
+  fail_here("has an invalid wire type");
 }
 
 void WireReader::require_form(Form form) const {
-  if (form_ != form) fail_here("is of another kind than it should be");
+  if (form_ != form) fail_here("has an unexpected wire type");
 }
 
 uint64_t WireReader::uint64() const {

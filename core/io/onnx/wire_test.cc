@@ -89,7 +89,7 @@ TEST(Wire, EveryErrorNamesItsByteOffset) {
   EXPECT_EQ(refusal("\x1a\x05"
                     "ab"),
             "byte 0: field 3 has 5 bytes, but 2 are left");
-  EXPECT_EQ(refusal("\x08\x01\x0b"), "byte 2: field 1 is of a kind that does not exist");
+  EXPECT_EQ(refusal("\x08\x01\x0b"), "byte 2: field 1 has an invalid wire type");
   EXPECT_EQ(refusal(std::string_view("\x02\x01", 2)), "byte 0: a field has the number 0");
   EXPECT_EQ(refusal(""), "");
 }
@@ -112,13 +112,13 @@ TEST(Wire, AFieldOfAnotherKindIsRefused) {
   std::vector<float> reals;
 
   EXPECT_EQ(refusal(number, [](WireReader& f) { f.bytes(); }),
-            "byte 0: field 1 is of another kind than it should be");
+            "byte 0: field 1 has an unexpected wire type");
   EXPECT_EQ(refusal(text, [](WireReader& f) { f.uint64(); }),
-            "byte 0: field 1 is of another kind than it should be");
+            "byte 0: field 1 has an unexpected wire type");
   EXPECT_EQ(refusal(text, [](WireReader& f) { f.float32(); }),
-            "byte 0: field 1 is of another kind than it should be");
+            "byte 0: field 1 has an unexpected wire type");
   EXPECT_EQ(refusal(number, [&](WireReader& f) { f.append_to(reals); }),
-            "byte 0: field 1 is of another kind than it should be");
+            "byte 0: field 1 has an unexpected wire type");
   EXPECT_EQ(refusal(text, [&](WireReader& f) { f.append_to(reals); }),
             "byte 2: a number is cut off");
 }

@@ -54,7 +54,7 @@ TEST_F(Passes, VerifyNamesTheNodeAndTheRule) {
     g.set_inputs({g.inputs()[0], g.inputs()[0]});
   });
   expect_error("G1: an input", [](Graph& g, Node& s) { g.set_inputs({&s}); });
-  expect_error("G2 at s, which calls add: it takes what no node before it makes",
+  expect_error("G2 at s, which calls add: it uses a value that no earlier node defines",
                [&](Graph& g, Node& s) { s.inputs[0] = last(g)->output(); });
   expect_error("G2 at s", [](Graph&, Node& s) { s.inputs[0].index = 3; });
   expect_error("G3 at s", [](Graph&, Node& s) { s.first_slot = 0; });

@@ -68,15 +68,16 @@ class Verifier {
   }
 
   void check_inputs(const Node& node) {
-    if (!node.op || !node.device) fail_at(node, "G5", "there is no op, or no device for it");
+    if (!node.op || !node.device) fail_at(node, "G5", "the op or the device is missing");
     for (const Value& x : node.inputs) {
       if (!x) continue;
-      if (!made_.contains(x.node)) fail_at(node, "G2", "it takes what no node before it makes");
+      if (!made_.contains(x.node))
+        fail_at(node, "G2", "it uses a value that no earlier node defines");
       if (x.index >= x.node->types.size()) {
         fail_at(node, "G2", format("{} gives no value {}", {x.node->names[0], x.index}));
       }
       if (x.type() == token_type() && !taken_.insert(x.slot()).second) {
-        fail_at(node, "G8", format("another call takes {}, too", {x.name()}));
+        fail_at(node, "G8", format("{} is used by another call too", {x.name()}));
       }
     }
   }
@@ -103,7 +104,7 @@ class Verifier {
         fail(Code::kInternal, "the graph breaks G6: output {} is no value of it", {next});
       }
       if (y.type() == token_type() && !taken_.insert(y.slot()).second) {
-        fail_at(*y.node, "G8", "it is given on more than once");
+        fail_at(*y.node, "G8", "it is used more than once");
       }
       ++next;
     }

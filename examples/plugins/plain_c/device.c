@@ -91,7 +91,8 @@ tenon_error* plain_copy(tenon_stream_p* stream, const tenon_copy_region* copy) {
   const unsigned char* from = place(&copy->from, copy->size);
   unsigned char* to = place(&copy->to, copy->size);
   if (!from || !to) {
-    return plain_error(stream->device->host, TENON_INVALID_ARGUMENT, "copy: outside of its buffer");
+    return plain_error(stream->device->host, TENON_INVALID_ARGUMENT,
+                       "copy: bytes A to B are outside a buffer of N bytes");
   }
   memmove(to, from, (size_t)copy->size);
   return NULL;
@@ -101,10 +102,13 @@ tenon_error* plain_fill(tenon_stream_p* stream, const tenon_fill_region* fill) {
   const tenon_host* host = stream->device->host;
   const uint32_t n = fill->pattern_size;
   if (!(n == 1 || n == 2 || n == 4 || n == 8) || fill->size % n != 0) {
-    return plain_error(host, TENON_INVALID_ARGUMENT, "fill: the pattern does not divide the size");
+    return plain_error(host, TENON_INVALID_ARGUMENT,
+                       "fill: pattern_size must be 1, 2, 4 or 8 and divide the size N, but is M");
   }
   unsigned char* to = address(fill->buffer, fill->offset, fill->size);
-  if (!to) return plain_error(host, TENON_INVALID_ARGUMENT, "fill: outside of its buffer");
+  if (!to)
+    return plain_error(host, TENON_INVALID_ARGUMENT,
+                       "fill: bytes A to B are outside a buffer of N bytes");
   /* The low bytes of the pattern come first, whatever the byte order. */
   for (uint64_t i = 0; i < fill->size; ++i) to[i] = (unsigned char)(fill->pattern >> (8 * (i % n)));
   return NULL;

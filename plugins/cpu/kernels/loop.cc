@@ -219,9 +219,9 @@ void Loop::run(const tenon_launch& launch, int64_t begin, int64_t end) const {
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
   if (request.n_values() > kMaxLoopValues)
-    return refuse("has no room for a loop of so many values");
+    return refuse("does not support loops with so many values");
   if (request.n_inputs() > kMaxLoopInputs)
-    return refuse("has no room for a loop of so many inputs");
+    return refuse("does not support loops with so many inputs");
   if (request.row_axes() != 0) return prepare_row_loop(request);
   return prepare_as<Loop>(request);
 }

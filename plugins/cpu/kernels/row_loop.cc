@@ -132,7 +132,7 @@ bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
     work += !is_reduction && steps_.back().span.cost == Cost::kHeavy ? 8 : 1;
   }
   if (places_.size() > kMaxStoredValues) {
-    refusal = refuse("has no room for a loop of so many values");
+    refusal = refuse("does not support loops with so many values");
     return false;
   }
   grain_ = std::max<int64_t>(2048, 128 * 1024 / work);

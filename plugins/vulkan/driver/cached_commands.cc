@@ -34,7 +34,7 @@ tenon_error* CachedCommands::open(uint64_t parameter_bytes) {
         .commandBufferCount = 1};
     result = driver.vk().AllocateCommandBuffers(driver.device(), &info, &commands_);
   }
-  if (result != VK_SUCCESS) return driver.error(result, "cannot keep commands");
+  if (result != VK_SUCCESS) return driver.error(result, "cannot record commands for replay");
   if (driver.has_names()) {
     driver.set_name(VK_OBJECT_TYPE_COMMAND_BUFFER, commands_,
                     "recording on stream " + std::to_string(key_[0]));

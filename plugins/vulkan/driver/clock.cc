@@ -75,13 +75,15 @@ tenon_error* Marks::read(uint64_t mark, uint64_t& ticks) {
   free_.push_back(mark);
   if (driver_.is_lost()) return driver_.lost_error();
   if (was == State::kLost) {
-    return driver_.error(TENON_INTERNAL, "the device did not take the work around this mark");
+    return driver_.error(TENON_INTERNAL,
+                         "the mark has no time, because the submission with it was rejected");
   }
   const VkResult result = driver_.vk().GetQueryPoolResults(
       driver_.device(), pools_[mark / kPerPool], static_cast<uint32_t>(mark % kPerPool), 1,
       sizeof ticks, &ticks, sizeof ticks, VK_QUERY_RESULT_64_BIT);
   if (result == VK_SUCCESS) return nullptr;
-  return driver_.error(result, "the device has not come to this mark");
+  return driver_.error(result,
+                       "the device has not reached this mark yet; wait for the stream first");
 }
 
 void Marks::lose() noexcept {

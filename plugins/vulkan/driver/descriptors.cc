@@ -102,7 +102,7 @@ tenon_error* DescriptorSets::add_pool(const OperandKinds& kinds, Pool& pool) {
   Pool made = {.handle = VK_NULL_HANDLE, .n_left = kSetsOfPool};
   const VkResult result =
       driver_.vk().CreateDescriptorPool(driver_.device(), &info, nullptr, &made.handle);
-  if (result != VK_SUCCESS) return driver_.error(result, "cannot make room to bind operands");
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot create a descriptor pool");
   pools_.push_back(made.handle);
   pool = made;
   return nullptr;
@@ -119,7 +119,8 @@ tenon_error* DescriptorSets::add_view(const Binding& binding) {
   views_.reserve(views_.size() + 1);
   VkBufferView made = VK_NULL_HANDLE;
   const VkResult result = driver_.vk().CreateBufferView(driver_.device(), &info, nullptr, &made);
-  if (result != VK_SUCCESS) return driver_.error(result, "cannot see an operand as texels");
+  if (result != VK_SUCCESS)
+    return driver_.error(result, "cannot create a texel view of an operand");
   views_.push_back(made);
   return nullptr;
 }

@@ -22,7 +22,9 @@ bool open_loader(const std::string& name, Loader& loader, std::string& why) {
   }
   void* const symbol = dlsym(library, "vkGetInstanceProcAddr");
   if (symbol == nullptr) {
-    why = name + " is no Vulkan loader: it has no vkGetInstanceProcAddr";
+    why = name +
+          " is not a Vulkan loader: it does not export vkGetInstanceProcAddr "
+          "(vulkan_driver_test.cc too)";
     return false;
   }
   loader.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(symbol);

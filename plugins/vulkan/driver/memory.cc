@@ -113,7 +113,9 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
       blocks_.begin(), blocks_.end(), [](const auto& each) { return each->block.is_imported; }));
   // Drivers may allow as few as 4096 allocations; half of them are left for other memory.
   if (n_imported >= driver_.physical().properties.limits.maxMemoryAllocationCount / 2) {
-    return driver_.error(TENON_UNIMPLEMENTED, "so many pieces of memory are imported already");
+    return driver_.error(
+        TENON_UNIMPLEMENTED,
+        "cannot import more memory: N allocations are imported already, the maximum");
   }
   auto made = std::make_unique<OwnedBlock>();
   std::unique_ptr<Buffer> of_it(new Buffer{*this, made->block, offset, size});

@@ -208,7 +208,7 @@ tenon_error* Pipelines::make_layout(Layout& layout) const {
       .pBindings = bindings.data()};
   const DeviceFunctions& vk = driver_.vk();
   VkResult result = vk.CreateDescriptorSetLayout(driver_.device(), &set, nullptr, &layout.set);
-  if (result != VK_SUCCESS) return driver_.error(result, "cannot make a layout of operands");
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot create a descriptor set layout");
   const VkPushConstantRange place = {
       .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .offset = 0, .size = sizeof(uint32_t)};
   const VkPipelineLayoutCreateInfo pipeline = {
@@ -222,7 +222,7 @@ tenon_error* Pipelines::make_layout(Layout& layout) const {
   result = vk.CreatePipelineLayout(driver_.device(), &pipeline, nullptr, &layout.pipeline);
   if (result == VK_SUCCESS) return nullptr;
   vk.DestroyDescriptorSetLayout(driver_.device(), layout.set, nullptr);
-  return driver_.error(result, "cannot make a layout of a pipeline");
+  return driver_.error(result, "cannot create a pipeline layout");
 }
 
 }  // namespace tenon_vulkan

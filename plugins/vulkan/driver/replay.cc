@@ -114,7 +114,8 @@ tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay&
     }
   }
   const VkResult result = commands.end_kept();
-  return result == VK_SUCCESS ? nullptr : driver_.error(result, "cannot keep commands");
+  return result == VK_SUCCESS ? nullptr
+                              : driver_.error(result, "cannot record commands for replay");
 }
 
 // Nothing is encoded before its pipeline is created. Threads may create it at any time, so

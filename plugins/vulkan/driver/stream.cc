@@ -210,7 +210,7 @@ tenon_error* Stream::wait() {
 
 tenon_error* Stream::mark_time(uint64_t& mark) {
   if (!device_.clock().is_there()) {
-    return driver_.error(TENON_UNIMPLEMENTED, "its queue has no clock");
+    return driver_.error(TENON_UNIMPLEMENTED, "the queue of the device has no timestamps");
   }
   const Lock lock(mutex_);
   encode_held(Which::kAll);
@@ -352,7 +352,7 @@ tenon_error* Stream::place(const Dispatch& dispatch, const ParameterLocation& to
                            BoundDispatch& placed) const {
   const size_t n = dispatch.operands.size();
   if (n != dispatch.pipeline->layout().kinds.n_operands) {
-    return driver_.error(TENON_INTERNAL, "a dispatch has other operands than its shader");
+    return driver_.error(TENON_INTERNAL, "a dispatch has N operands, but its shader has M");
   }
   auto& [bindings, accesses] = places;
   std::array<uint32_t, kMaxOperands> offsets;

@@ -54,7 +54,8 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
   const tenon_copy_location &from = region.from, &to = region.to;
   for (const tenon_copy_location* place : {&from, &to}) {
     if (place->buffer && !is_inside(from_c(place->buffer), place->offset, region.size)) {
-      return driver_.error(TENON_INVALID_ARGUMENT, "copy: outside of its buffer");
+      return driver_.error(TENON_INVALID_ARGUMENT,
+                           "copy: bytes A to B are outside a buffer of N bytes");
     }
   }
   const auto span = [&](const tenon_copy_location& place) {
@@ -215,11 +216,13 @@ tenon_error* Stream::move_within(Span from, Span to) {
 tenon_error* Stream::fill(const tenon_fill_region& region) {
   const uint32_t n = region.pattern_size;
   if (!(n == 1 || n == 2 || n == 4 || n == 8) || region.size % n != 0) {
-    return driver_.error(TENON_INVALID_ARGUMENT, "fill: the pattern does not divide the size");
+    return driver_.error(TENON_INVALID_ARGUMENT,
+                         "fill: pattern_size must be 1, 2, 4 or 8 and divide the size N, but is M");
   }
   const Buffer& buffer = from_c(region.buffer);
   if (!is_inside(buffer, region.offset, region.size)) {
-    return driver_.error(TENON_INVALID_ARGUMENT, "fill: outside of its buffer");
+    return driver_.error(TENON_INVALID_ARGUMENT,
+                         "fill: bytes A to B are outside a buffer of N bytes");
   }
   if (region.size == 0) return nullptr;
   Lock lock(mutex_);

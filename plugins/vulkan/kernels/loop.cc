@@ -222,7 +222,7 @@ uint64_t iterations_of(const LoopPlan& plan, bool per_row) {
 tenon_string refusal(tenon_device_p* device, const LoopPlan& plan, uint32_t n_others) {
   const Capabilities& capabilities = capabilities_of(device);
   const size_t n_operands = plan.inputs.size() + plan.outputs.size() + n_others;
-  if (n_operands > Axes::kMaxOperands) return TENON_STR("goes over no axes of so many operands");
+  if (n_operands > Axes::kMaxOperands) return TENON_STR("supports at most 32 operands in a loop");
   if (const tenon_string reason = refusal_of_operands(device, n_operands); reason.size > 0) {
     return reason;
   }

@@ -107,7 +107,7 @@ Prepared prepare_concat(const Request& request) {
 Prepared prepare_pad(const Request& request) {
   const auto attrs = request.attrs<tenon_pad_attrs>();
   if (attrs.mode != TENON_PAD_MODE_CONSTANT || attrs.n_axes > 0) {
-    return tenon_sdk::refuse("has constant padding of all axes only");
+    return tenon_sdk::refuse("supports only constant padding of all axes");
   }
   const bool has_value = request.n_inputs() > 1 && request.input(1).dtype != TENON_DTYPE_NONE;
   const uint32_t n_operands = has_value ? 3 : 2;

@@ -29,7 +29,7 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   for (size_t i = 0; i < kSpatial; ++i) {
     constexpr int64_t kMax = 1 << 28;  // Positions are signed.
     if (std::max({window.steps[i], window.pads[i], taps[i] * window.dilations[i]}) > kMax) {
-      return tenon_sdk::refuse("has no room for such windows");
+      return tenon_sdk::refuse("supports strides, pads and window extents of at most 2^28 only");
     }
   }
   const bool returns_indices =

@@ -372,7 +372,8 @@ Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
       reason.size > 0) {
     return {.reason = reason};
   }
-  if (iterations_of(plan) > 0) return tenon_sdk::refuse("puts no call that loops behind a product");
+  if (iterations_of(plan) > 0)
+    return tenon_sdk::refuse("cannot fuse an op that needs a loop into the epilogue of a product");
   switch (head.op()) {
     case TENON_OP_matmul:
       return prepare_matmul(head, std::move(plan));

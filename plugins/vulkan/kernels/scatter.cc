@@ -414,7 +414,8 @@ class Scatter final : public Kernel {
 Prepared scatter_kernel(const Request& request, bool has_tuples, int32_t reduction, size_t axis) {
   const tenon_dtype dtype = request.output(0).dtype;
   const bool is_moved = reduction == TENON_SCATTER_REDUCTION_NONE;
-  if (!is_moved && dtype == TENON_BOOL) return tenon_sdk::refuse("has no such reduction of bool");
+  if (!is_moved && dtype == TENON_BOOL)
+    return tenon_sdk::refuse("does not support this reduction for bool");
   if (!is_moved && dtype == TENON_FLOAT64 && !capabilities_of(request.device()).float64) {
     return tenon_sdk::refuse("has no float64");
   }

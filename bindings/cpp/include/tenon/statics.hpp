@@ -129,7 +129,7 @@ class Static {
     require(StaticKind::kHandle, "as", at);
     auto* const object = static_cast<Object*>(const_cast<void*>(handle_));
     if (detail::is_object(object)) return T::share(object);
-    throw Error(Code::kInvalidArgument, "Static::as: the handle is of an object of another type",
+    throw Error(Code::kInvalidArgument, "Static::as: the object of the handle has another type",
                 at);
   }
   // The items of a list or a map with their names; list items have empty names.

@@ -291,7 +291,7 @@ Tensor matrix(std::initializer_list<std::initializer_list<T>> rows, SourceLocati
   std::vector<T> elements;
   for (const auto& row : rows) {
     if (row.size() != rows.begin()->size()) {
-      throw Error(Code::kInvalidArgument, "matrix: its rows are of different lengths", at);
+      throw Error(Code::kInvalidArgument, "matrix: all rows must have the same length", at);
     }
     elements.insert(elements.end(), row.begin(), row.end());
   }

@@ -60,7 +60,7 @@ class FunctionTest {
       assertArrayEquals(new float[] {2, 5}, f.apply(x, x).toFloats());
       assertEquals(1, runs.get());
       assertEquals(1, f.traces().size());
-      assertTrue(f.explain().contains("made because it is the first"), f.explain());
+      assertTrue(f.explain().contains("made because it is the first call"), f.explain());
     }
   }
 
