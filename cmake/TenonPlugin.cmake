@@ -1,4 +1,4 @@
-# tenon_add_plugin builds a device plugin, in this tree and outside of it in the same way. An
+# tenon_add_plugin builds a device plugin, in this tree and outside it in the same way. An
 # installation holds this file, and find_package(tenon) includes it.
 
 set(TENON_PLUGIN_MAP ${CMAKE_CURRENT_LIST_DIR}/plugin.map)

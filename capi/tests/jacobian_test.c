@@ -186,8 +186,8 @@ static void jacobian_consumes_a_tape(void) {
   CHECK_OK(jacobian(tape, y, x, &result));
 
   CHECK(!tenon_tape_is_recording(tape));
-  CHECK_ERROR(gradient(tape, y, x, &none), TENON_FAILED_PRECONDITION, "used up by an earlier");
-  CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "used up");
+  CHECK_ERROR(gradient(tape, y, x, &none), TENON_FAILED_PRECONDITION, "consumed by an earlier");
+  CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "consumed");
   CHECK(none == NULL);
   tenon_tensor_release(result);
   tenon_tensor_release(y);
@@ -210,7 +210,7 @@ static void a_consumed_tape_reports_an_error(void) {
   CHECK_OK(gradient(tape, y, x, &dx));
 
   CHECK_ERROR(jacobian(tape, y, x, &none), TENON_FAILED_PRECONDITION,
-              "used up by an earlier gradient");
+              "consumed by an earlier gradient");
 
   CHECK(none == NULL);
   tenon_tensor_release(x);
@@ -357,8 +357,8 @@ static void a_failed_backward_pass_consumes_the_tape(void) {
 
   CHECK(none == NULL);
   CHECK(!tenon_tape_is_recording(tape));
-  CHECK_ERROR(jacobian(tape, y, x, &none), TENON_FAILED_PRECONDITION, "used up");
-  CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "used up");
+  CHECK_ERROR(jacobian(tape, y, x, &none), TENON_FAILED_PRECONDITION, "consumed");
+  CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "consumed");
   tenon_tensor_release(x);
   tenon_tensor_release(y);
   tenon_tape_release(tape);

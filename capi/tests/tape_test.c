@@ -67,10 +67,10 @@ static void a_consumed_tape_reports_an_error(void) {
   tenon_tensor_release(gradient(tape, y, x));
 
   CHECK_ERROR(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dx),
-              TENON_FAILED_PRECONDITION, "used up by an earlier gradient");
+              TENON_FAILED_PRECONDITION, "consumed by an earlier gradient");
   CHECK(dx == NULL);
-  CHECK_ERROR(tenon_tape_watch(tape, source), TENON_FAILED_PRECONDITION, "used up");
-  CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "used up");
+  CHECK_ERROR(tenon_tape_watch(tape, source), TENON_FAILED_PRECONDITION, "consumed");
+  CHECK_ERROR(tenon_tape_resume(tape), TENON_FAILED_PRECONDITION, "consumed");
 
   CHECK_OK(tenon_tape_reset(tape)); /* After a reset the tape is usable again. */
   CHECK_OK(tenon_tape_watch(tape, source));

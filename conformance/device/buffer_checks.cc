@@ -264,8 +264,7 @@ std::vector<DeviceCheck> buffer_checks() {
       {"memory", "exhaustion", 1,
        "An allocation that is too large fails with OUT_OF_MEMORY, and the device keeps working.",
        test_exhaustion},
-      {"memory", "statistics", 1, "Memory statistics match the allocations.",
-       test_statistics},
+      {"memory", "statistics", 1, "Memory statistics match the allocations.", test_statistics},
       {"memory", "balance", 1, "Released memory can be allocated again, from any thread.",
        test_balance},
   };

@@ -160,8 +160,7 @@ Bytes Launching::output(size_t i) const {
   const uint64_t size = args_[at].size();
   const Bytes all = stream_.read_now(buffers_[at], 0, size + 2 * kMargin);
   for (uint64_t k = 0; k < kMargin; ++k) {
-    require(all[k] == 0xc3 && all[kMargin + size + k] == 0xc3,
-            "a launch wrote outside of its output");
+    require(all[k] == 0xc3 && all[kMargin + size + k] == 0xc3, "a launch wrote outside its output");
   }
   return Bytes(all.begin() + kMargin, all.end() - kMargin);
 }

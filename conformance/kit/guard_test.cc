@@ -106,7 +106,7 @@ TEST(Guard, DetectsWritesAfterALaunchReturned) {
 
     const Seen beyond = watched(Fault::kWritesPastItsOutput, blocking);
     ASSERT_EQ(beyond.faults.size(), 1u);
-    EXPECT_EQ(beyond.faults[0], "output 0 was written outside of its 16 bytes, at 16");
+    EXPECT_EQ(beyond.faults[0], "output 0 was written outside its 16 bytes, at 16");
 
     const Seen changed = watched(Fault::kWritesToItsInput, blocking);
     ASSERT_EQ(changed.faults.size(), 1u);

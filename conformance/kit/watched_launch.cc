@@ -155,7 +155,7 @@ std::vector<std::string> Watched::look() const {
     const int64_t at = own.broken();
     if (at >= -static_cast<int64_t>(kZone)) {
       faults.push_back(
-          fmt::format("output {} was written outside of its {} bytes, at {}", i, own.size, at));
+          fmt::format("output {} was written outside its {} bytes, at {}", i, own.size, at));
     }
     std::memcpy(launch_.outputs[i].data, own.data + kZone, own.size);
   }

@@ -122,8 +122,9 @@ Tape::Node Tape::new_leaf() {
 }
 
 void Tape::check_usable() const {
-  require_code(!is_consumed_, Code::kFailedPrecondition,
-               "the tape was used up by an earlier gradient: make it persistent to ask twice");
+  require_code(
+      !is_consumed_, Code::kFailedPrecondition,
+      "the tape was consumed by an earlier gradient: make it persistent to compute several");
   require_code(options_.persistent || n_gradients_running_ == 0, Code::kFailedPrecondition,
                "the tape is giving gradients, which uses it up: make it persistent to use it "
                "meanwhile");

@@ -180,7 +180,7 @@ TEST_F(TapeTest, AConsumedTapeFailsUntilItIsReset) {
   t->watch(x);
   t->gradient(x * x, x);
 
-  EXPECT_ERROR(t->gradient(x, x), Code::kFailedPrecondition, "used up");
+  EXPECT_ERROR(t->gradient(x, x), Code::kFailedPrecondition, "consumed");
 
   t->reset();
   t->watch(x);

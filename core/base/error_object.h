@@ -23,7 +23,7 @@ namespace tenon {
 tenon_error* make_error(const ErrorInfo& info) noexcept;
 tenon_error* make_error(Code code, std::string_view message) noexcept;
 tenon_error* out_of_memory_error() noexcept;
-inline constexpr const char* kOutOfMemoryMessage = "the host's memory is used up";
+inline constexpr const char* kOutOfMemoryMessage = "the host is out of memory";
 // The message is valid as long as the error.
 std::string_view message_of(const tenon_error& error) noexcept;
 void release_error(tenon_error* error) noexcept;

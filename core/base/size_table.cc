@@ -67,7 +67,7 @@ SizeTable::Use::Use(SizeTable& table) : outer_(std::exchange(current_table, &tab
 SizeTable::Use::~Use() { current_table = outer_; }
 
 SizeTable& SizeTable::current() {
-  require_code(current_table, Code::kInternal, "a size of a trace was used outside of it");
+  require_code(current_table, Code::kInternal, "a size of a trace was used outside it");
   return *current_table;
 }
 
@@ -96,7 +96,7 @@ Size SizeTable::symbol(const std::string& name, std::optional<int64_t> example) 
   return atom_size(symbols_.back());
 }
 
-Size SizeTable::born() {
+Size SizeTable::new_data_dependent() {
   std::string name;
   const auto is_taken = [&](AtomId id) { return atoms_[id].name == name; };
   size_t n = 0;
@@ -112,19 +112,19 @@ void SizeTable::mark_data_dependent(Size size) {
   const std::optional<size_t> symbol = symbol_of(size);
   if (!symbol) return;
   atoms_[symbols_[*symbol]].is_data_dependent = true;
-  has_births_ = true;
+  has_data_dependent_ = true;
 }
 
-void SizeTable::bound(Size born, Size most) {
-  hold({Test::kLessEqual, born.word(), most.word()});
-  const std::optional<size_t> symbol = symbol_of(born);
+void SizeTable::bound(Size size, Size most) {
+  hold({Test::kLessEqual, size.word(), most.word()});
+  const std::optional<size_t> symbol = symbol_of(size);
   const bool says_something = !most.known() || most.word() < kLargestSize;
   if (symbol && says_something) atoms_[symbols_[*symbol]].most = most;
 }
 
 std::vector<size_t> SizeTable::data_dependent_symbols_of(Size size) const {
   std::vector<size_t> all;
-  if (!has_births_ || size.known()) return all;
+  if (!has_data_dependent_ || size.known()) return all;
   for (const Term& term : formulas_[size.id()]) {
     for (const AtomId id : term.atoms) {
       const Atom& x = atoms_[id];
@@ -411,14 +411,14 @@ SizeTable::Cause::~Cause() {
 void SizeTable::record(const SizeTest& test) {
   const Polynomial difference = plus(resolved_polynomial(Size::from_word(test.b)),
                                      resolved_polynomial(Size::from_word(test.a)), -1);
-  std::vector<size_t> born = data_dependent_symbols_of(Size::from_word(test.a));
+  std::vector<size_t> symbols = data_dependent_symbols_of(Size::from_word(test.a));
   for (const size_t symbol : data_dependent_symbols_of(Size::from_word(test.b)))
-    born.push_back(symbol);
-  if (born.empty()) {
+    symbols.push_back(symbol);
+  if (symbols.empty()) {
     guards_.push_back(test);
     causes_.push_back(cause_now());
   } else {
-    late_guards_.push_back({test, *std::max_element(born.begin(), born.end())});
+    late_guards_.push_back({test, *std::max_element(symbols.begin(), symbols.end())});
   }
   switch (test.kind) {
     case Test::kEqual:

@@ -46,14 +46,14 @@ class SizeTable {
   Size symbol(const std::string& name, std::optional<int64_t> example = std::nullopt);
   // Creates a data-dependent size, with a unique name. Its value is known once part of the graph
   // has run.
-  Size born();
+  Size new_data_dependent();
   // Imports the symbols of another table, in the same order, and its guards. Data-dependent symbols
   // of the other table are replaced by new ones of this table.
   Sizes import_symbols(const SizeTable& other, std::span<const std::optional<int64_t>> examples);
   bool is_data_dependent(size_t symbol) const { return atoms_[symbols_[symbol]].is_data_dependent; }
-  bool has_data_dependent_symbols() const { return has_births_; }
+  bool has_data_dependent_symbols() const { return has_data_dependent_; }
   // Records an upper bound of a data-dependent size.
-  void bound(Size born, Size most);
+  void bound(Size size, Size most);
   // Replaces data-dependent sizes by their upper bounds, or by 0 if there is no bound. Used to
   // estimate what a graph needs without running it.
   Sizes with_upper_bounds(Sizes sizes) const;
@@ -187,7 +187,7 @@ class SizeTable {
     size_t symbol;  // The latest data-dependent symbol in it.
   };
   std::vector<LateGuard> late_guards_;
-  bool has_births_ = false;
+  bool has_data_dependent_ = false;
   bool is_querying_guards_ = false;
   bool host_may_read_ = true;
   std::exception_ptr failed_read_;

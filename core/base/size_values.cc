@@ -105,7 +105,7 @@ Sizes SizeTable::import_symbols(const SizeTable& other,
   host_may_read_ = other.host_may_read_;
   Sizes symbols;
   for (size_t i = 0; i < examples.size(); ++i) {
-    symbols.push_back(other.is_data_dependent(i) ? born()
+    symbols.push_back(other.is_data_dependent(i) ? new_data_dependent()
                                                  : symbol(other.symbol_name(i), examples[i]));
   }
   // Copies the guards, because evaluating a size may modify them in `other`.

@@ -33,7 +33,7 @@ bool is_there(const std::string& path) {
 }  // namespace
 
 FolderLock::FolderLock(const std::string& folder, Kind kind) {
-  constexpr auto kMostWait = std::chrono::seconds(30);
+  constexpr auto kMaxWait = std::chrono::seconds(30);
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY);
   if (descriptor_ < 0) return;
   const auto start = std::chrono::steady_clock::now();
@@ -41,7 +41,7 @@ FolderLock::FolderLock(const std::string& folder, Kind kind) {
   while (::flock(descriptor_, operation) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return;
-    if (std::chrono::steady_clock::now() - start > kMostWait) {
+    if (std::chrono::steady_clock::now() - start > kMaxWait) {
       ::close(descriptor_);
       fail(Code::kUnavailable, "{}: another process has locked it for 30 s", {folder});
     }

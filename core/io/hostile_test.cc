@@ -155,7 +155,7 @@ std::vector<Bad> graphs() {
       {"an attribute without its tensor",
        model_of({node("Constant", {}, {"y"}, {WireWriter().text(1, "value").number(20, 4)})}),
        "no value"},
-      {"an attribute of a function, outside of one",
+      {"an attribute of a function, outside one",
        model_of({node("Softmax", {"x"}, {"y"}, {WireWriter().text(1, "axis").text(21, "a")})}),
        "outside"},
       {"too few inputs", model_of({node("Add", {"x"}, {"y"})}), "Add"},

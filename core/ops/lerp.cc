@@ -59,7 +59,7 @@ OpDef lerp_def() {
       .name = "lerp",
       .summary = "The way from one tensor to another, as far as a weight says.",
       .formula = "y = a + weight * (b - a)",
-      .details = "A weight of 1 gives b itself. Weights outside of [0, 1] lead on.",
+      .details = "A weight of 1 gives b itself. Weights outside [0, 1] lead on.",
       .inputs = {{"a", "where the way begins"},
                  {"b", "where it ends"},
                  {"weight", "how far to go; 1 for all of it"}},

@@ -272,7 +272,7 @@ OpDef pad_def() {
   return define<Attrs>({
       .name = "pad",
       .summary = "A tensor with elements added before and after each axis.",
-      .formula = "y[i] = x[i - before] where that is inside of x, else value",
+      .formula = "y[i] = x[i - before] where that is inside x, else value",
       .details =
           "Negative pads take elements off. The modes other than constant repeat what is left "
           "then: "

@@ -94,7 +94,7 @@ inline constexpr AttrDoc kAntialiasDoc = {
     "Whether, where the result is smaller, the weights are stretched to cover all of x."};
 inline constexpr AttrDoc kExcludeOutsideDoc = {
     "exclude_outside",
-    "Whether places outside of x count nothing; otherwise the element at the edge stands for "
+    "Whether places outside x count nothing; otherwise the element at the edge stands for "
     "them."};
 
 inline constexpr const char* kPositionsDoc =

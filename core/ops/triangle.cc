@@ -16,7 +16,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// A diagonal beyond any matrix is clamped to one outside of all, so that the sum cannot overflow.
+// A diagonal beyond any matrix is clamped to one outside all, so that the sum cannot overflow.
 Tensor keep(const Attrs& attrs, const Tensor& x, Tensor (*kept)(const Tensor&, const Tensor&)) {
   constexpr int64_t kBeyond = int64_t{1} << 61;
   const Size rows = x->shape()[x->rank() - 2], columns = x->shape()[x->rank() - 1];

@@ -115,7 +115,7 @@ TEST_P(ControlGradients, SaveResidualsAccordingToTheirPolicy) {
   const Tensor y = f->call(scope(), {&x, 1}, {})[0];
   const double kept =
       static_cast<double>(device().allocator().statistics().live_bytes - before) / 8000;
-  std::printf("%s keeps %.1f arrays for the way back\n", name_of(GetParam()), kept);
+  std::printf("%s saves %.1f arrays for the backward pass\n", name_of(GetParam()), kept);
   EXPECT_NE(t->gradient(y, x), Tensor());
   if (GetParam() == LoopPolicy::kRecompute) {
     EXPECT_LT(kept, 12);  // Initial values of the ten trips.

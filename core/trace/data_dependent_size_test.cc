@@ -126,7 +126,7 @@ TEST_F(DataDependentSizes, CannotLeaveABranch) {
         [&](TensorSpan) { return Tensors{positive(-x)}; })[0];
   });
   EXPECT_ERROR(call(f, vectors_[0]), Code::kUnimplemented,
-               "only the values inside of it say how large that is");
+               "only the values inside it say how large that is");
 }
 
 TEST_F(DataDependentSizes, FixedToANumberFailForOthers) {

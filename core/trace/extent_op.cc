@@ -46,7 +46,7 @@ std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node) {
 Tensor extent(Scope& scope, const Tensor& n) {
   TensorImpl* const input = n.get();
   Attrs attrs;
-  if (scope.traced_cells()) attrs.size = SizeTable::current().born();
+  if (scope.traced_cells()) attrs.size = SizeTable::current().new_data_dependent();
   return std::move(apply(scope, control::extent(), any_attrs(attrs), {&input, 1})[0]);
 }
 

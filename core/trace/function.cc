@@ -164,7 +164,7 @@ Function::Entry* Function::find(const SignatureKey& like, TensorSpan inputs, con
 Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& statics) {
   if (!signatures_.empty()) return function_for(inputs, statics).bind(scope, inputs, statics);
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
-               "function {} has no trace of its own inside of another's code", name_);
+               "function {} has no trace of its own inside another's code", name_);
   check(inputs);
   std::lock_guard guard(mutex_);
   ++calls_;
@@ -282,7 +282,7 @@ Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
   if (!signatures_.empty())
     return function_for(input_types_of(inputs), statics).trace(scope, inputs, statics);
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
-               "function {} has no trace of its own inside of another's code", name_);
+               "function {} has no trace of its own inside another's code", name_);
   std::lock_guard guard(mutex_);
   for (const Entry& entry : entries_) {
     if (entry.inputs == inputs && entry.statics == statics.key) return entry.trace;

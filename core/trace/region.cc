@@ -29,7 +29,7 @@ void require_no_data_dependent_sizes(const Graph& graph, size_t n_symbols, const
     for (const Size size : y.type().shape) {
       for (const size_t symbol : graph.sizes().data_dependent_symbols_of(size)) {
         require_code(symbol < n_symbols, Code::kUnimplemented,
-                     "{} gives {}, and only the values inside of it say how large that is: give "
+                     "{} gives {}, and only the values inside it say how large that is: give "
                      "values of sizes that are known outside",
                      name, y.type());
       }

@@ -99,8 +99,8 @@ void Subgraph::find_data_dependent_sizes(std::span<const Value> given) {
 Sizes Subgraph::with_data_dependent_sizes(std::span<const Size> sizes, TensorSpan given) const {
   Sizes all(sizes);
   while (all.size() < graph_.sizes().n_symbols()) all.push_back(-1);
-  for (const DataDependentSize& birth : sizes_of_inputs_) {
-    all[birth.symbol] = given[birth.place]->shape()[birth.axis];
+  for (const DataDependentSize& size : sizes_of_inputs_) {
+    all[size.symbol] = given[size.place]->shape()[size.axis];
   }
   return all;
 }

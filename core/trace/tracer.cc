@@ -115,7 +115,7 @@ const int64_t* strides_or_recorded_failure(const TensorImpl& x) {
 
 void fail_traced(const TensorImpl& x) {
   fail(Code::kFailedPrecondition,
-       "{} belongs to a trace{} and has no value: compute with it inside of the function, choose "
+       "{} belongs to a trace{} and has no value: compute with it inside the function, choose "
        "by it with where or cond, show it with print, give it to code of the host with host_call, "
        "or return it from the function",
        {traced_text(x), of_function(x)});

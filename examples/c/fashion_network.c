@@ -51,7 +51,7 @@ static tenon_error* train_step(void* payload, tenon_scope* scope, tenon_tensor* 
 network* network_create(tenon_scope* scope, uint64_t seed) {
   network* net = calloc(1, sizeof *net);
   if (!net) {
-    fputs("the host's memory is used up\n", stderr);
+    fputs("the host is out of memory\n", stderr);
     exit(1);
   }
   const tenon_function_body step = {train_step, net, NULL};

@@ -7,7 +7,7 @@
 void* allocate(size_t size) {
   void* memory = malloc(size ? size : 1);
   if (!memory) {
-    fputs("fashion: the host's memory is used up\n", stderr);
+    fputs("fashion: the host is out of memory\n", stderr);
     exit(1);
   }
   return memory;

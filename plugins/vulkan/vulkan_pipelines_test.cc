@@ -234,7 +234,7 @@ TEST_P(VulkanPipelines, HoldABoundedNumberOfLaunches) {
     gate.open();
   });
   uint32_t expected = 0;
-  for (size_t i = 0; i < 3 * HeldDispatches::kMost; ++i) {
+  for (size_t i = 0; i < 3 * HeldDispatches::kMax; ++i) {
     step(stream, slow, x);
     expected = 3 * expected + 1;
   }

@@ -16,7 +16,7 @@ BINDINGS = {
 
 
 def called_in(texts):
-    """The names of C that occur in `texts`, outside of comments."""
+    """The names of C that occur in `texts`, outside comments."""
     return {name for text in texts for name in re.findall(r"\btenon_\w+", without_comments(text))}
 
 

@@ -77,10 +77,10 @@ class Calculator {
   Value to_float(Value a) { return made(static_cast<T>(with_sign(a))); }
   // Out of range, gives another value than ScalarValue, to verify that neither affects results.
   Value to_int(Value a) {
-    constexpr Signed kLeast = std::numeric_limits<Signed>::min();
-    constexpr T kLimit = -static_cast<T>(kLeast);
+    constexpr Signed kMin = std::numeric_limits<Signed>::min();
+    constexpr T kLimit = -static_cast<T>(kMin);
     const T x = number(a);
-    return made(Unsigned(x > -kLimit && x < kLimit ? static_cast<Signed>(x) : kLeast));
+    return made(Unsigned(x > -kLimit && x < kLimit ? static_cast<Signed>(x) : kMin));
   }
 
   static Value made(T x) { return {Type::kFloat, same_bits<Unsigned>(x)}; }

@@ -210,7 +210,7 @@ def struct_class(types, struct, layout, by_value):
 
 
 def passed_by_value(types, functions, structs):
-    """Structs that a function or a callback takes or returns, with those inside of them."""
+    """Structs that a function or a callback takes or returns, with those inside them."""
     found = set()
 
     def add(kind):

@@ -26,7 +26,7 @@ macro_rules! layout {
         let object = MaybeUninit::<$name>::uninit();
         let object = object.as_ptr();
         $(
-            // SAFETY: computes an address inside of `object` and reads nothing.
+            // SAFETY: computes an address inside `object` and reads nothing.
             let offset = unsafe { addr_of!((*object).$field) } as usize - object as usize;
             assert_eq!(offset, $offset, concat!(stringify!($name), ".", stringify!($field)));
         )*

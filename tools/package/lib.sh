@@ -1,7 +1,7 @@
 # Shared by the tests of packages; each one sources it first.
 #
 # Sets `root`, the checkout; `build`, the build folder that is the first argument; and `work`, an
-# empty folder outside of the tree, which is deleted when the test ends.
+# empty folder outside the tree, which is deleted when the test ends.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -156,7 +156,7 @@ uint64_t bytes_of(const Variable& variable) {
 }
 
 void print_variables(std::vector<Variable> variables) {
-  constexpr size_t kMost = 20;
+  constexpr size_t kMaxShown = 20;
   uint64_t count = 0, bytes = 0, trainable = 0;
   for (const Variable& each : variables) {
     count += count_of(each);
@@ -165,7 +165,7 @@ void print_variables(std::vector<Variable> variables) {
   }
   fmt::print("{} variable{} of {} elements, {} of them trained, {}\n", variables.size(),
              variables.size() == 1 ? "" : "s", count, trainable, bytes_text(bytes));
-  const size_t shown = std::min(kMost, variables.size());
+  const size_t shown = std::min(kMaxShown, variables.size());
   std::stable_sort(variables.begin(), variables.end(),
                    [](const Variable& a, const Variable& b) { return bytes_of(a) > bytes_of(b); });
   Rows rows;

@@ -3114,7 +3114,7 @@ static inline TENON_OWNED tenon_error* tenon_concat(
 /**
  * A tensor with elements added before and after each axis.
  *
- *     y[i] = x[i - before] where that is inside of x, else value
+ *     y[i] = x[i - before] where that is inside x, else value
  *
  * Negative pads take elements off. The modes other than constant repeat what is left then: reflect
  * goes there and back between the first element and the last, which it does not repeat at the turn;
@@ -8357,7 +8357,7 @@ static inline TENON_OWNED tenon_error* tenon_divide_no_nan(
  *
  *     y = a + weight * (b - a)
  *
- * A weight of 1 gives b itself. Weights outside of [0, 1] lead on.
+ * A weight of 1 gives b itself. Weights outside [0, 1] lead on.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a Where the way begins. Dtype: floating.

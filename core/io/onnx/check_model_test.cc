@@ -58,7 +58,7 @@ TEST_F(CheckModel, AttributesAreUnique) {
       read({node("Elu", {"x"}, {"y"}, {float_attribute("alpha", 1), float_attribute("alpha", 2)})}),
       Code::kDataLoss, "node 0 (Elu) has the attribute alpha twice");
   EXPECT_ERROR(read({node("Elu", {"x"}, {"y"}, {WireWriter().text(1, "alpha").text(21, "beta")})}),
-               Code::kDataLoss, "refers to an attribute of a function, outside of one");
+               Code::kDataLoss, "refers to an attribute of a function, outside one");
 }
 
 TEST_F(CheckModel, InputsHaveTensorTypes) {

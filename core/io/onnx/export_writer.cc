@@ -95,8 +95,8 @@ std::string NodeWriter::part(const SizeTable::Part& part) {
   SizeTable& table = body_.sizes;
   if (part.kind == SizeTable::PartKind::kSymbol) {
     const std::string& name = table.symbol_name(part.symbol);
-    const auto born = body_.known_sizes.find(table.symbol(name).word());
-    if (born != body_.known_sizes.end()) return born->second;
+    const auto known = body_.known_sizes.find(table.symbol(name).word());
+    if (known != body_.known_sizes.end()) return known->second;
     const auto source = body_.sources.find(part.symbol);
     if (source == body_.sources.end()) throw UnavailableSize{name};
     const auto [value, axis] = source->second;

@@ -113,7 +113,7 @@ const OpenFile& ModelFolder::open(const std::string& location) {
   }
   const struct stat status = status_of(inner.descriptor());
   require_code(S_ISREG(status.st_mode) && status.st_nlink == 1, Code::kDataLoss,
-               "\"{}\" is no file, or has other names, and could lie outside of the model's folder",
+               "\"{}\" is no file, or has other names, and could lie outside the model's folder",
                location);
   file_ = std::move(inner);
   location_ = location;

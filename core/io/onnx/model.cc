@@ -96,7 +96,7 @@ Attribute read_attribute(WireReader fields, const ParseContext& place) {
         break;
       case 21:
         if (!place.is_in_function()) {
-          fields.fail_here("refers to an attribute of a function, outside of one");
+          fields.fail_here("refers to an attribute of a function, outside one");
         }
         attribute.refers_to = fields.text();
         break;

@@ -100,15 +100,15 @@ bool is_effect(const OpDef& op) {
 
 std::optional<OwnOp> own_op(const ModelFunction& function) {
   constexpr int kMaxDepth = 3;
-  constexpr size_t kMostPlaces = 256;
+  constexpr size_t kMaxPlaces = 256;
   const Json text = parse_strict_json(function.doc, kMaxDepth, "what the function says of itself");
   if (!text.is_object() || text.size() != 4) return std::nullopt;
   for (const char* key : {"op", "attributes", "inputs", "outputs"}) {
     if (!text.contains(key)) return std::nullopt;
   }
   const OpDef* op = text["op"].is_string() ? find_own(text["op"].text()) : nullptr;
-  const auto inputs = places(text["inputs"], kMostPlaces);
-  const auto outputs = places(text["outputs"], kMostPlaces);
+  const auto inputs = places(text["inputs"], kMaxPlaces);
+  const auto outputs = places(text["outputs"], kMaxPlaces);
   const bool passes_on = op && is_effect(*op) && outputs && outputs->empty();
   const size_t n_outputs = function.graph.outputs.size();
   const bool fits = op && inputs && outputs && inputs->size() == function.graph.inputs.size() &&

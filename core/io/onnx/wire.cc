@@ -7,7 +7,7 @@
 namespace tenon::onnx {
 namespace {
 
-constexpr uint64_t kMostNumber = (uint64_t{1} << 29) - 1;
+constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
 // Converts bits to a value; uses the low bits if the type is smaller. (libc++ 14 has no
 // std::bit_cast.)
@@ -37,8 +37,9 @@ bool is_utf8(std::string_view text) {
       if ((next & 0xc0) != 0x80) return false;
       value = value << 6 | (next & 0x3f);
     }
-    constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < kLeast[n] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return false;
+    constexpr uint32_t kMinOfLength[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (value < kMinOfLength[n] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+      return false;
     i += n;
   }
   return true;
@@ -76,7 +77,7 @@ bool WireReader::next() {
   if (at_ == bytes_.size()) return false;
   field_at_ = here();
   const uint64_t key = read_varint();
-  require_code(key >> 3 >= 1 && key >> 3 <= kMostNumber, Code::kDataLoss,
+  require_code(key >> 3 >= 1 && key >> 3 <= kMaxFieldNumber, Code::kDataLoss,
                "byte {}: a field has the number {}", field_at_, key >> 3);
   number_ = static_cast<uint32_t>(key >> 3);
   form_ = static_cast<Form>(key & 7);

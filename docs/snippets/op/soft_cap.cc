@@ -1,4 +1,4 @@
-// soft_cap: keeps every element inside of (-cap, cap), smoothly.
+// soft_cap: keeps every element inside (-cap, cap), smoothly.
 
 #include "core/ops/formulas.h"
 
@@ -43,7 +43,7 @@ Cases<Attrs> cases() {
 OpDef soft_cap_def() {
   return define<Attrs>({
       .name = "soft_cap",
-      .summary = "Keeps every element inside of (-cap, cap), smoothly.",
+      .summary = "Keeps every element inside (-cap, cap), smoothly.",
       .formula = "y = cap * tanh(x / cap)",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},

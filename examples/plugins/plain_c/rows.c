@@ -20,7 +20,7 @@ void plain_rows_begin(plain_rows* rows, size_t rank, const int64_t* sizes, size_
   memset(rows, 0, sizeof *rows);
   rows->operands = operands;
   for (size_t axis = 0; axis < rank; ++axis) {
-    int64_t step[kMostOperands] = {0};
+    int64_t step[kMaxOperands] = {0};
     if (sizes[axis] == 0) rows->done = true;
     if (sizes[axis] == 1) continue;
     for (size_t k = 0; k < operands; ++k) step[k] = strides[k] ? strides[k][axis] : 0;

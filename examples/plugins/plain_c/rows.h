@@ -5,21 +5,21 @@
 
 #include <tenon/plugin.h>
 
-enum { kMostOperands = 3 };
+enum { kMaxOperands = 3 };
 
-/* Iterates over up to kMostOperands operands of one shape, row by row in row-major order.
+/* Iterates over up to kMaxOperands operands of one shape, row by row in row-major order.
  * Adjacent axes are merged if all operands cross them without a gap, so dense operands are a
  * single row. */
 typedef struct plain_rows {
   bool done;
-  int64_t n;                     /* Elements per row. */
-  int64_t offset[kMostOperands]; /* Of the row's first element. */
-  int64_t step[kMostOperands];   /* Between elements of the row. */
+  int64_t n;                    /* Elements per row. */
+  int64_t offset[kMaxOperands]; /* Of the row's first element. */
+  int64_t step[kMaxOperands];   /* Between elements of the row. */
   size_t operands;
   size_t rank;
   int64_t at[TENON_MAX_RANK];
   int64_t sizes[TENON_MAX_RANK];
-  int64_t steps[TENON_MAX_RANK][kMostOperands];
+  int64_t steps[TENON_MAX_RANK][kMaxOperands];
 } plain_rows;
 
 /* `strides` has one pointer for each operand; NULL stands for zeros.

@@ -110,8 +110,8 @@ void multiply_large(const Pool& pool, int64_t m, int64_t n, int64_t k, const Mat
 }  // namespace
 
 bool blas_takes(int64_t m, int64_t n, int64_t k) {
-  constexpr int64_t kLeast = 768, kMost = 1 << 24;
-  return m >= kLeast && n >= kLeast && k >= kLeast && std::max({m, n, k}) <= kMost &&
+  constexpr int64_t kMinSize = 768, kMaxSize = 1 << 24;
+  return m >= kMinSize && n >= kMinSize && k >= kMinSize && std::max({m, n, k}) <= kMaxSize &&
          openblas_supports_cpu();
 }
 

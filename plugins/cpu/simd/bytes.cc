@@ -64,11 +64,11 @@ constexpr Tile kTiles[kTileRows][kTileColumns] = {
 
 void multiply_pairs_of(const int16_t* a, const int16_t* b, int64_t m, int64_t n, int64_t k,
                        int32_t* y, int64_t y_row) {
-  constexpr int64_t kMost[] = {kTileRows, kTileColumns};
-  for (int64_t j = 0; j < n; j += kMost[1]) {
-    const int64_t columns = std::min(n - j, kMost[1]);
-    for (int64_t i = 0; i < m; i += kMost[0]) {
-      const int64_t rows = std::min(m - i, kMost[0]);
+  constexpr int64_t kMaxTile[] = {kTileRows, kTileColumns};
+  for (int64_t j = 0; j < n; j += kMaxTile[1]) {
+    const int64_t columns = std::min(n - j, kMaxTile[1]);
+    for (int64_t i = 0; i < m; i += kMaxTile[0]) {
+      const int64_t rows = std::min(m - i, kMaxTile[0]);
       kTiles[rows - 1][columns - 1](a + i * k, b + j * k, k, y + i * y_row + j, y_row);
     }
   }

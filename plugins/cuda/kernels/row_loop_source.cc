@@ -1,7 +1,7 @@
 // The source of loops over rows, and so of reductions. A loop has stages. In each, threads go over
 // their elements once, compute what the stage's reductions and results need, and join what they
 // have (device/reduce.cuh); values per row follow. What an earlier stage computed for an element is
-// computed again: that costs less than to keep it.
+// recomputed, which costs less than storing it.
 
 #include <algorithm>
 #include <map>

@@ -275,7 +275,7 @@ tenon_error* Stream::dispatch(const Dispatch& dispatch) {
   if (driver_.is_lost()) return driver_.lost_error();
   if (tenon_error* error = check_operands(dispatch)) return error;
   held_.push(dispatch, launching_.id, name);
-  if (held_.size() > HeldDispatches::kMost) encode_held(Which::kAll);
+  if (held_.size() > HeldDispatches::kMax) encode_held(Which::kAll);
   return nullptr;
 }
 

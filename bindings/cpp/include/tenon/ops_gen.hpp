@@ -2560,7 +2560,7 @@ struct PadAttrs {
 /**
  * A tensor with elements added before and after each axis.
  *
- *     y[i] = x[i - before] where that is inside of x, else value
+ *     y[i] = x[i - before] where that is inside x, else value
  *
  * Negative pads take elements off. The modes other than constant repeat what is left then: reflect
  * goes there and back between the first element and the last, which it does not repeat at the turn;
@@ -5614,7 +5614,7 @@ struct ResizeLinearAttrs {
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
   // Whether, where the result is smaller, the weights are stretched to cover all of x.
   bool antialias = false;
-  // Whether places outside of x count nothing; otherwise the element at the edge stands for them.
+  // Whether places outside x count nothing; otherwise the element at the edge stands for them.
   bool exclude_outside = false;
 
   tenon_resize_linear_attrs c() const {
@@ -5674,7 +5674,7 @@ struct ResizeCubicAttrs {
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
   // Whether, where the result is smaller, the weights are stretched to cover all of x.
   bool antialias = false;
-  // Whether places outside of x count nothing; otherwise the element at the edge stands for them.
+  // Whether places outside x count nothing; otherwise the element at the edge stands for them.
   bool exclude_outside = false;
   // The a of the curve, its slope at a distance of 1.
   double cubic_coeff_a = -0.75;
@@ -7805,7 +7805,7 @@ inline Tensor divide_no_nan(const Input& a, const Tensor& b) {
  *
  *     y = a + weight * (b - a)
  *
- * A weight of 1 gives b itself. Weights outside of [0, 1] lead on.
+ * A weight of 1 gives b itself. Weights outside [0, 1] lead on.
  *
  * @param a Where the way begins.
  * @param b Where it ends.

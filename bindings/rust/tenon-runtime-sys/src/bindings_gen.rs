@@ -523,7 +523,7 @@ pub const TENON_SPAN_OP: i32 = 0;
 /// ```
 pub const TENON_SPAN_FUSED: i32 = 1;
 /// ```text
-/// A call of a function, with all that runs inside of it.
+/// A call of a function, with all that runs inside it.
 /// ```
 pub const TENON_SPAN_FUNCTION: i32 = 2;
 /// ```text
@@ -2694,7 +2694,7 @@ pub struct tenon_resize_linear_attrs {
     /// ```
     pub antialias: bool,
     /// ```text
-    /// Whether places outside of x count nothing; otherwise the element at the edge stands for
+    /// Whether places outside x count nothing; otherwise the element at the edge stands for
     /// them. Default: false.
     /// ```
     pub exclude_outside: bool,
@@ -2739,7 +2739,7 @@ pub struct tenon_resize_cubic_attrs {
     /// ```
     pub antialias: bool,
     /// ```text
-    /// Whether places outside of x count nothing; otherwise the element at the edge stands for
+    /// Whether places outside x count nothing; otherwise the element at the edge stands for
     /// them. Default: false.
     /// ```
     pub exclude_outside: bool,
@@ -4166,7 +4166,7 @@ pub struct tenon_function_options {
     /// ```text
     /// The bytes that a call under a tape keeps at most for its way back, beside its inputs. What the
     /// way back needs beyond that is computed again, once, just before it is needed; the gradients are
-    /// the same to the bit. 0: nothing is kept. Inside of another function's callback, the call is a
+    /// the same to the bit. 0: nothing is kept. Inside another function's callback, the call is a
     /// part of that one's code which keeps so little, also for tapes in there; it cannot make
     /// variables then.
     /// ```
@@ -4900,27 +4900,27 @@ pub struct tenon_profiler_row {
     /// ```
     pub count: u64,
     /// ```text
-    /// From a span's begin to its end, with what runs inside of it.
+    /// From a span's begin to its end, with what runs inside it.
     /// ```
     pub host_total: u64,
     /// ```text
-    /// From a span's begin to its end, with what runs inside of it.
+    /// From a span's begin to its end, with what runs inside it.
     /// ```
     pub host_min: u64,
     /// ```text
-    /// From a span's begin to its end, with what runs inside of it.
+    /// From a span's begin to its end, with what runs inside it.
     /// ```
     pub host_max: u64,
     /// ```text
-    /// The part of that which is of no span inside of it.
+    /// The part of that which is of no span inside it.
     /// ```
     pub own_total: u64,
     /// ```text
-    /// The part of that which is of no span inside of it.
+    /// The part of that which is of no span inside it.
     /// ```
     pub own_min: u64,
     /// ```text
-    /// The part of that which is of no span inside of it.
+    /// The part of that which is of no span inside it.
     /// ```
     pub own_max: u64,
     /// ```text
@@ -4980,7 +4980,7 @@ functions! {
     ///     outputs.
     ///   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may, or if
     ///     an output's size depends on data and the device cannot be waited for.
-    ///   - TENON_OUT_OF_RANGE if an index is outside of its axis; on a device that works on after a call
+    ///   - TENON_OUT_OF_RANGE if an index is outside its axis; on a device that works on after a call
     ///     has returned, a later read or wait gives it.
     ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
     ///   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile.
@@ -4998,7 +4998,7 @@ functions! {
     /// In a traced function, sizes computed from tenon_shape() by add, sub, mul, floor_div, mod, neg,
     /// minimum, maximum, prod, concat, stack, indexing and constants stay symbolic: one trace serves all
     /// of them. The values of other int64 tensors are read when the function runs, which ends a segment
-    /// and makes the host wait for the device. Outside of a trace the host reads the values at once.
+    /// and makes the host wait for the device. Outside a trace the host reads the values at once.
     ///
     /// @param scope        As in tenon_call().
     /// @param op           As in tenon_call(), but no custom op.
@@ -5206,7 +5206,7 @@ functions! {
     /// @param scope        Where.
     /// @param predicate    A bool of rank 0.
     /// @param then_block   Runs if it is true. Takes no inputs.
-    /// @param else_block   Runs if it is false. Inside of a function it gives as many outputs as the
+    /// @param else_block   Runs if it is false. Inside a function it gives as many outputs as the
     ///                     other, of the same types.
     /// @param out_outputs  Receives the outputs; all NULL if the call fails.
     /// @param n_outputs    How many there is room for.
@@ -5240,7 +5240,7 @@ functions! {
     /// ```text
     /// Runs a block as long as a condition holds.
     ///
-    /// Inside of a function the condition is traced twice: for the start, and for what the body gives.
+    /// Inside a function the condition is traced twice: for the start, and for what the body gives.
     ///
     /// @param scope        Where.
     /// @param condition    Takes what is carried; gives one output, a bool of rank 0.
@@ -5295,7 +5295,7 @@ functions! {
     /// ```text
     /// Gives the sizes of a tensor as a tensor, to compute with, and to loop by.
     ///
-    /// Inside of a function the sizes may be unknown; then they are those of each call.
+    /// Inside a function the sizes may be unknown; then they are those of each call.
     ///
     /// @param scope      Where: on its device.
     /// @param tensor     Any tensor.
@@ -5332,7 +5332,7 @@ functions! {
     fn tenon_tape_retain(tape: *mut tenon_tape);
     /// ```text
     /// Takes an owner away from a tape. The last one takes it off its scope, wherever it stands there,
-    /// and frees all that it kept; no other thread may be inside of that scope then.
+    /// and frees all that it kept; no other thread may be inside that scope then.
     ///
     /// @param tape  The tape; NULL does nothing.
     ///
@@ -5487,7 +5487,7 @@ functions! {
     fn tenon_tape_jacobian(scope: *mut tenon_scope, tape: *mut tenon_tape, target: *mut tenon_tensor, sources: *const *mut tenon_value, n_sources: usize, options: *const tenon_gradient_options, out_jacobians: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
     /// Calls a function and gives its outputs, the gradients of its first output by its arguments, and
-    /// those by every trainable variable that it read. Nests: inside of the callback, and under tapes.
+    /// those by every trainable variable that it read. Nests: inside the callback, and under tapes.
     ///
     /// @param scope          Where it runs; the callback receives it.
     /// @param function       The function. Its destructor runs before this call returns.
@@ -5576,7 +5576,7 @@ functions! {
     ///                     before this call returns.
     /// @param inputs       `n_inputs` tensors.
     /// @param n_inputs     How many.
-    /// @param backward     The derivative; inside of a function it runs under trace. Its destructor runs
+    /// @param backward     The derivative; inside a function it runs under trace. Its destructor runs
     ///                     when no tape and no trace needs it any more, or when this call fails.
     /// @param out_outputs  Receives `n_outputs` tensors.
     /// @param n_outputs    How many.
@@ -5784,7 +5784,7 @@ functions! {
     /// @param dtype       The elements' type.
     /// @param shape       `rank` sizes, none negative; may be NULL for rank 0.
     /// @param rank        At most TENON_MAX_RANK.
-    /// @param strides     `rank` strides in elements, which keep every element inside of `data`; NULL
+    /// @param strides     `rank` strides in elements, which keep every element inside `data`; NULL
     ///                    for row-major without gaps. A stride may be negative; that of an axis of size
     ///                    1 is ignored.
     /// @param data        The memory. Its first element is the tensor's first along axes whose stride is
@@ -5797,7 +5797,7 @@ functions! {
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
-    ///     size negative, an element outside of `data`, or a pointer NULL.
+    ///     size negative, an element outside `data`, or a pointer NULL.
     ///   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or its limit is used up.
     ///
     /// @since 0.1, unstable
@@ -5856,7 +5856,7 @@ functions! {
     /// ```text
     /// Gives the size of one axis.
     ///
-    /// Inside of a function that has no signature, reading a size that differs from call to call makes
+    /// Inside a function that has no signature, reading a size that differs from call to call makes
     /// the trace serve that size alone. tenon_shape() gives sizes as a tensor, for which one trace
     /// serves all.
     ///
@@ -5867,7 +5867,7 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, it has no such axis, or `out_size` is
     /// NULL.
-    ///   - TENON_FAILED_PRECONDITION inside of a function, if the size is unknown by the function's
+    ///   - TENON_FAILED_PRECONDITION inside a function, if the size is unknown by the function's
     ///     signature or depends on data, or if the tensor's trace is not under way on this thread.
     ///
     /// @since 0.1, unstable
@@ -5883,7 +5883,7 @@ functions! {
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_shape` is NULL.
-    ///   - TENON_FAILED_PRECONDITION inside of a function, if a size is unknown by the function's
+    ///   - TENON_FAILED_PRECONDITION inside a function, if a size is unknown by the function's
     ///     signature or depends on data, or if the tensor's trace is not under way on this thread.
     ///
     /// @since 0.1, unstable
@@ -5892,7 +5892,7 @@ functions! {
     /// ```text
     /// Gives the sizes.
     ///
-    /// Inside of a function it reads each of them, as tenon_tensor_size() does. It cannot return an
+    /// Inside a function it reads each of them, as tenon_tensor_size() does. It cannot return an
     /// error: where a size cannot be read, it gives the size in the call that is traced, or 0 if there
     /// is none, and the call of the function fails with the error that tenon_tensor_size() gives. The
     /// size of a tensor that outlives its trace is 0 if it is unknown.
@@ -5905,7 +5905,7 @@ functions! {
     /// ```
     fn tenon_tensor_shape(tensor: *const tenon_tensor) -> *const i64;
     /// ```text
-    /// Gives the strides, in elements. Strides describe the memory layout only. Inside of a function it
+    /// Gives the strides, in elements. Strides describe the memory layout only. Inside a function it
     /// reads the sizes, as tenon_tensor_shape() does, and gives row-major strides for them.
     ///
     /// @param tensor  The tensor.
@@ -5916,7 +5916,7 @@ functions! {
     /// ```
     fn tenon_tensor_strides(tensor: *const tenon_tensor) -> *const i64;
     /// ```text
-    /// Gives the number of elements. Inside of a function it reads the sizes, as tenon_tensor_shape()
+    /// Gives the number of elements. Inside a function it reads the sizes, as tenon_tensor_shape()
     /// does.
     ///
     /// @param tensor  The tensor.
@@ -5927,7 +5927,7 @@ functions! {
     /// ```
     fn tenon_tensor_count(tensor: *const tenon_tensor) -> i64;
     /// ```text
-    /// Gives the bytes that a dense copy of the value takes. Inside of a function it reads the sizes, as
+    /// Gives the bytes that a dense copy of the value takes. Inside a function it reads the sizes, as
     /// tenon_tensor_shape() does.
     ///
     /// @param tensor  The tensor.
@@ -6113,7 +6113,7 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the format has
     ///     another number of places than there are values, or a brace alone, or an option is negative.
-    ///   - What computing a value gave. Inside of a function this comes out of its call.
+    ///   - What computing a value gave. Inside a function this comes out of its call.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -6129,7 +6129,7 @@ functions! {
     /// @param n_values   How many.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_FAILED_PRECONDITION with the message if an element is false. Inside of a function this
+    ///   - TENON_FAILED_PRECONDITION with the message if an element is false. Inside a function this
     ///     comes out of its call, with the line at which this call stands.
     ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, `condition` is
     ///     no bool, or the message has another number of places than there are values.
@@ -6138,7 +6138,7 @@ functions! {
     /// ```
     fn tenon_assert(scope: *mut tenon_scope, condition: *const tenon_tensor, message: tenon_string, values: *const *mut tenon_tensor, n_values: usize) -> *mut tenon_error;
     /// ```text
-    /// Calls code of the host, which runs eagerly also inside of a function: it may read values, choose
+    /// Calls code of the host, which runs eagerly also inside a function: it may read values, choose
     /// by them, use tapes and functions, and read and assign variables, which hold what the function
     /// assigned before. What it assigns, the function finds there.
     ///
@@ -6153,7 +6153,7 @@ functions! {
     /// @param inputs       `n_inputs` tensors that it is given.
     /// @param n_inputs     How many.
     /// @param like         `n_outputs` tensors, of whose dtypes and shapes its outputs are; an inline
-    ///                     scalar stands for a tensor of rank 0. Inside of a function they may have
+    ///                     scalar stands for a tensor of rank 0. Inside a function they may have
     ///                     sizes that are unknown. Nothing else is done with them.
     /// @param out_outputs  Receives `n_outputs` tensors, each another than any that the code knows.
     /// @param n_outputs    How many.
@@ -6161,7 +6161,7 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
     ///     context, a function or a list that it needs is NULL, or the code left an output NULL or gave
-    ///     one of another type, or on another device than its inputs. Inside of a function, what the
+    ///     one of another type, or on another device than its inputs. Inside a function, what the
     ///     code does wrong comes out of the function's call.
     ///   - What the code returned.
     ///
@@ -6317,7 +6317,7 @@ functions! {
     /// ```
     fn tenon_function_release(function: *mut tenon_function);
     /// ```text
-    /// Calls a function: traces it if no trace serves the call, and runs the trace. Inside of another
+    /// Calls a function: traces it if no trace serves the call, and runs the trace. Inside another
     /// function's callback, its calls become part of that one.
     ///
     /// A callback that makes variables is traced twice for its first call, since it may make them only
@@ -6366,7 +6366,7 @@ functions! {
     /// @param out_trace  Receives the trace.
     ///
     /// @return NULL, or an error for the caller to free: what tenon_function_call() gives when it
-    /// traces; TENON_FAILED_PRECONDITION inside of another function's callback.
+    /// traces; TENON_FAILED_PRECONDITION inside another function's callback.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -6389,7 +6389,7 @@ functions! {
     /// ```
     fn tenon_function_trace(scope: *mut tenon_scope, function: *mut tenon_function, specs: *const tenon_input_spec, n_specs: usize, statics: *const tenon_static, n_statics: usize, out_trace: *mut *mut tenon_trace) -> *mut tenon_error;
     /// ```text
-    /// Tells whether calls in a scope are written down: inside of a function's callback.
+    /// Tells whether calls in a scope are written down: inside a function's callback.
     ///
     /// @param scope  The scope.
     ///
@@ -7106,7 +7106,7 @@ functions! {
     /// ```text
     /// Makes an empty list of tensors like one that is there.
     ///
-    /// Inside of a function the sizes of that one may be unknown; then they are those of each call.
+    /// Inside a function the sizes of that one may be unknown; then they are those of each call.
     ///
     /// @param scope     Where: on the device of `entry`.
     /// @param entry     A tensor of the type of the entries; its value does not matter. An inline scalar
@@ -7172,7 +7172,7 @@ functions! {
     ///
     /// @param scope       Where.
     /// @param list        The list.
-    /// @param out_length  Receives an int64 of rank 0; inside of a function, that of each call.
+    /// @param out_length  Receives an int64 of rank 0; inside a function, that of each call.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
@@ -7184,7 +7184,7 @@ functions! {
     /// ```text
     /// Gives the first entries of a list as one tensor, along a new first axis.
     ///
-    /// Inside of a function, a length that is made of numbers and of sizes (what tenon_shape() gives of
+    /// Inside a function, a length that is made of numbers and of sizes (what tenon_shape() gives of
     /// some tensor, its parts, and sums, differences and products of these) is known without waiting: a
     /// list that gathers what a loop over the first axis of `xs` makes is stacked by tenon_shape(xs)[0].
     /// For one that only values say, the host waits at each call.

@@ -1,4 +1,4 @@
-//! Branches and loops that choose by values, eager and inside of functions.
+//! Branches and loops that choose by values, eager and inside functions.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -93,7 +93,7 @@ pub fn switch<'a, O: Tensors, const N: usize>(
     })
 }
 
-/// How the gradient of a loop inside of a function finds what it needs of each trip.
+/// How the gradient of a loop inside a function finds what it needs of each trip.
 ///
 /// ```
 /// # use tenon::{LoopPolicy, WhileOptions};

@@ -1,4 +1,4 @@
-//! Printing, assertions and calls of the host, which become part of a trace inside of a function.
+//! Printing, assertions and calls of the host, which become part of a trace inside a function.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -14,7 +14,7 @@ use crate::tensor::Tensor;
 use crate::tensors::{Inputs, Tensors};
 use crate::text::{c_text, view};
 
-/// Prints a line, in which `{}` stands for the next value. Inside of a function it prints at each
+/// Prints a line, in which `{}` stands for the next value. Inside a function it prints at each
 /// call. Without a format it prints the values.
 ///
 /// ```
@@ -63,7 +63,7 @@ pub fn set_print<F: Fn(&str) + Send + Sync + 'static>(receive: F) -> Result<()> 
 }
 
 /// Fails unless all elements of a bool tensor are true. `{}` in the message stands for the next
-/// value. Inside of a function it checks at each call.
+/// value. Inside a function it checks at each call.
 ///
 /// ```
 /// let x = tenon::tensor![1., 2.]?;
@@ -89,7 +89,7 @@ pub fn assert_that<'a, T: Operand<'a>>(
     }
 }
 
-/// Calls a closure that runs eagerly also inside of a function: it may read values and choose by
+/// Calls a closure that runs eagerly also inside a function: it may read values and choose by
 /// them. Its outputs have the dtypes and shapes of `like`.
 ///
 /// ```

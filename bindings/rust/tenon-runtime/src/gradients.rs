@@ -59,7 +59,7 @@ pub struct Gradients {
 }
 
 /// Calls a closure and differentiates what it gives, by its arguments and by the trainable variables
-/// that it reads. Nests: inside of the closure, and under tapes.
+/// that it reads. Nests: inside the closure, and under tapes.
 ///
 /// ```
 /// use tenon::{gradients, tensor, Tensor, Variable};

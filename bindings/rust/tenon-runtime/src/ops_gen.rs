@@ -5271,7 +5271,7 @@ pub fn concat<'a>(inputs: impl IntoIterator<Item = impl Operand<'a>>, axis: i64)
 /// A tensor with elements added before and after each axis.
 ///
 /// ```text
-/// y[i] = x[i - before] where that is inside of x, else value
+/// y[i] = x[i - before] where that is inside x, else value
 /// ```
 ///
 /// Negative pads take elements off. The modes other than constant repeat what is left then:
@@ -5307,7 +5307,7 @@ pub fn pad<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// A tensor with elements added before and after each axis.
 ///
 /// ```text
-/// y[i] = x[i - before] where that is inside of x, else value
+/// y[i] = x[i - before] where that is inside x, else value
 /// ```
 ///
 /// Negative pads take elements off. The modes other than constant repeat what is left then:
@@ -14628,7 +14628,7 @@ impl<'a> ResizeLinear<'a> {
         self.c_attrs.antialias = antialias;
         self
     }
-    /// Whether places outside of x count nothing; otherwise the element at the edge stands for
+    /// Whether places outside x count nothing; otherwise the element at the edge stands for
     /// them. Default: false.
     ///
     /// ```
@@ -14824,7 +14824,7 @@ impl<'a> ResizeCubic<'a> {
         self.c_attrs.antialias = antialias;
         self
     }
-    /// Whether places outside of x count nothing; otherwise the element at the edge stands for
+    /// Whether places outside x count nothing; otherwise the element at the edge stands for
     /// them. Default: false.
     ///
     /// ```
@@ -22402,7 +22402,7 @@ pub fn divide_no_nan<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Ten
 /// y = a + weight * (b - a)
 /// ```
 ///
-/// A weight of 1 gives b itself. Weights outside of \[0, 1\] lead on.
+/// A weight of 1 gives b itself. Weights outside \[0, 1\] lead on.
 ///
 /// - `a`: Where the way begins. Dtype: floating.
 /// - `b`: Where it ends. Dtype: floating.

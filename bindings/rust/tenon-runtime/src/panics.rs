@@ -13,7 +13,7 @@ use crate::scope::Entered;
 /// that the callback returns.
 ///
 /// # Safety
-/// `scope` is live while the body runs, and no other thread is inside of it.
+/// `scope` is live while the body runs, and no other thread is inside it.
 pub(crate) unsafe fn in_callback(
     scope: *mut sys::tenon_scope,
     body: impl FnOnce() -> Result<()>,

@@ -37,7 +37,7 @@ pub enum SpanKind {
     Op,
     /// Ops that a function launched as one kernel.
     Fused,
-    /// A call of a function, with all inside of it.
+    /// A call of a function, with all inside it.
     Function,
     /// Tracing a function.
     Tracing,

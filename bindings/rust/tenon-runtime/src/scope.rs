@@ -361,7 +361,7 @@ impl Scope {
         unsafe { check(sys::tenon_scope_wait(self.owned.raw())) }
     }
 
-    /// Whether calls are traced: inside of a function's closure.
+    /// Whether calls are traced: inside a function's closure.
     ///
     /// ```
     /// assert!(!tenon::Scope::with_current(|scope| Ok(scope.is_tracing()))?);

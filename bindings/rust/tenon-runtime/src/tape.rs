@@ -42,7 +42,7 @@ handle! {
 /// ```
 #[must_use = "a tape records until it is dropped"]
 pub struct Tape {
-    // Dropped first: no other thread may be inside of the scope until then.
+    // Dropped first: no other thread may be inside the scope until then.
     owned: Owned,
     _mark: Mark,
     scope: *mut sys::tenon_scope,

@@ -113,7 +113,7 @@ fn scopes_survive_tasks_that_move_between_threads() -> Result<()> {
             x = (x * 2)?;
             Yield(false).await;
         }
-        // The location is the scope's: every poll was inside of it.
+        // The location is the scope's: every poll was inside it.
         let error = tensor![1]?.sqrt().unwrap_err();
         assert_eq!(error.location(), Some("task.rs:7"));
         let read = x.read_async::<f32>()?.await?;

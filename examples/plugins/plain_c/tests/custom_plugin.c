@@ -9,7 +9,7 @@
 
 #include "examples/plugins/plain_c/plain.h"
 
-enum { kLines = 4, kMostLines = 64 };
+enum { kLines = 4, kMaxLines = 64 };
 
 struct scale_attrs {
   uint32_t struct_size;
@@ -142,12 +142,12 @@ static tenon_error* create(const tenon_host* host, const tenon_instance_options*
 }
 
 static tenon_error* make_plugin(const tenon_host* host) {
-  static tenon_kernel lines[kMostLines];
+  static tenon_kernel lines[kMaxLines];
   static tenon_plugin_calls calls;
   tenon_error* error = tenon_plugin_query_v1_plain_c(host, &plain);
   if (error) return error;
-  if (plain->n_kernels + kLines > kMostLines) {
-    return plain_error(host, TENON_INTERNAL, "kMostLines is too small");
+  if (plain->n_kernels + kLines > kMaxLines) {
+    return plain_error(host, TENON_INTERNAL, "kMaxLines is too small");
   }
   memcpy(lines, own_kernels, sizeof own_kernels);
   memcpy(lines + kLines, plain->kernels, plain->n_kernels * sizeof *lines);

@@ -5137,7 +5137,7 @@ public final class Ops {
    * A tensor with elements added before and after each axis.
    *
    * <pre>
-   * y[i] = x[i - before] where that is inside of x, else value
+   * y[i] = x[i - before] where that is inside x, else value
    * </pre>
    *
    * <p>Negative pads take elements off. The modes other than constant repeat what is left then:
@@ -11949,7 +11949,7 @@ public final class Ops {
     }
 
     /**
-     * Whether places outside of x count nothing; otherwise the element at the edge stands for them.
+     * Whether places outside x count nothing; otherwise the element at the edge stands for them.
      * Default: false.
      *
      * @param exclude_outside the value
@@ -12107,7 +12107,7 @@ public final class Ops {
     }
 
     /**
-     * Whether places outside of x count nothing; otherwise the element at the edge stands for them.
+     * Whether places outside x count nothing; otherwise the element at the edge stands for them.
      * Default: false.
      *
      * @param exclude_outside the value
@@ -17371,7 +17371,7 @@ public final class Ops {
    * y = a + weight * (b - a)
    * </pre>
    *
-   * <p>A weight of 1 gives b itself. Weights outside of [0, 1] lead on.
+   * <p>A weight of 1 gives b itself. Weights outside [0, 1] lead on.
    *
    * @param a Where the way begins. Dtype: floating.
    * @param b Where it ends. Dtype: floating.
