@@ -14,6 +14,7 @@ CHECKS = [
     "sizes",
     "layers",
     "portable",
+    "words",
     "format",
     "headers",
     "annotations",

@@ -12,6 +12,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "gen")]
 import annotations
 import gen_api
 import portable
+import words
 import wrappers
 
 WHOLE = """\
@@ -163,6 +164,10 @@ class Portable(unittest.TestCase):
                  "// No std::bit_cast.", "sort(ranges);"]
         self.assertEqual(list(portable.faults_in(lines)),
                          [(2, "#include <format>"), (3, "std::bit_cast")])
+
+    def test_words_that_are_never_right(self):
+        text = "// The way\n// back.\nconstexpr int kMost = 1;\n// The way in which\n"
+        self.assertEqual([number for number, _ in words.faults_in(text)], [1, 3])
 
 
 def run():
