@@ -69,6 +69,11 @@ void tenon_tensor_retain(tenon_tensor* tensor) { retain_handle(tensor); }
 
 void tenon_tensor_release(tenon_tensor* tensor) { release_handle(tensor); }
 
+void tenon_tensor_release_all(tenon_tensor* const* tensors, size_t n_tensors) {
+  if (!tensors) return;
+  for (size_t i = 0; i < n_tensors; ++i) release_handle(tensors[i]);
+}
+
 tenon_error* tenon_tensor_donate(tenon_tensor* tensor) {
   return boundary([&] {
     TensorImpl& self = get(tensor, "tensor");

@@ -30,6 +30,21 @@ static void reads_back_the_elements_it_was_created_from(void) {
   tenon_tensor_release(x);
 }
 
+static void many_are_released_in_one_call(void) {
+  tenon_tensor* x = F32(1);
+  tenon_tensor* all[] = {F32(2), NULL, x, tenon_scalar_i64(3)};
+  float read = 0;
+
+  tenon_tensor_retain(x);
+  tenon_tensor_release_all(all, 4);
+  CHECK_OK(tenon_tensor_read(scope(), x, &read, sizeof read)); /* One owner is left. */
+  CHECK(read == 1);
+
+  tenon_tensor_release_all(&x, 1);
+  tenon_tensor_release_all(all, 0);
+  tenon_tensor_release_all(NULL, 0);
+}
+
 static void may_be_empty(void) {
   const int64_t shape[2] = {0, 3};
   tenon_tensor* x = NULL;
@@ -386,6 +401,7 @@ static void is_copied_to_another_device_by_name(void) {
 
 int main(void) {
   RUN(reads_back_the_elements_it_was_created_from);
+  RUN(many_are_released_in_one_call);
   RUN(may_be_empty);
   RUN(refuses_invalid_shapes);
   RUN(refuses_to_read_into_another_size);

@@ -41,6 +41,19 @@ TENON_API void tenon_tensor_retain(tenon_tensor* tensor TENON_NULLABLE TENON_THR
 TENON_API void tenon_tensor_release(tenon_tensor* tensor TENON_NULLABLE TENON_THREADS(any));
 
 /**
+ * Releases each of several tensors, in order, as tenon_tensor_release() does for one. Saves calls
+ * in languages whose calls of C are expensive.
+ *
+ * @param tensors    `n_tensors` tensors; entries may be NULL.
+ * @param n_tensors  The number of tensors.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API void tenon_tensor_release_all(tenon_tensor* const* tensors TENON_NULLABLE
+                                            TENON_COUNT(n_tensors) TENON_THREADS(any),
+                                        size_t n_tensors);
+
+/**
  * Donates a tensor to the next call that takes it as an input, which may then write its output to
  * the tensor's memory. After that call, any use of the handle except its release fails with
  * TENON_INVALID_ARGUMENT. Memory that has other users is not overwritten. No other thread may use

@@ -5742,6 +5742,16 @@ functions! {
     /// ```
     fn tenon_tensor_release(tensor: *mut tenon_tensor);
     /// ```text
+    /// Takes an owner away from each of many tensors, in their order, as tenon_tensor_release() does for
+    /// one. For languages whose calls of C are expensive.
+    ///
+    /// @param tensors    `n_tensors` tensors, NULLs among them.
+    /// @param n_tensors  How many.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_tensor_release_all(tensors: *const *mut tenon_tensor, n_tensors: usize);
+    /// ```text
     /// Gives a tensor's memory to the next call that takes it as an input, which may then write its
     /// output there. After that call any use of the handle but its release is TENON_INVALID_ARGUMENT.
     /// Memory that somebody else uses too is left as it is. No other thread may use the handle meanwhile

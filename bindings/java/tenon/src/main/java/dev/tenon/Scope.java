@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class Scope implements AutoCloseable {
   private static final int FIRST_CAPACITY = 16;
+  private static final int RELEASED_AT_ONCE = 64;
 
   private final Local local;
   private final Scope parent;
@@ -132,18 +133,31 @@ public final class Scope implements AutoCloseable {
     local.scope = parent;
     local.handle = handleBefore;
     local.tracing = tracingBefore;
-    Tensor[] all = tensors;
-    for (int i = count - 1; i >= 0; --i) {
-      all[i].releaseOwned();
-    }
-    count = 0;
-    tensors = null;
+    releaseAll();
     if (owned) {
       C.tenon_scope_release(handle);
     }
     if (!local.abandonedTapes.isEmpty()) {
       local.releaseAbandonedTapes();
     }
+  }
+
+  /** Releases what the scope owns, the latest first and many in each call of C. */
+  private void releaseAll() {
+    Tensor[] all = tensors;
+    int left = count;
+    count = 0;
+    tensors = null;
+    long top = local.top;
+    long handles = local.reserve(8L * RELEASED_AT_ONCE);
+    while (left > 0) {
+      int released = Math.min(left, RELEASED_AT_ONCE);
+      for (int i = 0; i < released; ++i) {
+        Memory.putLong(handles + 8L * i, all[--left].takeOwned());
+      }
+      C.tenon_tensor_release_all(handles, released);
+    }
+    local.release(top);
   }
 
   // ---- where calls happen
@@ -227,19 +241,23 @@ public final class Scope implements AutoCloseable {
   // ---- ownership
 
   Tensor add(long tensor) {
-    Tensor made = new Tensor(tensor);
-    insert(made);
+    Tensor made = new Tensor(tensor, this, count);
+    append(made);
     return made;
   }
 
   private void insert(Tensor tensor) {
+    tensor.keeper = this;
+    tensor.slot = count;
+    append(tensor);
+  }
+
+  private void append(Tensor tensor) {
     int slot = count;
     if (slot == tensors.length) {
       tensors = Arrays.copyOf(tensors, 2 * slot);
     }
     tensors[slot] = tensor;
-    tensor.keeper = this;
-    tensor.slot = slot;
     count = slot + 1;
   }
 

@@ -26,6 +26,13 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     this.handle = handle;
   }
 
+  /** A tensor of a scope. Fields of a new object are set without the collector's barriers. */
+  Tensor(long handle, Scope scope, int slot) {
+    this.handle = handle;
+    this.keeper = scope;
+    this.slot = slot;
+  }
+
   /** A tensor that no scope owns. */
   static Tensor tracked(Local local, long handle) {
     Tensor tensor = new Tensor(handle);
@@ -397,11 +404,10 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     return handle == 0;
   }
 
-  /** Its scope closes. */
-  void releaseOwned() {
+  /** Gives its handle to its scope, which closes and releases it. */
+  long takeOwned() {
     long tensor = handle;
     handle = 0;
-    keeper = null;
-    C.tenon_tensor_release(tensor);
+    return tensor;
   }
 }

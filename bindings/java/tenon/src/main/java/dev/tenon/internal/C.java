@@ -1128,6 +1128,25 @@ public final class C {
     }
   }
 
+  private static final class Handle_tenon_tensor_release_all {
+    static final MethodHandle HANDLE =
+        link("tenon_tensor_release_all", false, null, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_tensor_release_all} of {@code tenon/tensor.h}.
+   *
+   * @param tensors as in C
+   * @param n_tensors as in C
+   */
+  public static void tenon_tensor_release_all(long tensors, long n_tensors) {
+    try {
+      Handle_tenon_tensor_release_all.HANDLE.invokeExact(tensors, n_tensors);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
   private static final class Handle_tenon_tensor_donate {
     static final MethodHandle HANDLE =
         link("tenon_tensor_donate", false, JAVA_LONG, JAVA_LONG);
