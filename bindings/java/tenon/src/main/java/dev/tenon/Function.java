@@ -238,23 +238,65 @@ public final class Function extends NativeHandle {
    */
   public Tensor apply(Tensor... inputs) {
     Local local = Local.get();
-    long function = handle();
-    long scope = local.scope();
     long at = local.top;
-    long error;
-    long result;
     try {
       long out = local.reserve(8);
-      long given = local.handles(inputs);
-      error = C.tenon_function_call(scope, function, given, inputs.length, 0, 0, out, 1, 0);
-      result = Memory.getLong(out);
+      return applyAt(local, local.handles(inputs), inputs.length, out);
     } finally {
       local.release(at);
       Reference.reachabilityFence(inputs);
-      Reference.reachabilityFence(this);
     }
+  }
+
+  /**
+   * Calls a function of one tensor with one output.
+   *
+   * @param a the input
+   * @return the output
+   */
+  public Tensor apply(Tensor a) {
+    long x = a.handle();
+    Local local = Local.get();
+    long at = local.reserve(16);
+    try {
+      Memory.putLong(at, x);
+      return applyAt(local, at, 1, at + 8);
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(a);
+    }
+  }
+
+  /**
+   * Calls a function of two tensors with one output.
+   *
+   * @param a the first input
+   * @param b the second input
+   * @return the output
+   */
+  public Tensor apply(Tensor a, Tensor b) {
+    long x = a.handle();
+    long y = b.handle();
+    Local local = Local.get();
+    long at = local.reserve(24);
+    try {
+      Memory.putLong(at, x);
+      Memory.putLong(at + 8, y);
+      return applyAt(local, at, 2, at + 16);
+    } finally {
+      local.release(at);
+      Reference.reachabilityFence(a);
+      Reference.reachabilityFence(b);
+    }
+  }
+
+  /** Calls it with the handles at an address; the output is written at another. */
+  private Tensor applyAt(Local local, long inputs, long count, long out) {
+    long error =
+        C.tenon_function_call(local.scope(), handle(), inputs, count, 0, 0, out, 1, 0);
+    Reference.reachabilityFence(this);
     Calls.check(error);
-    return local.adopt(result);
+    return local.adopt(Memory.getLong(out));
   }
 
   /**

@@ -36,7 +36,8 @@ final class Local {
   private final MemorySegment stack = Arena.ofAuto().allocate(STACK_BYTES, 16);
   private final long base = stack.address();
   private final long limit = base + STACK_BYTES;
-  private final List<MemorySegment> overflow = new ArrayList<>();
+  /** What the stack had no room for; null while it has. */
+  private List<MemorySegment> overflow;
   /** Receives a struct that C returns by value, until the next one. */
   final SegmentAllocator result = SegmentAllocator.prefixAllocator(Arena.ofAuto().allocate(64, 16));
 
@@ -77,6 +78,9 @@ final class Local {
 
   private long reserveElsewhere(long size) {
     MemorySegment more = Arena.ofAuto().allocate(Math.max(size, 8), 16);
+    if (overflow == null) {
+      overflow = new ArrayList<>();
+    }
     overflow.add(more);
     return more.address();
   }
@@ -84,8 +88,8 @@ final class Local {
   /** Frees what was reserved after the stack was at `at`. */
   void release(long at) {
     top = at;
-    if (at == base && !overflow.isEmpty()) {
-      overflow.clear();
+    if (overflow != null && at == base) {
+      overflow = null;
     }
   }
 
