@@ -1,9 +1,9 @@
 // Measures the overhead of the C++ binding over the C ABI. `./dev bench bindings` runs this, and
 // then the same work from Rust with criterion and from Java with JMH; benches/bindings/run.py
-// combines the results. Prints a line for each work, with the medians of its times and of their
-// differences:
+// combines the results. Prints a line for each work, with the medians of its times, of their
+// differences and of the ratios C / C++:
 //
-//   pair WORK cpp C_NANOSECONDS CPP_NANOSECONDS DIFFERENCE
+//   pair WORK cpp C_NANOSECONDS CPP_NANOSECONDS DIFFERENCE RATIO
 
 #include <benchmark/benchmark.h>
 
@@ -26,7 +26,7 @@ struct Work {
   const char* name;
   Calls c, cpp;
   int64_t batch;
-  std::vector<double> c_times = {}, cpp_times = {}, differences = {};
+  std::vector<double> c_times = {}, cpp_times = {}, differences = {}, ratios = {};
 
   // Alternates between C and C++, so that other load on the machine affects both.
   void measure(benchmark::State& state) {
@@ -37,6 +37,7 @@ struct Work {
       c_times.push_back(per_call(c));
       cpp_times.push_back(per_call(cpp));
       differences.push_back(cpp_times.back() - c_times.back());
+      ratios.push_back(c_times.back() / cpp_times.back());
     }
   }
 };
@@ -48,7 +49,7 @@ int main(int argc, char** argv) {
       {"eager_add", bench_c_eager_add, bench_cpp_eager_add, kBenchBatch},
       {"recorded_add", bench_c_recorded_add, bench_cpp_recorded_add, kBenchBatch},
       {"function_call", bench_c_function_call, bench_cpp_function_call, kBenchBatch},
-      {"training_step", bench_c_training_step, bench_cpp_training_step, 1},
+      {"training_step", bench_c_training_step, bench_cpp_training_step, kBenchSteps},
   };
   for (Work& work : works) {
     work.c(work.batch), work.cpp(work.batch);  // Warm up, for example tracing.
@@ -59,7 +60,7 @@ int main(int argc, char** argv) {
   benchmark::RunSpecifiedBenchmarks();
   for (const Work& work : works) {
     if (work.c_times.empty()) continue;
-    std::printf("pair %s cpp %.2f %.2f %.2f\n", work.name, median(work.c_times),
-                median(work.cpp_times), median(work.differences));
+    std::printf("pair %s cpp %.2f %.2f %.2f %.4f\n", work.name, median(work.c_times),
+                median(work.cpp_times), median(work.differences), median(work.ratios));
   }
 }

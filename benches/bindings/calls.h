@@ -15,6 +15,8 @@ extern "C" {
 enum { kBenchRows = 64, kBenchFeatures = 784, kBenchHidden = 128, kBenchClasses = 10 };
 /* Calls per measurement; the tape is reset after as many recorded adds. */
 enum { kBenchBatch = 100 };
+/* Training steps of one measurement. The first finds the other language's weights in the caches. */
+enum { kBenchSteps = 10 };
 
 /* Adds two tensors with one element and releases the result. */
 int64_t bench_c_eager_add(int64_t repetitions);
@@ -25,7 +27,7 @@ int64_t bench_c_function_call(int64_t repetitions);
 /* One step of stochastic gradient descent on the network, recorded by a tape. */
 int64_t bench_c_training_step(int64_t repetitions);
 
-/* The same through tenon.hpp. */
+/* The same through tenon.hpp, in the bench itself. */
 int64_t bench_cpp_eager_add(int64_t repetitions);
 int64_t bench_cpp_recorded_add(int64_t repetitions);
 int64_t bench_cpp_function_call(int64_t repetitions);

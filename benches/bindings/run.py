@@ -78,11 +78,11 @@ def run_java(build, seconds):
 
 
 def pairs_of(output):
-    """Yields (work, language, nanoseconds in C, in the language, their difference)."""
+    """Yields (work, language, nanoseconds in C, in the language, their difference, the ratio)."""
     for line in output.splitlines():
         words = line.split()
         if words and words[0] == "pair":
-            yield words[1], words[2], *map(float, words[3:6])
+            yield words[1], words[2], *map(float, words[3:7])
 
 
 def main():
@@ -102,10 +102,11 @@ def main():
     times, figures = {}, {}
     for _ in range(options.rounds):
         for each in languages:
-            for work, language, in_c, time, difference in pairs_of(runs[each](build, options.seconds)):
+            for work, language, in_c, time, difference, ratio in pairs_of(
+                    runs[each](build, options.seconds)):
                 times.setdefault(f"{work} {language}", []).append((in_c, time))
                 name, value = ((f"{KINDS[work]} {language}", difference) if work in KINDS else
-                               (f"ratio {language}_step c", in_c / time))
+                               (f"ratio {language}_step c", ratio))
                 figures.setdefault(name, []).append(value)
     for name, values in sorted(times.items()):
         in_c, time = (statistics.median(column) for column in zip(*values))

@@ -1,7 +1,8 @@
 //! The work of benches/bindings/calls.h in Rust, in turn with the same in C. `./dev bench bindings` runs
-//! it. Prints a line for each work, with the medians of its measurements and of their differences:
+//! it. Prints a line for each work, with the medians of its measurements, of their differences and of the
+//! ratios C / Rust:
 //!
-//!     pair WORK rust C_NANOSECONDS RUST_NANOSECONDS DIFFERENCE
+//!     pair WORK rust C_NANOSECONDS RUST_NANOSECONDS DIFFERENCE RATIO
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -15,6 +16,8 @@ const HIDDEN: i64 = 128;
 const CLASSES: i64 = 10;
 /// Calls of one measurement; recorded adds between two resets of the tape.
 const BATCH: u64 = 100;
+/// Training steps of one measurement. The first finds the weights of C in the caches.
+const STEPS: u64 = 10;
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -29,7 +32,7 @@ fn pair(
     in_c: fn(u64) -> Duration,
     mut work: impl FnMut(),
 ) {
-    let mut times = [vec![], vec![], vec![]];
+    let mut times = [vec![], vec![], vec![], vec![]];
     in_c(batch); // What happens once, such as tracing.
     work();
     criterion.bench_function(name, |b| {
@@ -42,15 +45,15 @@ fn pair(
                 total += rust;
                 let per_call = |time: Duration| time.as_nanos() as f64 / batch as f64;
                 let (c, rust) = (per_call(in_c(batch)), per_call(rust));
-                for (values, value) in times.iter_mut().zip([c, rust, rust - c]) {
+                for (values, value) in times.iter_mut().zip([c, rust, rust - c, c / rust]) {
                     values.push(value);
                 }
             }
             total
         })
     });
-    let [c, rust, difference] = times.map(median);
-    println!("pair {name} rust {c:.2} {rust:.2} {difference:.2}");
+    let [c, rust, difference, ratio] = times.map(median);
+    println!("pair {name} rust {c:.2} {rust:.2} {difference:.2} {ratio:.4}");
 }
 
 fn adds(x: &Tensor, y: &Tensor) {
@@ -113,9 +116,13 @@ fn calls(criterion: &mut Criterion) -> Result<()> {
     pair(
         criterion,
         "training_step",
-        1,
+        STEPS,
         tenon_bench::training_step,
-        || train(&weights, &features, &labels, &rate).unwrap(),
+        || {
+            for _ in 0..STEPS {
+                train(&weights, &features, &labels, &rate).unwrap();
+            }
+        },
     );
 
     let tape = Tape::new()?;

@@ -37,22 +37,25 @@ public class Pairs {
     ++count;
   }
 
-  /** Prints the medians of the measurements, and of their differences. */
+  /** Prints the medians of the measurements, of their differences and of the ratios C / Java. */
   @TearDown(Level.Trial)
   public void print(BenchmarkParams benchmark) {
     if (count == 0) {
       return;
     }
     double[] differences = new double[count];
+    double[] ratios = new double[count];
     Arrays.setAll(differences, i -> java[i] - c[i]);
+    Arrays.setAll(ratios, i -> c[i] / java[i]);
     String name = benchmark.getBenchmark();
     System.out.printf(
         Locale.ROOT,
-        "%npair %s %.2f %.2f %.2f%n",
+        "%npair %s %.2f %.2f %.2f %.4f%n",
         name.substring(name.lastIndexOf('.') + 1).replace("_in_", " "),
         median(Arrays.copyOf(c, count)),
         median(Arrays.copyOf(java, count)),
-        median(differences));
+        median(differences),
+        median(ratios));
   }
 
   private static double median(double[] values) {
