@@ -182,16 +182,7 @@ class Function {
 
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Statics& statics = {},
                                  SourceLocation at = here()) const {
-    const auto c_inputs = detail::handles(inputs);
-    const detail::CStatics c_statics(statics);
-    std::vector<tenon_tensor*> outputs(max_outputs_);
-    size_t n = 0;
-    check(
-        tenon_function_call(current_scope(at), get(), c_inputs.data(), c_inputs.size(),
-                            c_statics.data(), c_statics.size(), outputs.data(), outputs.size(), &n),
-        at);
-    outputs.resize(n);
-    return detail::adopt_all(outputs);
+    return call(detail::handles(inputs), &statics, at);
   }
 
   // As above, for individual tensors, optionally followed by static arguments:
@@ -200,7 +191,7 @@ class Function {
   requires(detail::IsArgument<Rest>&&...) std::vector<Tensor>
   operator()(const Input& first, const Rest&... rest) const {
     const detail::Arguments given(first, rest...);
-    return (*this)(given.tensors(), given.statics(), first.at());
+    return call(given.tensors(), given.statics(), first.at());
   }
 
   // Returns the trace that matches a call, without running it.
@@ -254,6 +245,30 @@ class Function {
   }
 
   tenon_function* get() const { return handle_.get(); }
+
+ protected:
+  // Calls it with handles, and with static arguments unless `statics` is NULL. Returns as many
+  // outputs as there are.
+  std::vector<Tensor> call(std::span<tenon_tensor* const> inputs, const Statics* statics,
+                           SourceLocation at) const {
+    std::vector<tenon_tensor*> outputs(max_outputs_);
+    size_t n = 0;
+    call_into(inputs, statics, outputs, &n, at);
+    outputs.resize(n);
+    return detail::adopt_all(outputs);
+  }
+  // Writes the outputs; there must be as many as there is room for if `count` is NULL.
+  void call_into(std::span<tenon_tensor* const> inputs, const Statics* statics,
+                 std::span<tenon_tensor*> outputs, size_t* count, SourceLocation at) const {
+    const auto call = [&](const tenon_static* c_statics, size_t n_statics) {
+      check(tenon_function_call(current_scope(at), get(), inputs.data(), inputs.size(), c_statics,
+                                n_statics, outputs.data(), outputs.size(), count),
+            at);
+    };
+    if (!statics) return call(nullptr, 0);
+    const detail::CStatics c_statics(*statics);
+    call(c_statics.data(), c_statics.size());
+  }
 
  private:
   using Shared = Handle<tenon_function, tenon_function_retain, tenon_function_release>;
@@ -315,7 +330,7 @@ class TypedFunction : public Function {
     const detail::Arguments given(first, rest...);
     return call<kCount>(given.tensors(), given.statics(), first.at());
   }
-  auto operator()(SourceLocation at = here()) const { return call<0>({}, {}, at); }
+  auto operator()(SourceLocation at = here()) const { return call<0>({}, nullptr, at); }
   std::vector<Tensor> operator()(std::span<const Tensor> inputs, const Statics& statics = {},
                                  SourceLocation at = here()) const {
     return Function::operator()(inputs, statics, at);
@@ -323,10 +338,20 @@ class TypedFunction : public Function {
 
  private:
   template <size_t N>
-  auto call(std::span<const Tensor> in, const Statics& statics, SourceLocation at) const {
+  auto call(std::span<tenon_tensor* const> in, const Statics* statics, SourceLocation at) const {
     static_assert(detail::takes<F, N>,
                   "the lambda of this function takes another number of tensors");
-    return detail::as_result<detail::ResultOf<F, N>>(Function::operator()(in, statics, at));
+    using Result = detail::ResultOf<F, N>;
+    constexpr size_t kOutputs = detail::count_outputs<std::remove_cvref_t<Result>>();
+    if constexpr (kOutputs == 0) {
+      return detail::as_result<Result>(Function::call(in, statics, at));
+    } else {
+      std::array<tenon_tensor*, kOutputs> handles = {};
+      call_into(in, statics, handles, nullptr, at);
+      std::array<Tensor, kOutputs> outputs;
+      for (size_t i = 0; i < kOutputs; ++i) outputs[i] = Tensor::adopt(handles[i]);
+      return detail::as_result<Result>(std::move(outputs));
+    }
   }
 };
 

@@ -14,13 +14,18 @@ template <class Object, void (*Retain)(Object*), void (*Release)(Object*)>
 class Handle {
  public:
   Handle() = default;
-  Handle(const Handle& other) : object_(other.object_) { Retain(object_); }
+  Handle(const Handle& other) : object_(other.object_) {
+    if (object_) Retain(object_);
+  }
   Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Handle& operator=(Handle other) noexcept {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Handle() { Release(object_); }
+  // The check lets compilers remove the call for handles that are moved from or never set.
+  ~Handle() {
+    if (object_) Release(object_);
+  }
 
   // Takes ownership of the caller's reference.
   static Handle adopt(Object* object) {

@@ -89,10 +89,22 @@ struct ResultTuple<std::tuple<T...>> {
   using Type = std::tuple<ResultOfReturn<T>...>;
 };
 
-// Converts the outputs of a call to the type that the lambda returns, or to a vector for no
-// outputs.
-template <class Result>
-auto as_result(std::vector<Tensor> outputs) {
+// The number of outputs that a result of this type consists of; 0 if the type does not fix it.
+template <class R>
+constexpr size_t count_outputs() {
+  if constexpr (std::is_convertible_v<R, Tensor>) {
+    return 1;
+  } else if constexpr (TensorTuple<R>) {
+    return std::tuple_size_v<R>;
+  } else {
+    return 0;
+  }
+}
+
+// Converts the outputs of a call, a vector or an array, to the type that the lambda returns. The
+// result is the vector if the lambda returns nothing.
+template <class Result, class Outputs>
+auto as_result(Outputs outputs) {
   using R = std::remove_cvref_t<Result>;
   if constexpr (std::is_void_v<R> || std::is_same_v<R, std::vector<Tensor>>) {
     return outputs;
@@ -135,24 +147,40 @@ std::vector<Tensor> call_with_tensors(const F& f, std::span<const Tensor> in,
 template <class T>
 concept IsArgument = std::is_convertible_v<const T&, Tensor> || std::is_same_v<T, Statics>;
 
-// The arguments of a call: tensors, optionally followed by static arguments.
+// The arguments of a call: at most N tensors, optionally followed by static arguments. Borrows
+// tensors, and owns the tensors that it creates from variables and numbers.
+template <size_t N>
 class Arguments {
  public:
   template <class... Rest>
-  explicit Arguments(const Input& first, const Rest&... rest) : tensors_{first.tensor()} {
+  explicit Arguments(const Input& first, const Rest&... rest) {
+    add_handle(first.get());
     (add(rest), ...);
   }
 
-  const std::vector<Tensor>& tensors() const { return tensors_; }
-  const Statics& statics() const { return statics_; }
+  std::span<tenon_tensor* const> tensors() const { return {handles_.data(), count_}; }
+  const Statics* statics() const { return statics_; }  // NULL if there are none.
 
  private:
-  void add(const Tensor& x) { tensors_.push_back(x); }
-  void add(const Statics& statics) { statics_ = statics; }
+  void add_handle(tenon_tensor* x) { handles_[count_++] = x; }
+  template <class T>
+  void add(const T& x) {
+    if constexpr (std::is_same_v<T, Statics>) {
+      statics_ = &x;
+    } else if constexpr (std::is_base_of_v<Tensor, T>) {
+      add_handle(x.get());
+    } else {
+      add_handle((made_[count_] = Tensor(x)).get());
+    }
+  }
 
-  std::vector<Tensor> tensors_;
-  Statics statics_;
+  std::array<tenon_tensor*, N> handles_;
+  std::array<Tensor, N> made_;
+  size_t count_ = 0;
+  const Statics* statics_ = nullptr;
 };
+template <class... Rest>
+Arguments(const Input&, const Rest&...) -> Arguments<1 + sizeof...(Rest)>;
 
 }  // namespace detail
 }  // namespace tenon
