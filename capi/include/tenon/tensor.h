@@ -49,7 +49,7 @@ TENON_API void tenon_tensor_release(tenon_tensor* tensor TENON_NULLABLE TENON_TH
  *
  * @since 0.1, unstable
  */
-TENON_API void tenon_tensor_release_all(tenon_tensor* const* tensors TENON_NULLABLE
+TENON_API void tenon_tensor_release_all(tenon_tensor* const* tensors TENON_OWNED TENON_NULLABLE
                                             TENON_COUNT(n_tensors) TENON_THREADS(any),
                                         size_t n_tensors);
 
