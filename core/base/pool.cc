@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <new>
 
 namespace tenon::detail {
@@ -57,9 +58,13 @@ bool register_list(FreeBlocks& blocks) {
 }  // namespace
 
 void* pool_refill(FreeBlocks& blocks, size_t size) {
+  // malloc joins a freed block of hundreds of bytes with its neighbours and splits it again, which
+  // costs several cache misses. So release builds keep up to 32 MiB of blocks (61,000 tensors).
+  constexpr size_t kKeptBytes = size_t{32} << 20;
   if (blocks.block_size == 0 && register_list(blocks)) {
     blocks.block_size = size;
-    blocks.room = kMaxFreeBlocks;
+    const auto kept = static_cast<int>(kKeptBytes / size);
+    blocks.room = kQuarantineFreed ? kMaxFreeBlocks : std::max(kMaxFreeBlocks, kept);
   }
   return ::operator new(size);
 }
