@@ -14,7 +14,11 @@ unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 setup --bench --peers
 [ "${1:-}" != vulkan ] || setup --vulkan
 configure release -DTENON_BENCHES=ON
-build release
+if [ -e "benches/${1:-}.cc" ]; then
+  build release --target tenon_plugins "bench_$1"
+else
+  build release
+fi
 
 case ${1:-} in
   "" | -*)
