@@ -57,5 +57,27 @@ TEST(CudaLoop, SumsShortRowsAndLongOnes) {
   }
 }
 
+// Rows of one thread and rows of a block, each of which uses the sum after its own stage.
+TEST(CudaLoop, ComputesValuesPerRowFromTheSumOfTheRow) {
+  const Bench bench;
+  const int64_t last[] = {1};
+  const tenon_sum_attrs attrs = {
+      .struct_size = sizeof attrs, .axes = last, .n_axes = 1, .keepdims = true};
+  for (const int64_t n : {4, 40}) {
+    const Tensor x = by_value(f32({1}, {1})).as({2, n}, {0, 0});
+    const Tensor divisor = by_value(f32({1}, {8})).as({2, n}, {0, 0});
+    const Result y = bench.run_loop(
+        {{TENON_OP_sum, &attrs, {0}, TENON_FLOAT32, TENON_LOOP_REDUCES | TENON_LOOP_PER_ROW},
+         {TENON_OP_div, nullptr, {2, 1}, TENON_FLOAT32, TENON_LOOP_PER_ROW},
+         {TENON_OP_sub, nullptr, {0, 3}, TENON_FLOAT32, 0}},
+        {x, divisor}, {3, 4}, {f32({2, 1}, {}), f32({2, n}, {})}, 1u << 1);
+    ASSERT_EQ(y.failure.message + y.refusal, "");
+    const double mean = static_cast<double>(n) / 8;
+    EXPECT_EQ(y[0].numbers(), (Numbers(2, mean)));
+    EXPECT_EQ(y[1].numbers(), (Numbers(static_cast<size_t>(2 * n), 1 - mean)));
+    EXPECT_FALSE(y.overran);
+  }
+}
+
 }  // namespace
 }  // namespace tenon_cuda::testing

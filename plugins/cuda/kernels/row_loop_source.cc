@@ -74,7 +74,9 @@ class RowSource {
     text += values_per_row(0, of_row);
     const uint32_t last = *std::max_element(stages_.begin(), stages_.end());
     for (uint32_t stage = 0; stage <= last; ++stage) {
-      text += this->stage(stage, of_row) + values_per_row(stage + 1, of_row);
+      // Two statements, because the second needs what the first adds to of_row.
+      text += this->stage(stage, of_row);
+      text += values_per_row(stage + 1, of_row);
     }
     text += outputs_per_row(of_row);
     return text + "  }\n}\n";

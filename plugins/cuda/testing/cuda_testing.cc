@@ -169,6 +169,44 @@ Result Bench::run(uint32_t op, const void* attrs, const std::vector<Tensor>& inp
   return result;
 }
 
+Result Bench::run_loop(const std::vector<Instruction>& instructions,
+                       const std::vector<Tensor>& inputs, const std::vector<uint32_t>& given,
+                       const std::vector<Tensor>& outputs, uint32_t row_axes) const {
+  Result result;
+  std::vector<tenon_loop_instruction> list;
+  for (const Instruction& each : instructions) {
+    tenon_loop_instruction instruction = {};
+    for (size_t i = 0; i < plugin_->n_kernels; ++i) {
+      if (plugin_->kernels[i].op == each.op) instruction.line = &plugin_->kernels[i];
+    }
+    instruction.attrs = each.attrs;
+    instruction.inputs = each.inputs.data();
+    instruction.n_inputs = static_cast<uint32_t>(each.inputs.size());
+    instruction.dtype = each.dtype;
+    instruction.flags = each.flags;
+    list.push_back(instruction);
+  }
+  const std::vector<tenon_operand> in = operands_of(inputs);
+  tenon_loop_request request = {};
+  request.struct_size = sizeof request;
+  request.n_inputs = in.size();
+  request.n_instructions = list.size();
+  request.n_outputs = given.size();
+  request.inputs = in.data();
+  request.instructions = list.data();
+  request.outputs = given.data();
+  request.row_axes = row_axes;
+  tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
+  tenon_kernel_p* kernel = nullptr;
+  tenon_string reason = {};
+  result.failure = take(calls().prepare_loop(device_, &request, &kernel, &traits, &reason));
+  result.refusal = std::string(tenon_sdk::text(reason));
+  if (kernel == nullptr) return result;
+  result.failure = take(launch(kernel, traits.flags, inputs, outputs, 7, result));
+  calls().release_kernel(kernel);
+  return result;
+}
+
 tenon_error* Bench::launch(tenon_kernel_p* kernel, uint32_t traits,
                            const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
                            uint32_t site, Result& result) const {

@@ -100,6 +100,19 @@ class Bench {
   Result run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
              const std::vector<Tensor>& outputs, uint32_t site = 7) const;
 
+  // Launches a loop whose rows lie along `row_axes`. Values are numbered: inputs first, then the
+  // results of instructions. `given` are the values of `outputs`.
+  struct Instruction {
+    uint32_t op;
+    const void* attrs;
+    std::vector<uint32_t> inputs;
+    tenon_dtype dtype;
+    uint32_t flags;
+  };
+  Result run_loop(const std::vector<Instruction>& instructions, const std::vector<Tensor>& inputs,
+                  const std::vector<uint32_t>& given, const std::vector<Tensor>& outputs,
+                  uint32_t row_axes) const;
+
  private:
   tenon_error* open(const Settings& settings);
   tenon_error* launch(tenon_kernel_p* kernel, uint32_t traits, const std::vector<Tensor>& inputs,
