@@ -93,6 +93,26 @@ TEST(CudaErrors, OutOfMemoryNamesTheLargestHolders) {
   for (tenon_buffer_p* buffer : buffers) bench.calls().release(buffer);
 }
 
+TEST(CudaErrors, FailedAllocationIsNotCounted) {
+  const Bench bench;
+  tenon_buffer_p* buffer = nullptr;
+  EXPECT_SUCCESS(bench.calls().allocate(bench.device(), 1000, &buffer));
+  const auto allocated = [&] {
+    tenon_memory_statistics statistics = {.struct_size = sizeof statistics};
+    EXPECT_SUCCESS(bench.calls().memory_statistics(bench.device(), &statistics));
+    return statistics.allocated_bytes;
+  };
+  EXPECT_EQ(allocated(), 1000u);
+  {
+    const Fault fault("cuMemAlloc_v2:1=999");
+    tenon_buffer_p* none = nullptr;
+    EXPECT_EQ(take(bench.calls().allocate(bench.device(), 64, &none)).code, TENON_INTERNAL);
+  }
+  EXPECT_EQ(allocated(), 1000u);
+  bench.calls().release(buffer);
+  EXPECT_EQ(allocated(), 0u);
+}
+
 TEST(CudaErrors, LostDeviceFailsEveryCallUntilItIsOpenedAgain) {
   {
     const Bench bench;

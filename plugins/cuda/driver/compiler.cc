@@ -4,7 +4,13 @@
 
 namespace tenon_cuda {
 
+tenon_error* Module::load(const std::string& name, const std::string& code) {
+  return driver_.check(driver_.cu.ModuleLoadData(&module_, code.data()),
+                       "loading the compiled " + name);
+}
+
 Module::~Module() {
+  if (module_ == nullptr) return;
   const Entered entered(driver_, context_);
   driver_.cu.ModuleUnload(module_);
 }
@@ -73,12 +79,8 @@ tenon_error* Compiler::get(const std::string& name, const std::string& source,
   }
   const Entered entered(driver_, context_);
   if (tenon_error* error = entered.error()) return error;
-  CUmodule loaded = nullptr;
-  if (tenon_error* error = driver_.check(driver_.cu.ModuleLoadData(&loaded, code.data()),
-                                         "loading the compiled " + name)) {
-    return error;
-  }
-  auto made = std::make_unique<Module>(driver_, context_, loaded);
+  auto made = std::make_unique<Module>(driver_, context_);
+  if (tenon_error* error = made->load(name, code)) return error;
   if (!is_kept) cache_.write(key, code);
   *module = (modules_[source] = std::move(made)).get();
   return nullptr;
@@ -86,18 +88,20 @@ tenon_error* Compiler::get(const std::string& name, const std::string& source,
 
 tenon_error* Compiler::compile(const std::string& name, const std::string& source,
                                const std::vector<std::string>& options, std::string& code) const {
-  nvrtcProgram program = nullptr;
+  struct Owner {
+    const NvrtcFunctions& nvrtc;
+    nvrtcProgram program = nullptr;
+    ~Owner() {
+      if (program != nullptr) nvrtc.DestroyProgram(&program);
+    }
+  } owner{nvrtc_};
+  nvrtcProgram& program = owner.program;
   if (tenon_error* error =
           nvrtc_error(nvrtc_.CreateProgram(&program, source.c_str(), (name + ".cu").c_str(), 0,
                                            nullptr, nullptr),
                       "nvrtcCreateProgram for " + name)) {
     return error;
   }
-  struct Destroyer {
-    const NvrtcFunctions& nvrtc;
-    nvrtcProgram program;
-    ~Destroyer() { nvrtc.DestroyProgram(&program); }
-  } const destroyer{nvrtc_, program};
   std::vector<const char*> texts;
   for (const std::string& option : options) texts.push_back(option.c_str());
   const nvrtcResult result =

@@ -17,18 +17,19 @@ namespace tenon_cuda {
 // A loaded module with its functions. It is kept as long as the device is open.
 class Module {
  public:
-  Module(const Driver& driver, CUcontext context, CUmodule module)
-      : driver_(driver), context_(context), module_(module) {}
+  Module(const Driver& driver, CUcontext context) : driver_(driver), context_(context) {}
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   ~Module();
 
+  // Loads compiled code, once. The context is entered; messages call the code `name`.
+  tenon_error* load(const std::string& name, const std::string& code);
   tenon_error* find(const std::string& name, CUfunction& function) const;
 
  private:
   const Driver& driver_;
   const CUcontext context_;
-  const CUmodule module_;
+  CUmodule module_ = nullptr;
 };
 
 class Compiler {

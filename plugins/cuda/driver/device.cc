@@ -93,9 +93,14 @@ tenon_error* Device::make_event(EventRef& event) {
     {
       // Giving an event back does not fail: there is room for each that was made.
       std::lock_guard guard(events_mutex_);
-      events_.reserve(++n_events_);
+      if (events_.capacity() <= n_events_) events_.reserve(2 * n_events_ + 8);
+      ++n_events_;
     }
     const CUresult result = driver_.cu.EventCreate(&made, kEventDisableTiming | kEventBlockingSync);
+    if (result != kCudaSuccess) {
+      std::lock_guard guard(events_mutex_);
+      --n_events_;
+    }
     if (tenon_error* error = driver_.check(result, "making an event")) return error;
   }
   event = EventRef(made, [this](CUevent released) {

@@ -10,11 +10,16 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   const Entered entered(driver_, context_);
   if (tenon_error* error = entered.error()) return error;
   auto made = std::make_unique<Buffer>(Buffer{*this, 0, size});
+  {
+    // Counting may need host memory, so it comes first: nothing throws after the allocation.
+    std::lock_guard guard(mutex_);
+    ++counts_[size];
+  }
   const CUresult result = driver_.cu.MemAlloc(&made->data, size);
+  if (result != kCudaSuccess) uncount(size);
   if (result == kCudaOutOfMemory) return out_of_memory(size);
   if (tenon_error* error = driver_.check(result, "an allocation")) return error;
   std::lock_guard guard(mutex_);
-  ++counts_[size];
   allocated_ += size;
   peak_ = std::max(peak_, allocated_);
   ++allocations_;
@@ -46,9 +51,14 @@ tenon_error* Memory::out_of_memory(uint64_t size) const {
 void Memory::release(std::unique_ptr<Buffer> buffer) noexcept {
   const Entered entered(driver_, context_);
   driver_.cu.MemFree(buffer->data);
+  uncount(buffer->size);
   std::lock_guard guard(mutex_);
   allocated_ -= buffer->size;
-  if (const auto found = counts_.find(buffer->size); --found->second == 0) counts_.erase(found);
+}
+
+void Memory::uncount(uint64_t size) noexcept {
+  std::lock_guard guard(mutex_);
+  if (const auto found = counts_.find(size); --found->second == 0) counts_.erase(found);
 }
 
 tenon_memory_statistics Memory::statistics() const {

@@ -30,6 +30,8 @@ class Memory {
 
  private:
   tenon_error* out_of_memory(uint64_t size) const;
+  // Removes one allocation of this size from counts_.
+  void uncount(uint64_t size) noexcept;
 
   const Driver& driver_;
   const CUcontext context_;

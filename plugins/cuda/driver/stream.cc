@@ -33,7 +33,9 @@ Stream::~Stream() {
     driver_.cu.StreamSynchronize(stream_);
     driver_.cu.StreamDestroy(stream_);
   }
-  for (const auto& [mark, event] : times_) driver_.cu.EventDestroy(event);
+  for (const auto& [mark, event] : times_) {
+    if (event != nullptr) driver_.cu.EventDestroy(event);
+  }
   if (failure_ != nullptr) device_.host().release(failure_);
 }
 
@@ -206,19 +208,26 @@ tenon_error* Stream::mark_time(uint64_t& mark) {
   if (tenon_error* error = driver_.check_lost()) return error;
   const Entered entered(driver_, device_.context());
   if (tenon_error* error = entered.error()) return error;
-  CUevent event = nullptr;
-  if (tenon_error* error = driver_.check(driver_.cu.EventCreate(&event, 0), "making an event")) {
-    return error;
+  // The map has room before there is an event: nothing throws while only this function knows it.
+  uint64_t number = 0;
+  CUevent* event = nullptr;
+  {
+    std::lock_guard guard(times_mutex_);
+    number = ++last_time_;
+    event = &times_[number];
   }
-  if (tenon_error* error =
-          driver_.check(driver_.cu.EventRecord(event, stream_), "marking a time")) {
-    driver_.cu.EventDestroy(event);
-    return error;
+  tenon_error* error = driver_.check(driver_.cu.EventCreate(event, 0), "making an event");
+  if (error == nullptr) {
+    error = driver_.check(driver_.cu.EventRecord(*event, stream_), "marking a time");
+  }
+  if (error == nullptr) {
+    mark = number;
+    return nullptr;
   }
   std::lock_guard guard(times_mutex_);
-  mark = ++last_time_;
-  times_[mark] = event;
-  return nullptr;
+  if (*event != nullptr) driver_.cu.EventDestroy(*event);
+  times_.erase(number);
+  return error;
 }
 
 tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace tenon_emulated {
 namespace {
@@ -24,12 +25,17 @@ void* Memory::allocate(size_t size) {
   if (size > total_ - used_) return nullptr;
   void* const block = std::aligned_alloc(kMargin, rounded(size) + 2 * kMargin);
   if (block == nullptr) return nullptr;
+  try {
+    sizes_[static_cast<std::byte*>(block) + kMargin] = size;
+  } catch (const std::bad_alloc&) {
+    std::free(block);
+    return nullptr;
+  }
   std::byte* const data = static_cast<std::byte*>(block) + kMargin;
   std::memset(block, kMarginByte, kMargin);
   std::memset(data, kPoison, size);
   std::memset(data + size, kMarginByte, rounded(size) - size + kMargin);
   used_ += size;
-  sizes_[data] = size;
   return data;
 }
 
