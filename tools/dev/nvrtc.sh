@@ -1,15 +1,16 @@
 #!/bin/sh
-# Puts NVRTC, which compiles the CUDA plugin's kernels, into build/nvrtc, an environment of Python's
+# Installs NVRTC, which compiles the CUDA plugin's kernels, and CUDA's headers into the Python environment build/nvrtc
 set -eu
 
 folder=build/nvrtc
-wanted="nvidia-cuda-nvrtc==13.5.37"
+wanted="nvidia-cuda-nvrtc==13.5.37 nvidia-cuda-runtime==13.5.37"
 
 [ "$(cat $folder/packages 2>/dev/null || true)" != "$wanted" ] || exit 0
 echo "-- installing $wanted into $folder" >&2
 mkdir -p build
 python3 -m venv --clear "$folder"
-if ! "$folder/bin/pip" install --quiet --disable-pip-version-check "$wanted"; then
+# shellcheck disable=SC2086  # Two packages.
+if ! "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps $wanted; then
   echo "setup: this failed: $folder/bin/pip install $wanted" >&2
   exit 1
 fi
