@@ -20,10 +20,11 @@ struct Fault {
   long call = 0, n_calls = 0;
   int result = 0;  // 0: one that suits the function.
   bool and_all_later = false;
-  std::atomic<bool> is_set{false};
+  std::atomic<bool> is_set{false}, has_failed{false};
 
   void set(const char* text) {
     std::lock_guard guard(mutex);
+    has_failed = false;
     const char* const colon = text != nullptr ? std::strchr(text, ':') : nullptr;
     is_set = colon != nullptr;
     if (colon == nullptr) return;
@@ -56,6 +57,7 @@ inline int injected(const char* name) {
   const bool fails =
       wanted.n_calls == wanted.call || (wanted.and_all_later && wanted.n_calls > wanted.call);
   if (!fails) return 0;
+  wanted.has_failed = true;
   if (wanted.result != 0) return wanted.result;
   if (std::strstr(name, "nvrtc") != nullptr) return 11;  // NVRTC_ERROR_INTERNAL_ERROR
   return std::strstr(name, "Alloc") != nullptr ? 2 : 999;
@@ -66,4 +68,9 @@ inline int injected(const char* name) {
 extern "C" __attribute__((visibility("default"))) inline __attribute__((used)) void
 tenon_emulated_fail(const char* text) {
   tenon_emulated::fault().set(text);
+}
+// Whether a call has failed since then.
+extern "C" __attribute__((visibility("default"))) inline __attribute__((used)) bool
+tenon_emulated_has_failed() {
+  return tenon_emulated::fault().has_failed;
 }

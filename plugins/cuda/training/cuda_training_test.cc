@@ -1,0 +1,163 @@
+// Trains a small network on the emulated driver while one call of each entry point fails. The whole
+// library is in use: host, plugin, emulated libcuda and NVRTC.
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <tenon/tenon.hpp>
+#include <vector>
+
+#include "plugins/cuda/driver/cuda_abi.h"
+
+namespace tenon_cuda::testing {
+namespace {
+
+using namespace tenon;
+
+constexpr const char* kFunctions[] = {
+#define TENON_CUDA_NAME(name, symbol, parameters) #symbol,
+    TENON_CUDA_DRIVER_FUNCTIONS(TENON_CUDA_NAME) TENON_CUDA_NVRTC_FUNCTIONS(TENON_CUDA_NAME)
+#undef TENON_CUDA_NAME
+};
+
+template <class Function>
+void with_libraries(const char* symbol, Function&& use) {
+  for (const char* const name : {"TENON_CUDA_DRIVER", "TENON_CUDA_NVRTC"}) {
+    void* const library = dlopen(std::getenv(name), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << name;
+    use(dlsym(library, symbol));
+    dlclose(library);
+  }
+}
+
+void set_fault(const std::string& what) {
+  with_libraries("tenon_emulated_fail",
+                 [&](void* fail) { reinterpret_cast<void (*)(const char*)>(fail)(what.c_str()); });
+}
+
+// Whether the call that was to fail took place.
+bool was_reached() {
+  bool reached = false;
+  with_libraries("tenon_emulated_has_failed", [&](void* has_failed) {
+    reached = reached || reinterpret_cast<bool (*)()>(has_failed)();
+  });
+  return reached;
+}
+
+struct Outcome {
+  std::vector<double> losses;  // Of an eager step and two traced ones.
+  std::string failure;
+
+  bool operator==(const Outcome&) const = default;
+};
+
+class Network {
+ public:
+  Tensor train(const Tensor& images, const Tensor& labels) const {
+    const Tape tape;
+    const Tensor features =
+        max_pool(relu(conv(images, filter_)), {.kernel_shape = {2, 2}, .strides = {2, 2}}).y;
+    const Tensor loss =
+        sparse_softmax_cross_entropy(matmul(flatten(features), dense_), labels).loss;
+    const std::vector<Tensor> gradients = tape.gradients(loss, {filter_, dense_});
+    filter_.assign(sgd(filter_, gradients[0], 0.1));
+    dense_.assign(sgd(dense_, gradients[1], 0.1));
+    return loss;
+  }
+
+ private:
+  static Variable normal(const Generator& generator, const Shape& shape) {
+    return Variable(generator.normal(shape, 0, 0.3));
+  }
+  const Generator generator_{7};
+  const Variable filter_ = normal(generator_, {2, 1, 3, 3});
+  const Variable dense_ = normal(generator_, {18, 3});
+};
+
+Outcome train() {
+  Outcome outcome;
+  try {
+    const Context context(
+        {.plugin_paths = {TENON_CUDA_PLUGIN}, .plugin_options = {{"cuda", "cache", ""}}});
+    const ScopeGuard in(Scope(context, "cuda"));
+    const Network network;
+    const Tensor images =
+        reshape(cast(arange(0, 256, 1), {.to = kFloat32}) * (1.0 / 256), {.shape = {4, 1, 8, 8}});
+    const Tensor labels = vector<int32_t>({0, 1, 2, 1});
+    outcome.losses.push_back(network.train(images, labels).item<double>());
+    const auto traced =
+        function([&](const Tensor& x, const Tensor& y) { return network.train(x, y); });
+    for (int i = 0; i < 2; ++i) {
+      outcome.losses.push_back(traced(images, labels).item<double>());
+    }
+  } catch (const Error& error) {
+    outcome.failure = error.what();
+  }
+  return outcome;
+}
+
+const Outcome& undisturbed() {
+  static const Outcome outcome = train();
+  return outcome;
+}
+
+class OnEmulatedDriver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::getenv("TENON_CUDA_DRIVER") == nullptr) GTEST_SKIP() << "needs the emulated driver";
+    ASSERT_EQ(undisturbed().failure, "");
+  }
+  void TearDown() override { set_fault(""); }
+};
+class CudaTraining : public OnEmulatedDriver, public ::testing::WithParamInterface<const char*> {};
+
+// A call that fails without harm, such as one that frees memory, may leave the losses as they are.
+TEST_P(CudaTraining, FailedCallGivesAnErrorAndTheNextTrainingSucceeds) {
+  for (long n = 1, step = 1; n < 2000; n += step, step = n / 2 + 1) {
+    const std::string fault = GetParam() + (":" + std::to_string(n));
+    SCOPED_TRACE(fault);
+    set_fault(fault);
+    const Outcome disturbed = train();
+    const bool reached = was_reached();
+    set_fault("");
+    if (disturbed.failure.empty()) {
+      EXPECT_EQ(disturbed.losses, undisturbed().losses);
+    }
+    if (!reached) {
+      EXPECT_EQ(disturbed.failure, "");
+      break;
+    }
+  }
+  EXPECT_EQ(train(), undisturbed());
+}
+
+struct Symptom {
+  const char *fault, *message;
+};
+
+TEST_F(OnEmulatedDriver, TrainingReportsWhatFailed) {
+  for (const Symptom& symptom : {
+           Symptom{"cuLaunchKernel:3", "launching "},
+           Symptom{"cuLaunchKernel:9+", "launching "},
+           Symptom{"cuMemAlloc_v2:1+", "cannot allocate "},
+           Symptom{"cuMemcpyDtoHAsync_v2:1", "a copy from the device failed"},
+           Symptom{"nvrtcCompileProgram:2", "compiling "},
+           Symptom{"cuLaunchKernel:4=700", "the device is lost until it is opened again"},
+           Symptom{"cuEventSynchronize:2=719", "the device is lost until it is opened again"},
+       }) {
+    set_fault(symptom.fault);
+    const Outcome disturbed = train();
+    EXPECT_NE(disturbed.failure.find(symptom.message), std::string::npos)
+        << symptom.fault << ": " << disturbed.failure;
+  }
+  set_fault("");
+  EXPECT_EQ(train(), undisturbed());
+}
+
+INSTANTIATE_TEST_SUITE_P(EntryPoints, CudaTraining, ::testing::ValuesIn(kFunctions),
+                         [](const auto& name) { return std::string(name.param); });
+
+}  // namespace
+}  // namespace tenon_cuda::testing
