@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -17,6 +18,11 @@
 #if defined(__SANITIZE_THREAD__)
 #define TENON_TSAN_FIBERS 1
 #include <sanitizer/tsan_interface.h>
+#endif
+// The sanitizers know switches between contexts, and take a jump to another stack for an error. A
+// jump needs no system call, so it is several times faster.
+#if defined(TENON_ASAN_FIBERS) || defined(TENON_TSAN_FIBERS)
+#define TENON_SWITCHES_CONTEXTS 1
 #endif
 
 namespace tenon_emulated {
@@ -28,14 +34,18 @@ constexpr unsigned kWarp = 32;
 struct Fiber {
   ucontext_t context;
   jmp_buf jump;
+  void* fake_stack = nullptr;  // Of AddressSanitizer, while the fiber is suspended.
   void* stack = nullptr;
-  bool is_started = false;
+  const size_t stack_bytes;
+  bool is_started = false, has_run = false;
+  bool is_idle = false;  // It waits for a thread to run.
   unsigned thread = 0;
 #if defined(TENON_TSAN_FIBERS)
   void* tsan = __tsan_create_fiber(0);
 #endif
 
-  Fiber() {
+  // Stacks begin at different lines of a cache, or all fibers would compete for the same ones.
+  explicit Fiber(size_t number) : stack_bytes(kStackBytes - number % 64 * 320) {
     stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stack == MAP_FAILED) std::abort();
@@ -50,6 +60,115 @@ struct Fiber {
 #endif
   }
 };
+
+void run_fiber();
+
+// Where the scheduler goes on when a fiber is suspended. One launch runs at a time, so there is
+// one.
+struct Scheduler {
+  jmp_buf jump;
+  ucontext_t context;
+  const void* stack = nullptr;
+  size_t stack_bytes = 0;
+  void* tsan = nullptr;
+
+  // Lets the fiber begin in run_fiber(). What is on its stack is dropped.
+  static void start(Fiber& fiber) {
+    fiber.is_started = true;
+    fiber.has_run = false;
+#if defined(TENON_TSAN_FIBERS)
+    __tsan_destroy_fiber(fiber.tsan);
+    fiber.tsan = __tsan_create_fiber(0);
+#endif
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack;
+    fiber.context.uc_stack.ss_size = fiber.stack_bytes;
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, run_fiber, 0);
+  }
+
+  void resume(Fiber& fiber) {
+    if (!fiber.is_started) start(fiber);
+#if defined(TENON_ASAN_FIBERS)
+    void* fake_stack = nullptr;
+    __sanitizer_start_switch_fiber(&fake_stack, fiber.stack, fiber.stack_bytes);
+#endif
+#if defined(TENON_TSAN_FIBERS)
+    tsan = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(fiber.tsan, 0);
+#endif
+#if defined(TENON_SWITCHES_CONTEXTS)
+    swapcontext(&context, &fiber.context);
+#else
+    if (_setjmp(jump) == 0) {
+      if (std::exchange(fiber.has_run, true)) _longjmp(fiber.jump, 1);
+      setcontext(&fiber.context);
+    }
+#endif
+#if defined(TENON_ASAN_FIBERS)
+    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+  }
+
+  // Of a fiber: back to resume(), until it is resumed.
+  void suspend(Fiber& fiber) {
+#if defined(TENON_ASAN_FIBERS)
+    __sanitizer_start_switch_fiber(&fiber.fake_stack, stack, stack_bytes);
+#endif
+#if defined(TENON_TSAN_FIBERS)
+    __tsan_switch_to_fiber(tsan, 0);
+#endif
+#if defined(TENON_SWITCHES_CONTEXTS)
+    swapcontext(&fiber.context, &context);
+#else
+    if (_setjmp(fiber.jump) == 0) _longjmp(jump, 1);
+#endif
+    finish_switch(fiber.fake_stack);
+  }
+
+  // Of a fiber, as soon as it runs.
+  void finish_switch(void* fake_stack) {
+    (void)fake_stack;
+#if defined(TENON_ASAN_FIBERS)
+    __sanitizer_finish_switch_fiber(fake_stack, &stack, &stack_bytes);
+#endif
+  }
+};
+Scheduler scheduler;
+
+// All fibers. They outlive a block, because starting one takes two system calls.
+class Fibers {
+ public:
+  Fiber& take() {
+    if (idle_.empty()) {
+      all_.push_back(std::make_unique<Fiber>(all_.size()));
+      return *all_.back();
+    }
+    Fiber* const fiber = idle_.back();
+    idle_.pop_back();
+    return *fiber;
+  }
+  void put_back(Fiber& fiber) {
+    fiber.is_idle = true;
+    idle_.push_back(&fiber);
+  }
+  // After a block that was stopped: its fibers begin anew.
+  void drop_running() {
+    for (const auto& fiber : all_) {
+      if (fiber->is_idle) continue;
+      fiber->is_started = false;
+      put_back(*fiber);
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<Fiber>> all_;
+  std::vector<Fiber*> idle_;
+};
+Fibers& fibers() {
+  static Fibers fibers;
+  return fibers;
+}
 
 struct Warp {
   unsigned arrived = 0;
@@ -74,7 +193,7 @@ class Block {
         ready_.pop_front();
         resume(*fiber);
       } else if (next_ < n_) {
-        resume(idle_fiber());
+        resume(fibers().take());
       } else if (n_done_ < n_) {
         fault_ = "divergent barrier: " + std::to_string(n_ - n_done_) + " of " +
                  std::to_string(n_) + " threads wait for others that have ended or wait elsewhere";
@@ -82,6 +201,7 @@ class Block {
         break;
       }
     }
+    if (!fault_.empty()) fibers().drop_running();
     return fault_;
   }
 
@@ -127,44 +247,20 @@ class Block {
     suspend();
   }
 
-  // Of a fiber: runs threads until there are none left.
+  // Of a fiber: runs threads until there are none left, and waits for the next block.
   void run_threads() {
-    while (true) {
-      while (next_ < n_ && fault_.empty()) {
-        current_->thread = next_++;
-        show_thread();
-        call_(parameters_);
-        ++n_done_;
-      }
-      idle_.push_back(current_);
-      suspend();
+    while (next_ < n_ && fault_.empty()) {
+      current_->thread = next_++;
+      show_thread();
+      call_(parameters_);
+      ++n_done_;
     }
-  }
-
-  void finish_switch() {
-#if defined(TENON_ASAN_FIBERS)
-    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
-#endif
+    Fiber& fiber = *current_;
+    fibers().put_back(fiber);
+    scheduler.suspend(fiber);
   }
 
  private:
-  Fiber& idle_fiber() {
-    if (idle_.empty()) {
-      if (n_fibers_ == pool().size()) pool().push_back(std::make_unique<Fiber>());
-      Fiber& fiber = *pool()[n_fibers_++];
-      fiber.is_started = false;  // What an earlier block left on it is dropped.
-      return fiber;
-    }
-    Fiber* const fiber = idle_.back();
-    idle_.pop_back();
-    return *fiber;
-  }
-
-  static std::vector<std::unique_ptr<Fiber>>& pool() {
-    static std::vector<std::unique_ptr<Fiber>> fibers;
-    return fibers;
-  }
-
   void show_thread() const {
     TenonEmulatedThread& state = device_state();
     const TenonIndex size = state.block_size;
@@ -172,51 +268,12 @@ class Block {
     state.thread = {t % size.x, t / size.x % size.y, t / (size.x * size.y)};
   }
 
-  static void enter();
-
   void resume(Fiber& fiber) {
     current_ = &fiber;
-#if defined(TENON_ASAN_FIBERS)
-    void* fake_stack = nullptr;
-    __sanitizer_start_switch_fiber(&fake_stack, fiber.stack, kStackBytes);
-#endif
-#if defined(TENON_TSAN_FIBERS)
-    scheduler_ = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(fiber.tsan, 0);
-#endif
-    if (_setjmp(jump_) == 0) {
-      if (fiber.is_started) {
-        show_thread();
-        _longjmp(fiber.jump, 1);
-      }
-      fiber.is_started = true;
-      getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = fiber.stack;
-      fiber.context.uc_stack.ss_size = kStackBytes;
-      fiber.context.uc_link = nullptr;
-      makecontext(&fiber.context, &Block::enter, 0);
-      setcontext(&fiber.context);
-    }
-#if defined(TENON_ASAN_FIBERS)
-    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
-#endif
+    if (!std::exchange(fiber.is_idle, false)) show_thread();
+    scheduler.resume(fiber);
   }
-
-  // Back to run(), until it resumes the fiber.
-  void suspend() {
-    Fiber& fiber = *current_;
-#if defined(TENON_ASAN_FIBERS)
-    void* fake_stack = nullptr;
-    __sanitizer_start_switch_fiber(&fake_stack, nullptr, 0);
-#endif
-#if defined(TENON_TSAN_FIBERS)
-    __tsan_switch_to_fiber(scheduler_, 0);
-#endif
-    if (_setjmp(fiber.jump) == 0) _longjmp(jump_, 1);
-#if defined(TENON_ASAN_FIBERS)
-    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
-#endif
-  }
+  void suspend() { scheduler.suspend(*current_); }
 
   const Call call_;
   const void* const parameters_;
@@ -224,13 +281,7 @@ class Block {
   unsigned next_ = 0;
   unsigned n_done_ = 0;
   std::string fault_;
-  jmp_buf jump_;
-#if defined(TENON_TSAN_FIBERS)
-  void* scheduler_ = nullptr;
-#endif
   Fiber* current_ = nullptr;
-  size_t n_fibers_ = 0;
-  std::vector<Fiber*> idle_;
   std::deque<Fiber*> ready_;
   std::vector<Fiber*> at_barrier_;
   void* barrier_place_ = nullptr;
@@ -239,9 +290,9 @@ class Block {
 
 Block* running = nullptr;
 
-void Block::enter() {
-  running->finish_switch();
-  running->run_threads();
+void run_fiber() {
+  scheduler.finish_switch(nullptr);
+  while (true) running->run_threads();
 }
 
 }  // namespace
