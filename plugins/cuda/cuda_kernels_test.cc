@@ -77,5 +77,24 @@ TEST(CudaKernel, SortsLinesLongerThanABlock) {
   EXPECT_EQ(result[0].numbers(), expected);
 }
 
+// A line of 10000 elements takes three tiles of a block; lines of 2 elements are scanned by a
+// thread each.
+TEST(CudaKernel, ScansLongLinesByTilesAndShortOnesByThreads) {
+  using namespace tenon_sdk::testing;
+  const Bench bench;
+  const tenon_cumsum_attrs attrs = {
+      .struct_size = sizeof attrs, .axis = 0, .exclusive = true, .reverse = true};
+  for (const int64_t n : {2, 100, 10000}) {
+    const Tensor x = by_value(i32({}, {3})).as({n, 2}, {0, 0});
+    const Result result = bench.run(TENON_OP_cumsum, &attrs, {x}, {i32({n, 2}, {})});
+    ASSERT_EQ(result.failure.message, "");
+    Numbers expected;
+    for (int64_t i = 0; i < 2 * n; ++i)
+      expected.push_back(static_cast<double>(3 * (n - 1 - i / 2)));
+    EXPECT_EQ(result[0].numbers(), expected) << n;
+    EXPECT_FALSE(result.overran);
+  }
+}
+
 }  // namespace
 }  // namespace tenon_cuda::testing

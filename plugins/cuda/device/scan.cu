@@ -1,5 +1,9 @@
-// cumsum, cumprod, cummax and cummin: a block has a line, which it goes along in tiles of kBlock
-// elements. The order of the sums depends on the line's length alone.
+// cumsum, cumprod, cummax and cummin. A thread scans a short line; a block scans a long one in tiles,
+// of which each thread takes `each` neighbouring elements. The order of the sums depends on the
+// line's length alone.
+
+typedef REDUCE Reduce;
+typedef Reduce::Partial Partial;
 
 struct Scan {
   View x;
@@ -7,57 +11,83 @@ struct Scan {
   i64 strides[16];     // Of the outputs.
   i64 axis, n_lines, is_exclusive, is_reverse;
   i64 line_sizes[16];  // Those of x, with 1 along the axis.
+  i64 each;
 };
 
-// The join of what the threads up to each have.
-template <class Reduce>
-DEVICE typename Reduce::Partial scan_block(typename Reduce::Partial own,
-                                           typename Reduce::Partial* shared) {
+struct Line {
+  const T* x;
+  i64 to, n, x_stride, y_stride;
+};
+DEVICE Line line_at(const Scan& p, i64 number) {
+  const int rank = (int)p.x.rank;
+  return {data<const T>(p.x) + offset_of(number, rank, p.line_sizes, p.x.strides),
+          offset_of(number, rank, p.line_sizes, p.strides), p.x.sizes[p.axis],
+          p.x.strides[p.axis], p.strides[p.axis]};
+}
+
+// Of a line's steps from `first` to `end`.
+DEVICE Partial join_steps(const Scan& p, const Line& line, i64 first, i64 end) {
+  Partial own = Reduce::identity();
+#pragma unroll 1
+  for (i64 step = first; step < end; ++step) {
+    const i64 i = p.is_reverse != 0 ? line.n - 1 - step : step;
+    own = Reduce::join(own, Reduce::of(line.x[i * line.x_stride], step));
+  }
+  return own;
+}
+// The results of these steps, before which there is `value`.
+DEVICE void write_steps(const Scan& p, const Line& line, i64 first, i64 end, Partial value) {
+#pragma unroll 1
+  for (i64 step = first; step < end; ++step) {
+    const i64 i = p.is_reverse != 0 ? line.n - 1 - step : step, at = line.to + i * line.y_stride;
+    const Partial before = value;
+    value = Reduce::join(value, Reduce::of(line.x[i * line.x_stride], step));
+#if IS_EXTREME
+    const i64 best = p.is_reverse != 0 ? line.n - 1 - value.index : value.index;
+    ((T*)p.y)[at] = line.x[best * line.x_stride];
+    if (p.indices != nullptr) ((i64*)p.indices)[at] = best;
+#else
+    ((T*)p.y)[at] = Reduce::result(p.is_exclusive != 0 ? before : value);
+#endif
+  }
+}
+
+KERNEL scan_by_thread(PARAMETERS(Scan) p) {
+  FOR_EACH(number, p.n_lines) {
+    const Line line = line_at(p, number);
+    write_steps(p, line, 0, line.n, Reduce::identity());
+  }
+}
+
+// Leaves in `shared` the join of what the threads up to each have.
+DEVICE void scan_block(Partial own, Partial* shared) {
   const int self = (int)threadIdx.x;
   shared[self] = own;
   __syncthreads();
   for (int by = 1; by < kBlock; by *= 2) {
-    typename Reduce::Partial before = own;
+    Partial before = own;
     if (self >= by) before = shared[self - by];
     __syncthreads();
     if (self >= by) own = Reduce::join(before, own);
     shared[self] = own;
     __syncthreads();
   }
-  return own;
 }
 
-KERNEL scan(PARAMETERS(Scan) p) {
-  typedef REDUCE Reduce;
-  typedef Reduce::Partial Partial;
+KERNEL scan_by_block(PARAMETERS(Scan) p) {
   __shared__ Partial shared[kBlock];
-  const int axis = (int)p.axis, self = (int)threadIdx.x;
-  const i64 n = p.x.sizes[axis];
-  for (i64 line = blockIdx.x; line < p.n_lines; line += gridDim.x) {
-    const T* x = data<const T>(p.x) + offset_of(line, (int)p.x.rank, p.line_sizes, p.x.strides);
-    const i64 to = offset_of(line, (int)p.x.rank, p.line_sizes, p.strides);
+  const int self = (int)threadIdx.x;
+  for (i64 number = blockIdx.x; number < p.n_lines; number += gridDim.x) {
+    const Line line = line_at(p, number);
     Partial carry = Reduce::identity();
 #pragma unroll 1
-    for (i64 tile = 0; tile < n; tile += kBlock) {
-      const i64 step = tile + self, i = p.is_reverse != 0 ? n - 1 - step : step;
-      Partial own = Reduce::identity();
-      if (step < n) own = Reduce::of(x[i * p.x.strides[axis]], step);
-      own = scan_block<Reduce>(own, shared);
-      Partial before = Reduce::identity();
-      if (self > 0) before = shared[self - 1];
+    for (i64 tile = 0; tile < line.n; tile += kBlock * p.each) {
+      const i64 first = tile + self * p.each, end = min(first + p.each, line.n);
+      scan_block(join_steps(p, line, first, end), shared);
+      const Partial before = self > 0 ? Reduce::join(carry, shared[self - 1]) : carry;
       const Partial all = shared[kBlock - 1];
       __syncthreads();
-      if (step < n) {
-        const Partial value = Reduce::join(carry, p.is_exclusive != 0 ? before : own);
-        const i64 at = to + i * p.strides[axis];
-#if IS_EXTREME
-        const i64 best = p.is_reverse != 0 ? n - 1 - value.index : value.index;
-        ((T*)p.y)[at] = x[best * p.x.strides[axis]];
-        if (p.indices != nullptr) ((i64*)p.indices)[at] = best;
-#else
-        ((T*)p.y)[at] = Reduce::result(value);
-#endif
-      }
+      write_steps(p, line, first, end, before);
       carry = Reduce::join(carry, all);
     }
   }

@@ -1,9 +1,16 @@
 // cumsum, cumprod, cummax and cummin.
 
+#include <algorithm>
+
 #include "plugins/cuda/kernels/embedded.h"
 
 namespace tenon_cuda {
 namespace {
+
+// Of a line that one thread scans.
+constexpr int64_t kLongestOfThread = 32;
+// Elements of a tile that one thread takes, of long lines: fewer barriers for each element.
+constexpr int64_t kMostOfThread = 16;
 
 std::string scan_source(const Request& request, const char* reduce, bool is_extreme) {
   return embedded_source(type_line(type_name(request.input(0).dtype), "T") + "#define REDUCE " +
@@ -14,8 +21,8 @@ std::string scan_source(const Request& request, const char* reduce, bool is_extr
 Prepared prepare(const Request& request, std::string source, int64_t given_axis, bool is_exclusive,
                  bool is_reverse) {
   const size_t axis = tenon_sdk::from_front(given_axis, request.input(0).rank);
-  return embedded_kernel<1>(
-      request, {"scan"}, std::move(source),
+  return embedded_kernel<2>(
+      request, {"scan_by_thread", "scan_by_block"}, std::move(source),
       [=](const Dispatcher& dispatcher, const tenon_launch& launch) -> tenon_error* {
         const tenon_view& x = launch.inputs[0];
         const tenon_view& y = launch.outputs[0];
@@ -32,7 +39,9 @@ Prepared prepare(const Request& request, std::string source, int64_t given_axis,
         parameters.push(is_exclusive ? 1 : 0);
         parameters.push(is_reverse ? 1 : 0);
         parameters.push_list(line_sizes(x, axis));
-        return dispatcher.run(0, blocks_for(dispatcher.device(), n_lines, 1), parameters);
+        parameters.push(std::clamp<int64_t>(x.sizes[axis] / kBlockSize, 1, kMostOfThread));
+        if (x.sizes[axis] <= kLongestOfThread) return dispatcher.run_over(0, n_lines, parameters);
+        return dispatcher.run(1, blocks_for(dispatcher.device(), n_lines, 1), parameters);
       });
 }
 
