@@ -1,6 +1,7 @@
 // libnvrtc for tests without a GPU: compiles CUDA sources with the host's compiler into a shared
 // library, which the emulated driver opens. Libraries are kept by content in the folder
-// TENON_EMULATED_CUDA_CACHE, if it is set.
+// TENON_EMULATED_CUDA_CACHE, if it is set, each beside its source, which the real NVRTC can compile
+// (cuda_nvrtc_test.cc).
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -95,6 +96,13 @@ uint64_t hash(const std::string& bytes) {
   return value;
 }
 
+// Beside the library that is made of it.
+void keep_source(fs::path library, const std::string& source) {
+  std::error_code failure;
+  library.replace_extension(".cu");
+  if (!fs::exists(library, failure)) write(library, source);
+}
+
 bool compile(Program& program) {
   const std::string compiler = variable("TENON_EMULATED_CUDA_COMPILER", TENON_EMULATED_COMPILER);
   const std::string builtins = TENON_EMULATED_BUILTINS;
@@ -110,9 +118,12 @@ bool compile(Program& program) {
   const fs::path kept = fs::path(cache) / name.str();
   std::error_code failure;
   if (!cache.empty()) {
-    program.code = read(kept);
-    if (!program.code.empty()) return true;
     fs::create_directories(cache, failure);
+    program.code = read(kept);
+    if (!program.code.empty()) {
+      keep_source(kept, program.source);
+      return true;
+    }
   }
 
   const char* const base = std::getenv("TMPDIR");
@@ -135,7 +146,10 @@ bool compile(Program& program) {
   if (status == 0) program.code = read(out);
   fs::remove_all(folder, failure);
   if (program.code.empty()) return false;
-  if (!cache.empty()) write(kept, program.code);
+  if (!cache.empty()) {
+    write(kept, program.code);
+    keep_source(kept, program.source);
+  }
   return true;
 }
 
