@@ -187,7 +187,7 @@ static void paths_of_the_options_are_searched_first(void) {
   CHECK_OK(tenon_context_get_candidate(own, 0, &candidate));
 
   CHECK_CONTAINS(candidate.path, "libtenon_bad_");
-  CHECK(candidate.state == TENON_PLUGIN_NOT_LOADED);
+  CHECK(candidate.state == TENON_PLUGIN_NOT_TRIED);
   tenon_device_release(device);
   tenon_context_release(own);
 }

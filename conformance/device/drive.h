@@ -200,10 +200,10 @@ class Stream {
   tenon_stream_p* handle_ = nullptr;
 };
 
-inline tenon_copy_location host_place(const void* at, uint64_t offset = 0) {
+inline tenon_place host_place(const void* at, uint64_t offset = 0) {
   return {nullptr, const_cast<void*>(at), offset, 0};
 }
-inline tenon_copy_location place_in(const Buffer& buffer, uint64_t offset = 0) {
+inline tenon_place place_in(const Buffer& buffer, uint64_t offset = 0) {
   return {buffer.get(), nullptr, offset, 0};
 }
 

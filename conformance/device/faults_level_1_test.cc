@@ -11,7 +11,7 @@
 namespace tenon_kit::device {
 namespace {
 
-void* address(const tenon_copy_location& place) {
+void* address(const tenon_place& place) {
   return static_cast<char*>(place.buffer ? broken->inner.map(place.buffer) : place.host) +
          place.offset;
 }

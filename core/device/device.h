@@ -73,7 +73,7 @@ class Device final : public Object {
   }
 
   // Copies bytes, or enqueues the copy.
-  void copy(tenon_stream_p* stream, const tenon_copy_location& from, const tenon_copy_location& to,
+  void copy(tenon_stream_p* stream, const tenon_place& from, const tenon_place& to,
             uint64_t bytes) {
     if (bytes == 0) return;
     const tenon_copy_region region = {from, to, bytes, 0};

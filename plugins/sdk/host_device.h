@@ -177,7 +177,7 @@ inline tenon_error* import_host(tenon_device_p* device, void* data, uint64_t siz
 }
 
 // The address of `size` bytes; NULL if they are not all inside the buffer.
-inline std::byte* address(const tenon_copy_location& place, uint64_t size) {
+inline std::byte* address(const tenon_place& place, uint64_t size) {
   if (place.buffer == nullptr) return static_cast<std::byte*>(place.host) + place.offset;
   const HostBuffer& buffer = from_c(place.buffer);
   if (place.offset > buffer.size || size > buffer.size - place.offset) return nullptr;
@@ -203,7 +203,7 @@ inline tenon_error* fill(tenon_stream_p* stream, const tenon_fill_region* fill) 
     return device.error(TENON_INVALID_ARGUMENT,
                         "fill: pattern_size must be 1, 2, 4 or 8 and divide the size N, but is M");
   }
-  const tenon_copy_location place = {.buffer = fill->buffer, .offset = fill->offset};
+  const tenon_place place = {.buffer = fill->buffer, .offset = fill->offset};
   std::byte* const to = address(place, fill->size);
   if (!to)
     return device.error(TENON_INVALID_ARGUMENT,

@@ -218,7 +218,7 @@ TENON_API TENON_OWNED tenon_error* tenon_context_find_device(
  * tenon/plugins next to the library. The working directory is never searched. */
 
 enum {
-  TENON_PLUGIN_NOT_LOADED = 0, /* Not loaded yet: no device of its name was requested. */
+  TENON_PLUGIN_NOT_TRIED = 0, /* Not loaded yet: no device of its name was requested. */
   TENON_PLUGIN_LOADED = 1,
   TENON_PLUGIN_REFUSED = 2 /* Not loaded; `reason` says why. */
 };

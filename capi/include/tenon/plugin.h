@@ -111,18 +111,18 @@ typedef struct tenon_memory_statistics {
 
 /* Source or destination of a copy: in a buffer or, if `buffer` is NULL, at a host address. Frozen.
  */
-typedef struct tenon_copy_location {
+typedef struct tenon_place {
   tenon_buffer_p* buffer TENON_NULLABLE;
   void* host TENON_BORROWED TENON_NULLABLE;
   uint64_t offset; /* Bytes, added to the start of the buffer or to `host`. */
   uint64_t reserved;
-} tenon_copy_location;
+} tenon_place;
 
 /* A copy of `size` bytes. Source and destination may each be on the stream's device or the host.
  * Frozen. */
 typedef struct tenon_copy_region {
-  tenon_copy_location from;
-  tenon_copy_location to;
+  tenon_place from;
+  tenon_place to;
   uint64_t size;
   uint64_t reserved;
 } tenon_copy_region;

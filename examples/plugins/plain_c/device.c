@@ -81,7 +81,7 @@ static unsigned char* address(const tenon_buffer_p* buffer, uint64_t offset, uin
   return buffer->data + offset;
 }
 
-static unsigned char* place(const tenon_copy_location* at, uint64_t size) {
+static unsigned char* place(const tenon_place* at, uint64_t size) {
   if (!at->buffer) return (unsigned char*)at->host + at->offset;
   return address(at->buffer, at->offset, size);
 }

@@ -8,10 +8,10 @@
 namespace tenon_cuda {
 namespace {
 
-std::byte* host_of(const tenon_copy_location& place) {
+std::byte* host_of(const tenon_place& place) {
   return static_cast<std::byte*>(place.host) + place.offset;
 }
-CUdeviceptr device_of(const tenon_copy_location& place) {
+CUdeviceptr device_of(const tenon_place& place) {
   return from_c(place.buffer).data + place.offset;
 }
 

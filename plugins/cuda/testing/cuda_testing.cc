@@ -222,7 +222,7 @@ tenon_error* Bench::launch(tenon_kernel_p* kernel, uint32_t traits,
     if (error == nullptr) buffers.all.push_back(*buffer);
     return error;
   };
-  const auto copy = [&](tenon_copy_location from, tenon_copy_location to, uint64_t size) {
+  const auto copy = [&](tenon_place from, tenon_place to, uint64_t size) {
     const tenon_copy_region region = {from, to, size, 0};
     return size > 0 ? calls().copy(stream_, &region) : nullptr;
   };
@@ -265,7 +265,7 @@ tenon_error* Bench::launch(tenon_kernel_p* kernel, uint32_t traits,
   launch.outputs = views.data() + inputs.size();
   launch.work = result.outputs.data();
   if (tenon_error* error = allocate(sizeof result.record, &launch.record_buffer)) return error;
-  const tenon_copy_location record = {launch.record_buffer, nullptr, 0, 0};
+  const tenon_place record = {launch.record_buffer, nullptr, 0, 0};
   if (tenon_error* error = copy({nullptr, &result.record, 0, 0}, record, sizeof result.record)) {
     return error;
   }

@@ -51,18 +51,18 @@ struct Pattern {
 
 tenon_error* Stream::copy(const tenon_copy_region& region) {
   if (region.size == 0) return nullptr;
-  const tenon_copy_location &from = region.from, &to = region.to;
-  for (const tenon_copy_location* place : {&from, &to}) {
+  const tenon_place &from = region.from, &to = region.to;
+  for (const tenon_place* place : {&from, &to}) {
     if (place->buffer && !is_inside(from_c(place->buffer), place->offset, region.size)) {
       return driver_.error(TENON_INVALID_ARGUMENT,
                            "copy: bytes A to B are outside a buffer of N bytes");
     }
   }
-  const auto span = [&](const tenon_copy_location& place) {
+  const auto span = [&](const tenon_place& place) {
     const Buffer& buffer = from_c(place.buffer);
     return Span{buffer, buffer.offset + place.offset, region.size};
   };
-  const auto host = [](const tenon_copy_location& place) {
+  const auto host = [](const tenon_place& place) {
     return static_cast<std::byte*>(place.host) + place.offset;
   };
   Lock lock(mutex_);

@@ -138,10 +138,10 @@ constexpr const char* kAddShader = R"(
                OpFunctionEnd
 )";
 
-tenon_copy_location place_in(const Memory& memory, uint64_t offset) {
+tenon_place place_in(const Memory& memory, uint64_t offset) {
   return {memory.get(), nullptr, offset, 0};
 }
-tenon_copy_location place_at(const void* data) { return {nullptr, const_cast<void*>(data), 0, 0}; }
+tenon_place place_at(const void* data) { return {nullptr, const_cast<void*>(data), 0, 0}; }
 
 }  // namespace
 

@@ -232,7 +232,7 @@ impl Context {
                         path: view(c.path).to_owned(),
                         version: view(c.version).to_owned(),
                         state: match c.state {
-                            sys::TENON_PLUGIN_NOT_LOADED => PluginState::NotTried,
+                            sys::TENON_PLUGIN_NOT_TRIED => PluginState::NotTried,
                             sys::TENON_PLUGIN_LOADED => PluginState::Loaded,
                             _ => PluginState::Refused {
                                 reason: view(c.reason).to_owned(),
