@@ -96,5 +96,20 @@ TEST(CudaKernel, ScansLongLinesByTilesAndShortOnesByThreads) {
   }
 }
 
+// Added one after another in float16, they would stay at 2048.
+TEST(CudaKernel, SumsHalvesOfAScatterInFloat32) {
+  using namespace tenon_sdk::testing;
+  const Bench bench;
+  const tenon_scatter_elements_attrs attrs = {
+      .struct_size = sizeof attrs, .axis = 0, .reduction = TENON_SCATTER_REDUCTION_ADD};
+  const Tensor index = by_value(i64({}, {0})).as({5000}, {0});
+  const Tensor one = by_value(f16({}, {1})).as({5000}, {0});
+  const Result result =
+      bench.run(TENON_OP_scatter_elements, &attrs, {f16({0, 7}), index, one}, {f16({2}, {})});
+  ASSERT_EQ(result.failure.message, "");
+  EXPECT_EQ(result[0].numbers(), (Numbers{5000, 7}));
+  EXPECT_FALSE(result.overran);
+}
+
 }  // namespace
 }  // namespace tenon_cuda::testing

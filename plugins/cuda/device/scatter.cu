@@ -1,6 +1,7 @@
 // Scatters into a copy of x. Updates that meet at one element are taken in their order by one
 // thread, so that the result does not depend on how threads run. An index outside its axis scatters
-// nothing and is reported.
+// nothing and is reported. Sums of halves, and those of more than kChain updates, have a Chain for
+// each element of y in the workspace.
 
 struct Site {
   ErrorRecord* record;
@@ -24,6 +25,37 @@ DEVICE i64 checked(const Site& site, i64 index, i64 bound) {
 #define MEET(old, update) op_maximum(old, update)
 #endif
 
+#if REDUCTION == 1
+// The sum of an element and its updates: after kChain of them a new run begins.
+constexpr u32 kChain = 4096;
+struct Chain {
+  Accumulator<T> total, run;
+  u32 n, has_total;  // Updates of the run; whether there were runs before.
+
+  __device__ __forceinline__ void begin(T x) {
+    total = 0;
+    run = (Accumulator<T>)widen(x);
+    n = has_total = 0;
+  }
+  __device__ __forceinline__ void add(T x) {
+    const Accumulator<T> update = (Accumulator<T>)widen(x);
+    if (n < kChain) {
+      run = Reduce_sum<T>::join(run, update);
+      ++n;
+      return;
+    }
+    total = has_total != 0 ? Reduce_sum<T>::join(total, run) : run;
+    run = update;
+    n = has_total = 1;
+  }
+  __device__ __forceinline__ T sum() const {
+    return narrow<T>(has_total != 0 ? Reduce_sum<T>::join(total, run) : run);
+  }
+};
+DEVICE void meet(Chain& chain, T update) { chain.add(update); }
+#endif
+DEVICE void meet(T& y, T update) { y = MEET(y, update); }
+
 struct CopyFirst {
   View x;
   i64 n;
@@ -32,6 +64,18 @@ struct CopyFirst {
 KERNEL copy_first(PARAMETERS(CopyFirst) p) {
   FOR_EACH(i, p.n) ((T*)p.y)[i] = data<const T>(p.x)[offset_of(p.x, i)];
 }
+#if REDUCTION == 1
+KERNEL begin_chains(PARAMETERS(CopyFirst) p) {
+  FOR_EACH(i, p.n) ((Chain*)p.y)[i].begin(data<const T>(p.x)[offset_of(p.x, i)]);
+}
+struct EndChains {
+  i64 n;
+  char *chains, *y;
+};
+KERNEL end_chains(PARAMETERS(EndChains) p) {
+  FOR_EACH(i, p.n) ((T*)p.y)[i] = ((const Chain*)p.chains)[i].sum();
+}
+#endif
 
 // A thread has a line of the indices along the axis.
 struct ScatterElements {
@@ -43,23 +87,29 @@ struct ScatterElementsAt {
   ScatterElements s;
   Site site;
 };
-KERNEL scatter_elements(PARAMETERS(ScatterElementsAt) at) {
+// An element of y is an Entry: a T, or a Chain.
+template <class Entry>
+DEVICE void scatter_lines(const ScatterElementsAt& at) {
   const ScatterElements& p = at.s;
   const int axis = (int)p.axis, rank = (int)p.indices.rank;
   FOR_EACH(line, p.n_lines) {
     const i64 index = offset_of(line, rank, p.line_sizes, p.indices.strides);
     const i64 update = offset_of(line, rank, p.line_sizes, p.updates.strides);
-    T* y = data<T>(p.y) + offset_of(line, rank, p.line_sizes, p.y.strides);
+    Entry* y = data<Entry>(p.y) + offset_of(line, rank, p.line_sizes, p.y.strides);
 #pragma unroll 1
     for (i64 j = 0; j < p.indices.sizes[axis]; ++j) {
       const i64 given = (i64)data<const Index>(p.indices)[index + j * p.indices.strides[axis]];
       const i64 found = checked(at.site, given, p.y.sizes[axis]);
       if (found < 0) continue;
-      T& to = y[found * p.y.strides[axis]];
-      to = MEET(to, data<const T>(p.updates)[update + j * p.updates.strides[axis]]);
+      meet(y[found * p.y.strides[axis]],
+           data<const T>(p.updates)[update + j * p.updates.strides[axis]]);
     }
   }
 }
+KERNEL scatter_elements(PARAMETERS(ScatterElementsAt) p) { scatter_lines<T>(p); }
+#if REDUCTION == 1
+KERNEL scatter_elements_in_chains(PARAMETERS(ScatterElementsAt) p) { scatter_lines<Chain>(p); }
+#endif
 
 // A thread has an element of the axes that are taken whole, for all tuples of indices.
 struct ScatterNd {
@@ -67,13 +117,14 @@ struct ScatterNd {
   i64 tuple_size, n_tuples, n_inner;
   Site site;
 };
-KERNEL scatter_nd(PARAMETERS(ScatterNd) p) {
+template <class Entry>
+DEVICE void scatter_tuples(const ScatterNd& p) {
   const int rank = (int)p.indices.rank - 1, whole = (int)p.tuple_size;
   FOR_EACH(inner, p.n_inner) {
     const int n_whole = (int)p.y.rank - whole;
     const i64 in_update =
         offset_of(inner, n_whole, p.y.sizes + whole, p.updates.strides + rank);
-    T* y = data<T>(p.y) + offset_of(inner, n_whole, p.y.sizes + whole, p.y.strides + whole);
+    Entry* y = data<Entry>(p.y) + offset_of(inner, n_whole, p.y.sizes + whole, p.y.strides + whole);
 #pragma unroll 1
     for (i64 tuple = 0; tuple < p.n_tuples; ++tuple) {
       const i64 at = offset_of(tuple, rank, p.indices.sizes, p.indices.strides);
@@ -87,7 +138,11 @@ KERNEL scatter_nd(PARAMETERS(ScatterNd) p) {
       }
       if (!is_inside) continue;
       const i64 update = offset_of(tuple, rank, p.indices.sizes, p.updates.strides) + in_update;
-      y[offset] = MEET(y[offset], data<const T>(p.updates)[update]);
+      meet(y[offset], data<const T>(p.updates)[update]);
     }
   }
 }
+KERNEL scatter_nd(PARAMETERS(ScatterNd) p) { scatter_tuples<T>(p); }
+#if REDUCTION == 1
+KERNEL scatter_nd_in_chains(PARAMETERS(ScatterNd) p) { scatter_tuples<Chain>(p); }
+#endif

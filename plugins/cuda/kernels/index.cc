@@ -26,13 +26,75 @@ bool has_reduction(const Request& request, int32_t reduction) {
   return reduction == TENON_SCATTER_REDUCTION_NONE || request.input(0).dtype != TENON_BOOL;
 }
 
-tenon_error* copy_first(const Dispatcher& dispatcher, const tenon_launch& launch) {
-  const int64_t n = tenon_sdk::count(launch.outputs[0]);
-  Parameters parameters;
-  parameters.push_view(launch.inputs[0]);
-  parameters.push(n);
-  parameters.push_address(address_of(launch.outputs[0]));
-  return dispatcher.run_over(0, n, parameters);
+// Of updates that one chain adds up (device/scatter.cu).
+constexpr int64_t kLongestChain = 4096;
+
+// How a scatter sums.
+struct Sums {
+  bool of_floats, of_halves;
+  uint64_t chain_bytes;
+
+  Sums(const Request& request, int32_t reduction) {
+    const tenon_dtype dtype = request.input(0).dtype;
+    of_halves = dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16;
+    of_floats = of_halves || dtype == TENON_FLOAT32 || dtype == TENON_FLOAT64;
+    of_floats = of_floats && reduction == TENON_SCATTER_REDUCTION_ADD;
+    chain_bytes = dtype == TENON_FLOAT64 ? 24 : 16;
+  }
+  // Whether the sums of so many updates, which may all meet at one element, need chains.
+  bool use_chains(int64_t n_updates) const {
+    return of_floats && (of_halves || n_updates > kLongestChain);
+  }
+};
+
+// `length(launch)` is how many updates may meet at one element. `push(launch, y, parameters)` gives
+// the number of threads; y is where the elements or their chains are.
+template <class Length, class Push>
+Prepared scatter_kernel(const Request& request, int32_t reduction, std::string_view name,
+                        Length length, Push push) {
+  const Sums sums(request, reduction);
+  const auto enqueue = [=](const Dispatcher& dispatcher,
+                           const tenon_launch& launch) -> tenon_error* {
+    const int64_t n = tenon_sdk::count(launch.outputs[0]);
+    const bool in_chains = sums.use_chains(length(launch));
+    const uint64_t y = address_of(launch.outputs[0]);
+    const uint64_t entries = in_chains ? address_of(launch.workspace) : y;
+    Parameters first;
+    first.push_view(launch.inputs[0]);
+    first.push(n);
+    first.push_address(entries);
+    if (tenon_error* error = dispatcher.run_over(in_chains ? 2 : 0, n, first)) return error;
+    if (n > 0 && tenon_sdk::count(launch.inputs[2]) > 0) {
+      Parameters parameters;
+      const int64_t n_threads = push(launch, entries, parameters);
+      if (tenon_error* error = dispatcher.run_over(in_chains ? 3 : 1, n_threads, parameters)) {
+        return error;
+      }
+    }
+    if (!in_chains) return nullptr;
+    Parameters last;
+    last.push(n);
+    last.push_address(entries);
+    last.push_address(y);
+    return dispatcher.run_over(4, n, last);
+  };
+  const std::string source = scatter_source(request, reduction);
+  const bool is_elements = name == "scatter_elements";
+  if (!sums.of_floats) {
+    const char* const function = is_elements ? "scatter_elements" : "scatter_nd";
+    return embedded_kernel<2>(request, {"copy_first", function}, source, enqueue);
+  }
+  const auto workspace = [=](const tenon_launch& launch) -> uint64_t {
+    if (!sums.use_chains(length(launch))) return 0;
+    return sums.chain_bytes * static_cast<uint64_t>(tenon_sdk::count(launch.outputs[0]));
+  };
+  const std::array<const char*, 5> functions =
+      is_elements ? std::array<const char*, 5>{"copy_first", "scatter_elements", "begin_chains",
+                                               "scatter_elements_in_chains", "end_chains"}
+                  : std::array<const char*, 5>{"copy_first", "scatter_nd", "begin_chains",
+                                               "scatter_nd_in_chains", "end_chains"};
+  return embedded_kernel<5>(request, functions, source, enqueue, workspace,
+                            kTraits | TENON_KERNEL_WORKSPACE);
 }
 
 }  // namespace
@@ -113,22 +175,20 @@ Prepared prepare_scatter_elements(const Request& request) {
     return tenon_sdk::refuse("no such reduction for this dtype");
   }
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
-  return embedded_kernel<2>(
-      request, {"copy_first", "scatter_elements"}, scatter_source(request, attrs.reduction),
-      [axis](const Dispatcher& dispatcher, const tenon_launch& launch) -> tenon_error* {
+  return scatter_kernel(
+      request, attrs.reduction, "scatter_elements",
+      [axis](const tenon_launch& launch) { return launch.inputs[1].sizes[axis]; },
+      [axis](const tenon_launch& launch, uint64_t y, Parameters& parameters) {
         const tenon_view& indices = launch.inputs[1];
-        if (tenon_error* error = copy_first(dispatcher, launch)) return error;
-        if (tenon_sdk::count(indices) == 0) return nullptr;
         const int64_t n_lines = count_lines(indices, axis);
-        Parameters parameters;
         parameters.push_view(indices);
         parameters.push_view(launch.inputs[2]);
-        parameters.push_view(launch.outputs[0]);
+        parameters.push_view(launch.outputs[0], y);
         parameters.push(static_cast<int64_t>(axis));
         parameters.push(n_lines);
         parameters.push_list(line_sizes(indices, axis));
         push_site(parameters, launch);
-        return dispatcher.run_over(1, n_lines, parameters);
+        return n_lines;
       });
 }
 
@@ -137,26 +197,25 @@ Prepared prepare_scatter_nd(const Request& request) {
   if (!has_reduction(request, attrs.reduction)) {
     return tenon_sdk::refuse("no such reduction for this dtype");
   }
-  return embedded_kernel<2>(
-      request, {"copy_first", "scatter_nd"}, scatter_source(request, attrs.reduction),
-      [](const Dispatcher& dispatcher, const tenon_launch& launch) -> tenon_error* {
-        const tenon_view& indices = launch.inputs[1];
-        const tenon_view& y = launch.outputs[0];
-        if (tenon_error* error = copy_first(dispatcher, launch)) return error;
-        if (tenon_sdk::count(launch.inputs[2]) == 0) return nullptr;
-        const size_t rank = indices.rank - size_t{1};
-        const auto whole = static_cast<size_t>(indices.sizes[rank]);
-        const int64_t n_inner = tenon_sdk::count(y.rank - whole, y.sizes + whole);
-        Parameters parameters;
-        parameters.push_view(indices);
-        parameters.push_view(launch.inputs[2]);
-        parameters.push_view(y);
-        parameters.push(indices.sizes[rank]);
-        parameters.push(tenon_sdk::count(rank, indices.sizes));
-        parameters.push(n_inner);
-        push_site(parameters, launch);
-        return dispatcher.run_over(1, n_inner, parameters);
-      });
+  const auto n_tuples = [](const tenon_launch& launch) {
+    return tenon_sdk::count(launch.inputs[1].rank - size_t{1}, launch.inputs[1].sizes);
+  };
+  return scatter_kernel(request, attrs.reduction, "scatter_nd", n_tuples,
+                        [=](const tenon_launch& launch, uint64_t y, Parameters& parameters) {
+                          const tenon_view& indices = launch.inputs[1];
+                          const tenon_view& out = launch.outputs[0];
+                          const auto whole = static_cast<size_t>(indices.sizes[indices.rank - 1]);
+                          const int64_t n_inner =
+                              tenon_sdk::count(out.rank - whole, out.sizes + whole);
+                          parameters.push_view(indices);
+                          parameters.push_view(launch.inputs[2]);
+                          parameters.push_view(out, y);
+                          parameters.push(static_cast<int64_t>(whole));
+                          parameters.push(n_tuples(launch));
+                          parameters.push(n_inner);
+                          push_site(parameters, launch);
+                          return n_inner;
+                        });
 }
 
 }  // namespace tenon_cuda

@@ -41,6 +41,18 @@ class Parameters {
   // As `View` of device/types.cuh.
   void push_view(const tenon_view& view) {
     push_operand(view);
+    push_shape(view);
+  }
+  // The same for other memory of that shape.
+  void push_view(const tenon_view& view, uint64_t address) {
+    words_.insert(words_.end(), {address, 0, 0});
+    push_shape(view);
+  }
+
+  const Words& words() const { return words_; }
+
+ private:
+  void push_shape(const tenon_view& view) {
     push(view.rank);
     push_list({view.sizes, view.rank});
     if (view.strides_class == TENON_STRIDES_UNIFORM) {
@@ -50,9 +62,6 @@ class Parameters {
     }
   }
 
-  const Words& words() const { return words_; }
-
- private:
   Words words_;
 };
 
