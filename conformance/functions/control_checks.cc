@@ -94,7 +94,7 @@ Tensors scanned(const WhileOptions& how, const LoopInputs& in) {
     return Tensors{next, next * h[1]};
   };
   const Tensor initial[] = {in.x}, xs[] = {in.rows};
-  const tenon::Scanned found = tenon::scan(body, initial, xs, false, how.policy);
+  const tenon::ScanResult found = tenon::scan(body, initial, xs, false, how.policy);
   return {found.carried[0], found.stacked[0]};
 }
 
@@ -103,7 +103,7 @@ Tensors backwards(const WhileOptions& how, const LoopInputs& in) {
     return Tensors{h[0] * 0.5f + h[1] * in.w, h[0]};
   };
   const Tensor initial[] = {in.x}, xs[] = {in.rows};
-  const tenon::Scanned found = tenon::scan(body, initial, xs, true, how.policy);
+  const tenon::ScanResult found = tenon::scan(body, initial, xs, true, how.policy);
   return {found.carried[0], found.stacked[0]};
 }
 

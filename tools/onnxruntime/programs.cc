@@ -169,7 +169,7 @@ Case lstm(const std::string& name, bool reverse) {
       const auto next = lstm_cell(s[2], s[0], s[1], weights[0], weights[1], weights[2]);
       return {next.h, next.c, next.h};
     };
-    Scanned found = scan(step, in.subspan(1), in.subspan(0, 1), reverse);
+    ScanResult found = scan(step, in.subspan(1), in.subspan(0, 1), reverse);
     return {found.carried[0], found.carried[1], found.stacked[0]};
   };
   const auto call = [&](int64_t time) -> Tensors {
@@ -221,7 +221,7 @@ Case loop_gradient() {
       const Tensor y = tanh(matmul(s[0], weights) + s[1]);
       return {y, y * y};
     };
-    const Scanned found = scan(step, in.subspan(1), in.subspan(0, 1));
+    const ScanResult found = scan(step, in.subspan(1), in.subspan(0, 1));
     const Tensor y = sum(found.carried[0]) + sum(found.stacked[0]);
     const Tensors gradients = tape.gradients(y, {weights, in[0]});
     return {y, gradients[0], gradients[1]};

@@ -165,7 +165,7 @@ public final class Control {
    * @param carried the final carried values
    * @param stacked the other outputs of the body, stacked along a new first axis
    */
-  public record Scanned(List<Tensor> carried, List<Tensor> stacked) {}
+  public record ScanResult(List<Tensor> carried, List<Tensor> stacked) {}
 
   /**
    * Runs a block for each element of tensors along their first axis, from the first to the last.
@@ -176,7 +176,7 @@ public final class Control {
    * @param xs tensors of one length
    * @return the final carried values and the stacked outputs
    */
-  public static Scanned scan(Block body, List<Tensor> initial, List<Tensor> xs) {
+  public static ScanResult scan(Block body, List<Tensor> initial, List<Tensor> xs) {
     return scan(LoopPolicy.STACK, false, body, initial, xs);
   }
 
@@ -191,7 +191,7 @@ public final class Control {
    * @param xs tensors of one length
    * @return the final carried values and the stacked outputs
    */
-  public static Scanned scan(
+  public static ScanResult scan(
       LoopPolicy policy, boolean reverse, Block body, List<Tensor> initial, List<Tensor> xs) {
     Local local = Local.get();
     long scope = local.scope();
@@ -212,7 +212,7 @@ public final class Control {
           C.tenon_scan(
               scope, runs, first, initial.size(), elements, xs.size(), options, carried, stacked,
               MOST_OUTPUTS, count));
-      return new Scanned(
+      return new ScanResult(
           Arrays.asList(local.adoptAll(carried, initial.size())),
           Arrays.asList(local.adoptAll(stacked, (int) Memory.getLong(count))));
     } finally {
