@@ -14,7 +14,7 @@ bool is_expanded(const OpDef& op) {
 }
 
 // Replaces a tensor's memory: holds the tensor's row in the record.
-struct RecordedStorage final : OtherStorage<RecordedStorage> {
+struct RecordedStorage final : NonMemoryStorage<RecordedStorage> {
   explicit RecordedStorage(size_t recorded_row) : row(recorded_row) { traced = true; }
 
   size_t row;

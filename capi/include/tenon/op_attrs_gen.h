@@ -1720,8 +1720,8 @@ typedef struct tenon_resize_linear_attrs {
   /* Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
    * false. */
   bool antialias;
-  /* Whether places outside x count nothing; otherwise the element at the edge stands for
-   * them. Default: false. */
+  /* Whether places outside x count nothing; otherwise the element at the edge stands for them.
+   * Default: false. */
   bool exclude_outside;
 } tenon_resize_linear_attrs;
 #define TENON_RESIZE_LINEAR_ATTRS_DEFAULT \
@@ -1751,8 +1751,8 @@ typedef struct tenon_resize_cubic_attrs {
   /* Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
    * false. */
   bool antialias;
-  /* Whether places outside x count nothing; otherwise the element at the edge stands for
-   * them. Default: false. */
+  /* Whether places outside x count nothing; otherwise the element at the edge stands for them.
+   * Default: false. */
   bool exclude_outside;
   /* The a of the curve, its slope at a distance of 1. Default: -0.75. */
   double cubic_coeff_a;

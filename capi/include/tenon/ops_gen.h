@@ -17,7 +17,7 @@
  *     ask for what only a newer version knows.
  *   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may, or if an
  *     output's size depends on data and the device cannot be waited for.
- *   - TENON_OUT_OF_MEMORY if the device's memory, its limit or the host's memory is used up.
+ *   - TENON_OUT_OF_MEMORY if the device's memory, its limit or the host's memory is exhausted.
  *   - TENON_CANCELLED if somebody cancels the scope or its context meanwhile.
  *   - TENON_FAILED_PRECONDITION if the scope is in use on another thread.
  *   - TENON_DEVICE_LOST if the device is lost, until another context opens it.

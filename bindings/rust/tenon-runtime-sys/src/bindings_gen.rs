@@ -9,11 +9,11 @@ pub const TENON_CODE_BFLOAT: i32 = 4;
 pub const TENON_CODE_BOOL: i32 = 6;
 pub const TENON_OK: i32 = 0;
 /// ```text
-/// The call is wrong: a type, a shape, an attribute, a handle.
+/// An invalid type, shape, attribute or handle.
 /// ```
 pub const TENON_INVALID_ARGUMENT: i32 = 1;
 /// ```text
-/// A value is: an index outside its axis.
+/// An invalid value: an index outside its axis.
 /// ```
 pub const TENON_OUT_OF_RANGE: i32 = 2;
 /// ```text
@@ -21,31 +21,31 @@ pub const TENON_OUT_OF_RANGE: i32 = 2;
 /// ```
 pub const TENON_NOT_FOUND: i32 = 3;
 /// ```text
-/// Valid, and not offered by this op, dtype or device.
+/// Valid, but not supported for this op, dtype or device.
 /// ```
 pub const TENON_UNIMPLEMENTED: i32 = 4;
 /// ```text
-/// Not on this machine, or not now.
+/// Not available on this machine, or not now.
 /// ```
 pub const TENON_UNAVAILABLE: i32 = 5;
 /// ```text
-/// The device's memory or its limit is used up.
+/// The device's memory or the memory limit is exhausted.
 /// ```
 pub const TENON_OUT_OF_MEMORY: i32 = 6;
 /// ```text
-/// Somebody cancelled the context or the scope.
+/// The context or the scope was cancelled.
 /// ```
 pub const TENON_CANCELLED: i32 = 7;
 /// ```text
-/// The object is in a state that forbids this: a used-up tape.
+/// The object's state does not allow the call: a consumed tape.
 /// ```
 pub const TENON_FAILED_PRECONDITION: i32 = 8;
 /// ```text
-/// A file is truncated or lies about itself.
+/// A file is truncated or inconsistent.
 /// ```
 pub const TENON_DATA_LOSS: i32 = 9;
 /// ```text
-/// The device is gone until it is opened anew.
+/// The device is lost until it is opened again.
 /// ```
 pub const TENON_DEVICE_LOST: i32 = 10;
 /// ```text
@@ -365,27 +365,27 @@ pub const TENON_LOG_INFO: i32 = 1;
 pub const TENON_LOG_WARNING: i32 = 2;
 pub const TENON_LOG_ERROR: i32 = 3;
 /// ```text
-/// The bits depend on values, shapes, dtypes and attributes only.
+/// Results are bitwise determined by values, shapes, dtypes and attributes.
 /// ```
 pub const TENON_NUMERIC_STRICT: i32 = 0;
 /// ```text
-/// A device may use what is faster.
+/// A device may trade bitwise equality for speed.
 /// ```
 pub const TENON_NUMERIC_FAST: i32 = 1;
 /// ```text
-/// What a device cannot run, the CPU does; said once for each op.
+/// Ops that a device cannot run fall back to the CPU, with one warning for each op.
 /// ```
 pub const TENON_FALLBACK_WARN: i32 = 0;
 /// ```text
-/// It is an error.
+/// An op that the device cannot run is an error.
 /// ```
 pub const TENON_FALLBACK_STRICT: i32 = 1;
 /// ```text
-/// The CPU does, silently.
+/// Falls back to the CPU silently.
 /// ```
 pub const TENON_FALLBACK_AUTO: i32 = 2;
 /// ```text
-/// Nobody asked for a device of its name.
+/// Not loaded yet: no device of its name was requested.
 /// ```
 pub const TENON_PLUGIN_NOT_TRIED: i32 = 0;
 pub const TENON_PLUGIN_LOADED: i32 = 1;
@@ -394,24 +394,24 @@ pub const TENON_PLUGIN_LOADED: i32 = 1;
 /// ```
 pub const TENON_PLUGIN_REFUSED: i32 = 2;
 /// ```text
-/// Each trip leaves it.
+/// Each iteration saves its residuals.
 /// ```
 pub const TENON_LOOP_STACK: i32 = 0;
 /// ```text
-/// Each trip leaves what it began with, and the way back runs it once more: less memory where a
-/// body makes much of little, for about half as much time again.
+/// Each iteration saves only its inputs, and the backward pass recomputes it. Saves memory if the
+/// body's intermediate values are much larger than its inputs, for about 50 % more time.
 /// ```
 pub const TENON_LOOP_RECOMPUTE: i32 = 1;
 /// ```text
-/// As STACK, in memory for all trips that is there from the start.
+/// As STACK, in memory that is preallocated for all iterations.
 /// ```
 pub const TENON_LOOP_BOUNDED: i32 = 2;
 /// ```text
-/// A source that the targets do not reach gets zeros.
+/// The gradient is zeros if no target depends on the source.
 /// ```
 pub const TENON_UNREACHED_ZEROS: i32 = 0;
 /// ```text
-/// It gets NULL.
+/// The gradient is NULL in that case.
 /// ```
 pub const TENON_UNREACHED_NULL: i32 = 1;
 pub const TENON_DLPACK_CPU: i32 = 1;
@@ -425,7 +425,7 @@ pub const TENON_STATIC_BOOL: i32 = 1;
 /// ```
 pub const TENON_STATIC_INT: i32 = 2;
 /// ```text
-/// float_value; by its bits.
+/// float_value; compared bitwise.
 /// ```
 pub const TENON_STATIC_FLOAT: i32 = 3;
 /// ```text
@@ -433,19 +433,19 @@ pub const TENON_STATIC_FLOAT: i32 = 3;
 /// ```
 pub const TENON_STATIC_STRING: i32 = 4;
 /// ```text
-/// int_value, of the enumeration that string_value names.
+/// int_value, in the enumeration that string_value names.
 /// ```
 pub const TENON_STATIC_ENUM: i32 = 5;
 /// ```text
-/// A tensor, variable, generator or function: that object.
+/// A tensor, variable, generator or function, compared by identity.
 /// ```
 pub const TENON_STATIC_HANDLE: i32 = 6;
 /// ```text
-/// n_items values, in their order.
+/// n_items values; their order matters.
 /// ```
 pub const TENON_STATIC_LIST: i32 = 7;
 /// ```text
-/// n_items values by their names, whose order does not matter.
+/// n_items named values; their order does not matter.
 /// ```
 pub const TENON_STATIC_MAP: i32 = 8;
 /// ```text
@@ -453,81 +453,82 @@ pub const TENON_STATIC_MAP: i32 = 8;
 /// ```
 pub const TENON_STRIDES_DENSE: i32 = 0;
 /// ```text
-/// One element stands for all: strides are zero, or it is by value.
+/// One broadcast element: strides are zero, or it is by value.
 /// ```
 pub const TENON_STRIDES_UNIFORM: i32 = 1;
 /// ```text
-/// Any strides, zero and negative ones too.
+/// Any strides, including zero and negative ones.
 /// ```
 pub const TENON_STRIDES_STRIDED: i32 = 2;
 /// ```text
-/// An optional operand that was not given.
+/// An optional operand that is absent.
 /// ```
 pub const TENON_STRIDES_ABSENT: i32 = 3;
 /// ```text
-/// The bits depend on values, shapes, dtypes, attributes only.
+/// Results are bitwise determined by values, shapes, dtypes and attributes.
 /// ```
 pub const TENON_REQUEST_STRICT: i32 = 1;
 /// ```text
-/// Two runs give the same bits. STRICT implies it.
+/// Two runs give bitwise equal results. STRICT implies it.
 /// ```
 pub const TENON_REQUEST_DETERMINISTIC: i32 = 2;
 /// ```text
-/// Inputs may be STRIDED. Without it the host hands over DENSE and UNIFORM ones only.
+/// Inputs may be STRIDED. Without this flag the host passes only DENSE and UNIFORM inputs.
 /// ```
 pub const TENON_KERNEL_STRIDED_INPUTS: i32 = 1;
 /// ```text
-/// Each output may lie on an input of the same type and strides that nobody else uses.
+/// Each output may alias an input of the same type and strides that has no other user.
 /// ```
 pub const TENON_KERNEL_MAY_ALIAS: i32 = 2;
 /// ```text
-/// Each output may lie on an input of the same type and strides that nobody else uses.
+/// Each output may alias an input of the same type and strides that has no other user.
 /// ```
 pub const TENON_KERNEL_DETERMINISTIC: i32 = 4;
 /// ```text
-/// The host asks `workspace` before each launch. Without it there is none.
+/// The host calls `workspace` before each launch. Without this flag launches have no workspace.
 /// ```
 pub const TENON_KERNEL_WORKSPACE: i32 = 8;
 /// ```text
-/// Output 0 may lie on such an input; the others may not.
+/// As MAY_ALIAS, but only for output 0.
 /// ```
 pub const TENON_KERNEL_FIRST_MAY_ALIAS: i32 = 16;
 /// ```text
-/// Its value is per row. An elementwise one reads values per row, and inputs that are UNIFORM; any
-/// other instruction may read values per row, too: each of the row's elements sees the same.
+/// Its value is per row. If the instruction is elementwise, it reads only per-row values and
+/// UNIFORM inputs. Other instructions may also read per-row values, which are broadcast to the
+/// row's elements.
 /// ```
 pub const TENON_LOOP_PER_ROW: i32 = 1;
 /// ```text
-/// A reduction: of a value per element it makes one per row (PER_ROW is set as well). Its
-/// attributes say the row's axes, counted from the front, and `keepdims`.
+/// A reduction of a per-element value to a per-row value (PER_ROW is set as well). Its attributes
+/// hold the row's axes, counted from the front, and `keepdims`.
 /// ```
 pub const TENON_LOOP_REDUCES: i32 = 2;
 /// ```text
-/// As its view says, in every replay: memory that stays, or absent.
+/// As in its view, in every replay: fixed memory, or absent.
 /// ```
 pub const TENON_OPERAND_FIXED: i32 = 0;
 /// ```text
-/// `offset` bytes behind the beginning of slot `number`.
+/// `offset` bytes after the start of slot `number`.
 /// ```
 pub const TENON_OPERAND_IN_SLOT: i32 = 1;
 /// ```text
-/// The value `number` of the replay.
+/// Value `number` of the replay.
 /// ```
 pub const TENON_OPERAND_BY_VALUE: i32 = 2;
 /// ```text
-/// An op that was called, or that a function launched.
+/// An op, called eagerly or launched by a function.
 /// ```
 pub const TENON_SPAN_OP: i32 = 0;
 /// ```text
-/// Ops that a function launched as one: "fused(mul, add)".
+/// Ops that a function launched as one kernel: "fused(mul, add)".
 /// ```
 pub const TENON_SPAN_FUSED: i32 = 1;
 /// ```text
-/// A call of a function, with all that runs inside it.
+/// A call of a function, including everything inside it.
 /// ```
 pub const TENON_SPAN_FUNCTION: i32 = 2;
 /// ```text
-/// Writing a function down.
+/// Tracing a function.
 /// ```
 pub const TENON_SPAN_TRACING: i32 = 3;
 /// ```text
@@ -535,7 +536,7 @@ pub const TENON_SPAN_TRACING: i32 = 3;
 /// ```
 pub const TENON_SPAN_COPY: i32 = 4;
 /// ```text
-/// There are none: nothing was launched.
+/// No device times: nothing was launched.
 /// ```
 pub const TENON_DEVICE_CLOCK_NONE: i32 = 0;
 /// ```text
@@ -543,11 +544,11 @@ pub const TENON_DEVICE_CLOCK_NONE: i32 = 0;
 /// ```
 pub const TENON_DEVICE_CLOCK_LAUNCH: i32 = 1;
 /// ```text
-/// Until the host was told that a launch had finished.
+/// Until the host was notified that a launch had finished.
 /// ```
 pub const TENON_DEVICE_CLOCK_COMPLETION: i32 = 2;
 /// ```text
-/// By the device's own clock, around each launch.
+/// The device's own clock, around each launch.
 /// ```
 pub const TENON_DEVICE_CLOCK_DEVICE: i32 = 3;
 /// ```text
@@ -555,23 +556,23 @@ pub const TENON_DEVICE_CLOCK_DEVICE: i32 = 3;
 /// ```
 pub type tenon_dtype = u32;
 /// ```text
-/// A code that this header does not know is to be read as TENON_INTERNAL.
+/// Unknown codes must be treated as TENON_INTERNAL.
 /// ```
 pub type tenon_code = i32;
 /// ```text
-/// A set of bits. A plugin says what it provides and what it needs of the host, the host likewise; a
-/// bit that one side needs and the other does not know of refuses the plugin, with the bit in the
-/// message.
+/// A bit set. Plugin and host each declare the features that they provide and those that they
+/// require of the other side. A plugin is refused if a required bit is not provided; the message
+/// names the bit.
 /// ```
 pub type tenon_features = u64;
 /// ```text
-/// How an operand's elements lie.
+/// The memory layout of an operand, as far as kernels distinguish it.
 /// ```
 pub type tenon_stride_class = u16;
 /// ```text
-/// The type of the one function that a plugin exports. It answers UNAVAILABLE, with a reason, where
-/// the plugin does not fit this machine, and runs only baseline instructions before that check. It
-/// may be called more than once and from any thread.
+/// Type of the one function that a plugin exports. It returns TENON_UNAVAILABLE, with a reason, if
+/// the plugin does not support this machine, and executes only baseline instructions before that
+/// check. It may be called several times and from any thread.
 /// ```
 pub type tenon_plugin_query = Option<unsafe extern "C" fn(host: *const tenon_host, out_plugin: *mut *const tenon_plugin) -> *mut tenon_error>;
 /// An object behind a handle of the C ABI.
@@ -707,8 +708,8 @@ pub struct tenon_program {
     marker: crate::Opaque,
 }
 /// ```text
-/// UTF-8 text that someone else keeps alive. What Tenon returns has a zero byte behind its end, so
-/// that `data` also prints as a C string; what is passed in needs none.
+/// UTF-8 text that is owned elsewhere. Strings that Tenon returns have a zero byte after their end,
+/// so that `data` is also a C string. Strings passed to Tenon need none.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -717,7 +718,7 @@ pub struct tenon_string {
     pub size: usize,
 }
 /// ```text
-/// Runs when something has finished; `error` is NULL on success and is borrowed.
+/// Runs when an operation has finished; `error` is NULL on success and is borrowed.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -727,13 +728,13 @@ pub struct tenon_done_callback {
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// Frees memory that was lent.
+/// Frees imported memory.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_deleter {
     /// ```text
-    /// NULL: nothing to do.
+    /// NULL: does nothing.
     /// ```
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void)>,
     pub payload: *mut c_void,
@@ -2694,8 +2695,8 @@ pub struct tenon_resize_linear_attrs {
     /// ```
     pub antialias: bool,
     /// ```text
-    /// Whether places outside x count nothing; otherwise the element at the edge stands for
-    /// them. Default: false.
+    /// Whether places outside x count nothing; otherwise the element at the edge stands for them.
+    /// Default: false.
     /// ```
     pub exclude_outside: bool,
 }
@@ -2739,8 +2740,8 @@ pub struct tenon_resize_cubic_attrs {
     /// ```
     pub antialias: bool,
     /// ```text
-    /// Whether places outside x count nothing; otherwise the element at the edge stands for
-    /// them. Default: false.
+    /// Whether places outside x count nothing; otherwise the element at the edge stands for them.
+    /// Default: false.
     /// ```
     pub exclude_outside: bool,
     /// ```text
@@ -3595,7 +3596,7 @@ pub struct tenon_size_argument {
     pub sizes: *mut tenon_tensor,
 }
 /// ```text
-/// Receives lines of the log, from any thread and several at a time.
+/// Receives log lines. May be called from any thread, also concurrently.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3608,7 +3609,7 @@ pub struct tenon_log_callback {
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// One option for one plugin, as its documents name it. Frozen.
+/// One option for one plugin; the plugin's documentation lists the keys. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3618,14 +3619,14 @@ pub struct tenon_plugin_option {
     pub value: tenon_string,
 }
 /// ```text
-/// How a context is made. Start from TENON_CONTEXT_OPTIONS_DEFAULT.
+/// Options of a context. Start from TENON_CONTEXT_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_context_options {
     pub struct_size: u32,
     /// ```text
-    /// The least TENON_LOG_* that is passed on.
+    /// Minimum TENON_LOG_* level that is logged.
     /// ```
     pub log_level: i32,
     /// ```text
@@ -3633,18 +3634,18 @@ pub struct tenon_context_options {
     /// ```
     pub log: tenon_log_callback,
     /// ```text
-    /// Plugin files, or folders of files libtenon_<name>.so, that go before all others.
+    /// Plugin files, or folders of files libtenon_<name>.so, that are searched before all others.
     /// ```
     pub plugin_paths: *const tenon_string,
     pub n_plugin_paths: usize,
     pub plugin_options: *const tenon_plugin_option,
     pub n_plugin_options: usize,
     /// ```text
-    /// For each device; 0 for none.
+    /// For each device; 0 for no limit.
     /// ```
     pub memory_limit_bytes: u64,
     /// ```text
-    /// Of each device that computes on the host; 0 for all cores.
+    /// For each device that computes on the host; 0 for one thread per core.
     /// ```
     pub threads: u32,
     /// ```text
@@ -3656,12 +3657,13 @@ pub struct tenon_context_options {
     /// ```
     pub fallback_policy: i32,
     /// ```text
-    /// Two runs give the same bits, also where the policy is FAST.
+    /// Two runs give bitwise equal results even with FAST.
     /// ```
     pub deterministic: bool,
 }
 /// ```text
-/// A plugin that was found. The caller sets struct_size; texts live as long as the context.
+/// A plugin that was found. The caller sets struct_size. Strings stay valid as long as the
+/// context.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3672,7 +3674,7 @@ pub struct tenon_plugin_candidate {
     /// ```
     pub state: i32,
     /// ```text
-    /// Of the refusal; TENON_OK otherwise.
+    /// The error code of the refusal; TENON_OK otherwise.
     /// ```
     pub code: tenon_code,
     /// ```text
@@ -3680,11 +3682,11 @@ pub struct tenon_plugin_candidate {
     /// ```
     pub reserved: u32,
     /// ```text
-    /// Its file; empty if it is linked in.
+    /// Its file; empty if it is statically linked.
     /// ```
     pub path: tenon_string,
     /// ```text
-    /// What its devices are called.
+    /// The name of its devices.
     /// ```
     pub name: tenon_string,
     /// ```text
@@ -3697,21 +3699,21 @@ pub struct tenon_plugin_candidate {
     pub reason: tenon_string,
 }
 /// ```text
-/// The code of a branch or of a loop. Runs on the calling thread while the call lasts, in the scope
-/// that it receives. It fills the first of `out_outputs`, which are NULL before, with tensors that
-/// the caller then owns, as many as it gives; or returns an error.
+/// The body of a branch or of a loop. Runs on the calling thread during the call, in the scope that
+/// it receives. It stores its outputs in the first entries of `out_outputs`, which are initially
+/// NULL, and the caller owns them; or it returns an error.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_block {
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void, scope: *mut tenon_scope, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, max_outputs: usize) -> *mut tenon_error>,
     /// ```text
-    /// Lives longer than the call.
+    /// Must outlive the call.
     /// ```
     pub payload: *mut c_void,
 }
 /// ```text
-/// How a while loop goes. Start from TENON_WHILE_OPTIONS_DEFAULT.
+/// Options of a while loop. Start from TENON_WHILE_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3722,44 +3724,46 @@ pub struct tenon_while_options {
     /// ```
     pub policy: i32,
     /// ```text
-    /// More are an error; 0: as many as there are. BOUNDED must say.
+    /// Exceeding it is an error; 0: no limit. Required for BOUNDED.
     /// ```
     pub max_trips: i64,
 }
 /// ```text
-/// How a scan goes. Start from TENON_SCAN_OPTIONS_DEFAULT.
+/// Options of a scan. Start from TENON_SCAN_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_scan_options {
     pub struct_size: u32,
     /// ```text
-    /// From the last element to the first.
+    /// Iterates from the last element to the first.
     /// ```
     pub reverse: bool,
     /// ```text
-    /// TENON_LOOP_*. BOUNDED: by the length; what is stacked lies there, too.
+    /// TENON_LOOP_*. BOUNDED: bounded by the length; stacked outputs use that memory
+    ///                      too.
     /// ```
     pub policy: i32,
 }
 /// ```text
-/// How a tape is made. Start from TENON_TAPE_OPTIONS_DEFAULT.
+/// Options of a tape. Start from TENON_TAPE_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_tape_options {
     pub struct_size: u32,
     /// ```text
-    /// It may give gradients more than once; else the first uses it up.
+    /// Whether gradients can be computed more than once; otherwise the first
+    ///                            computation consumes the tape.
     /// ```
     pub persistent: bool,
     /// ```text
-    /// It watches trainable variables when they are read.
+    /// Whether it watches trainable variables when they are read.
     /// ```
     pub watch_trainable: bool,
 }
 /// ```text
-/// What gradients are like. Start from TENON_GRADIENT_OPTIONS_DEFAULT.
+/// Options of gradients. Start from TENON_GRADIENT_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3771,9 +3775,8 @@ pub struct tenon_gradient_options {
     pub unreached: i32,
 }
 /// ```text
-/// A function of tensors, written in the user's language. Runs on the thread that made the call. It
-/// fills `out_outputs`, which are NULL before, with tensors that the caller then owns, or returns an
-/// error.
+/// A user callback on tensors. Runs on the thread that made the call. It fills `out_outputs`, which
+/// are initially NULL, with tensors that the caller owns, or returns an error.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3783,7 +3786,7 @@ pub struct tenon_tensor_function {
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// What a derivative may use; valid during the callback.
+/// Arguments of a derivative; valid during the callback.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3791,24 +3794,24 @@ pub struct tenon_backward_args {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// Those of the forward call; an optional one may be NULL.
+    /// The inputs of the forward call; an optional input may be NULL.
     /// ```
     pub inputs: *const *mut tenon_tensor,
     pub n_inputs: usize,
     /// ```text
-    /// Those of the forward call.
+    /// The outputs of the forward call.
     /// ```
     pub outputs: *const *mut tenon_tensor,
     /// ```text
-    /// One for each output; zeros where nothing reached it.
+    /// One for each output; zeros if no gradient reached it.
     /// ```
     pub cotangents: *const *mut tenon_tensor,
     pub n_outputs: usize,
 }
 /// ```text
-/// A derivative: given the cotangents of the outputs, those of the inputs. It fills `out_grads` with
-/// tensors of the inputs' types that the caller then owns; NULL where there is no gradient. Written
-/// with ops, it can be differentiated again.
+/// A derivative (VJP): computes the cotangents of the inputs from those of the outputs. It fills
+/// `out_grads` with tensors of the inputs' types, which the caller owns, or with NULL if an input
+/// has no gradient. If it is written with ops, it can be differentiated again.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3860,37 +3863,39 @@ pub struct tenon_custom_op {
     /// ```
     pub n_outputs: u32,
     /// ```text
-    /// The bytes of the op's attributes, a plain struct that begins with uint32_t struct_size and
-    /// holds no pointers; 0 for none. What a caller leaves out is zero.
+    /// The size in bytes of the op's attributes, a plain struct that begins with uint32_t struct_size
+    /// and holds no pointers; 0 for none. Fields that a caller's struct_size leaves out are zero.
     /// ```
     pub attrs_size: u32,
     /// ```text
-    /// [a-z][a-z0-9_.]*, no op's of this context. Copied.
+    /// [a-z][a-z0-9_.]*, unique among the ops of this context. Copied.
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// Gives the types of the outputs, or says what is wrong with the inputs.
+    /// Infers the types of the outputs, or returns an error that describes what is wrong with the
+    /// inputs.
     /// ```
     pub infer: Option<unsafe extern "C" fn(payload: *mut c_void, attrs: *const c_void, inputs: *const tenon_type, n_inputs: usize, out_types: *mut tenon_type, n_outputs: usize) -> *mut tenon_error>,
     /// ```text
-    /// Computes the outputs in host memory, on every device; NULL if there is `decompose`. It writes
-    /// to the memory that `outputs` describe.
+    /// Computes the outputs in host memory, for every device; NULL if `decompose` is set. It writes to
+    /// the memory that `outputs` describe.
     /// ```
     pub compute: Option<unsafe extern "C" fn(payload: *mut c_void, attrs: *const c_void, inputs: *const tenon_host_array, n_inputs: usize, outputs: *const tenon_host_array, n_outputs: usize) -> *mut tenon_error>,
     /// ```text
-    /// Computes the outputs by calling ops, of the types that `infer` gives; NULL if there is
-    /// `compute`.
+    /// Computes the outputs by calling ops; their types must be those of `infer`. NULL if `compute` is
+    /// set.
     /// ```
     pub decompose: Option<unsafe extern "C" fn(payload: *mut c_void, scope: *mut tenon_scope, attrs: *const c_void, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error>,
     /// ```text
-    /// The derivative, as in tenon_backward_function; NULL for that of the decomposition, or none.
+    /// The derivative, as in tenon_backward_function; NULL to differentiate the decomposition, if
+    /// any.
     /// ```
     pub backward: Option<unsafe extern "C" fn(payload: *mut c_void, scope: *mut tenon_scope, attrs: *const c_void, args: *const tenon_backward_args, out_grads: *mut *mut tenon_tensor, n_grads: usize) -> *mut tenon_error>,
     pub payload: *mut c_void,
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// What a device is. The caller sets struct_size; texts live as long as the device.
+/// Properties of a device. The caller sets struct_size. Strings stay valid as long as the device.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3905,7 +3910,7 @@ pub struct tenon_device_info {
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// What a person calls it: the processor's or board's name.
+    /// Human-readable: the name of the processor or board.
     /// ```
     pub description: tenon_string,
     /// ```text
@@ -3946,7 +3951,7 @@ pub struct tenon_device_info {
     pub uuid: [u8; 16],
 }
 /// ```text
-/// What a device's memory holds for this context. The caller sets struct_size.
+/// Memory statistics of a device for this context. The caller sets struct_size.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -3958,23 +3963,23 @@ pub struct tenon_memory_info {
     /// ```
     pub live_bytes: u64,
     /// ```text
-    /// The most that live_bytes ever was.
+    /// Maximum of live_bytes so far.
     /// ```
     pub peak_bytes: u64,
     /// ```text
-    /// Taken from the device: live, or kept for the next tensor.
+    /// Allocated from the device: live, or cached for later tensors.
     /// ```
     pub held_bytes: u64,
     /// ```text
-    /// How many the live bytes are.
+    /// Number of buffers that hold the live bytes.
     /// ```
     pub live_buffers: u64,
     /// ```text
-    /// How often the device itself was asked for memory.
+    /// Number of allocations from the device itself.
     /// ```
     pub allocations: u64,
     /// ```text
-    /// What the context allows; 0: no limit.
+    /// The context's memory limit; 0: no limit.
     /// ```
     pub limit_bytes: u64,
 }
@@ -4019,61 +4024,61 @@ pub struct tenon_dlpack_version {
 pub struct tenon_dlpack {
     pub version: tenon_dlpack_version,
     /// ```text
-    /// The producer's.
+    /// Private data of the producer.
     /// ```
     pub manager: *mut c_void,
     /// ```text
-    /// Ends the loan.
+    /// Releases the exported memory.
     /// ```
     pub deleter: Option<unsafe extern "C" fn(self_: *mut tenon_dlpack)>,
     pub flags: u64,
     pub tensor: tenon_dlpack_tensor,
 }
 /// ```text
-/// How a tensor is printed. Start from TENON_FORMAT_OPTIONS_DEFAULT.
+/// Options for printing a tensor. Start from TENON_FORMAT_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_format_options {
     pub struct_size: u32,
     /// ```text
-    /// The most digits behind a floating point.
+    /// Maximum number of digits after the decimal point.
     /// ```
     pub precision: i32,
     /// ```text
-    /// More elements than this are summarised.
+    /// Tensors with more elements are summarised.
     /// ```
     pub threshold: i64,
     /// ```text
-    /// How many a summary shows at each end of an axis.
+    /// Number of elements that a summary shows at each end of an axis.
     /// ```
     pub edge_items: i32,
     /// ```text
-    /// Where lines are broken.
+    /// Maximum number of columns in a line.
     /// ```
     pub line_width: i32,
     /// ```text
-    /// Adds dtype, shape and device: "... : f32[2,3] on cpu:0".
+    /// Appends dtype, shape and device: "... : f32[2,3] on cpu:0".
     /// ```
     pub long_form: bool,
 }
 /// ```text
-/// Receives what programs print, from any thread and several at a time: whole lines, each with its
-/// end.
+/// Receives printed text as complete lines, each with its line end. May be called from any thread,
+/// also concurrently.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_print_callback {
     /// ```text
-    /// NULL: to stdout.
+    /// NULL: prints to stdout.
     /// ```
     pub function: Option<unsafe extern "C" fn(payload: *mut c_void, text: tenon_string)>,
     pub payload: *mut c_void,
     pub destroy: Option<unsafe extern "C" fn(payload: *mut c_void)>,
 }
 /// ```text
-/// A value that is no tensor. Two are the same if their types and values are: 1, 1.0 and true are
-/// three. Frozen.
+/// A static argument: a value that is not a tensor. Two are equal if their types and values are
+/// equal: 1, 1.0 and true all differ. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4084,7 +4089,7 @@ pub struct tenon_static {
     pub kind: i32,
     pub n_items: u32,
     /// ```text
-    /// Of an argument, and of an item of a map; empty for none.
+    /// The name of an argument or of a map item; empty for none.
     /// ```
     pub name: tenon_string,
     pub int_value: i64,
@@ -4094,9 +4099,9 @@ pub struct tenon_static {
     pub items: *const tenon_static,
 }
 /// ```text
-/// The code of a function. Runs on the thread that calls or traces the function, in the scope that
-/// it receives. It fills the first of `out_outputs`, which are NULL before, with tensors that the
-/// caller then owns, as many as it gives; or returns an error.
+/// The body of a function. Runs on the thread that calls or traces the function, in the scope that
+/// it receives. It stores its outputs in the first entries of `out_outputs`, which are initially
+/// NULL, and the caller owns them; or it returns an error.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4112,69 +4117,69 @@ pub struct tenon_function_body {
 #[derive(Clone, Copy)]
 pub struct tenon_input_spec {
     /// ```text
-    /// For messages and files; empty: x0, x1 and so on.
+    /// Used in messages and files; if empty, x0, x1 and so on.
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// Of an inline scalar TENON_FLOAT32, TENON_INT64 or TENON_BOOL.
+    /// For an inline scalar: TENON_FLOAT32, TENON_INT64 or TENON_BOOL.
     /// ```
     pub dtype: tenon_dtype,
     pub rank: u32,
     /// ```text
-    /// Or TENON_SIZE_UNKNOWN.
+    /// Sizes, or TENON_SIZE_UNKNOWN.
     /// ```
     pub shape: *const i64,
     /// ```text
-    /// A name for each unknown size, empty for none; NULL if none has one. Sizes with one name are
-    /// equal.
+    /// A name for each unknown size, empty for none; NULL if no size has a name. Sizes with the same
+    /// name are equal.
     /// ```
     pub size_names: *const tenon_string,
     /// ```text
-    /// An inline scalar.
+    /// Whether the input is an inline scalar.
     /// ```
     pub is_scalar: bool,
 }
 /// ```text
-/// How a function is traced. Start from TENON_FUNCTION_OPTIONS_DEFAULT.
+/// Options for tracing a function. Start from TENON_FUNCTION_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_function_options {
     pub struct_size: u32,
     /// ```text
-    /// The most outputs that the callback gives.
+    /// Maximum number of outputs of the callback.
     /// ```
     pub max_outputs: u32,
     /// ```text
-    /// What calls may give; NULL: any inputs, for which traces are made as they come.
+    /// The inputs that calls may pass; NULL: any inputs, which are traced on demand.
     /// ```
     pub signature: *const tenon_input_spec,
     pub n_signature: usize,
     /// ```text
-    /// The static arguments of a call that leaves them out, by name.
+    /// Default values of static arguments, by name, for calls that omit them.
     /// ```
     pub defaults: *const tenon_static,
     pub n_defaults: usize,
     /// ```text
-    /// Beyond, the one that was not used for longest is forgotten.
+    /// Maximum number of traces kept; the least recently used is evicted.
     /// ```
     pub max_traces: u32,
     /// ```text
-    /// Whether a size that differs for the third time becomes unknown.
+    /// Whether a size becomes dynamic when it differs for the third time.
     /// ```
     pub relax: bool,
     /// ```text
-    /// The bytes that a call under a tape keeps at most for its way back, beside its inputs. What the
-    /// way back needs beyond that is computed again, once, just before it is needed; the gradients are
-    /// the same to the bit. 0: nothing is kept. Inside another function's callback, the call is a
-    /// part of that one's code which keeps so little, also for tapes in there; it cannot make
-    /// variables then.
+    /// Maximum number of bytes of residuals that a call under a tape saves for the backward pass,
+    /// besides its inputs. The backward pass rematerialises other residuals once, just before their
+    /// first use; gradients are bitwise the same. 0: nothing is saved. Inside another function's
+    /// callback, the budget applies to this call within the outer trace, also for tapes in that
+    /// callback. Such a call cannot create variables.
     /// ```
     pub memory_budget_bytes: u64,
 }
 /// ```text
-/// What a plugin may ask of the host, from any thread. A pointer beyond `struct_size` is absent; the
-/// accessors of plugins/sdk check that.
+/// Host functions that a plugin may call from any thread. A pointer beyond `struct_size` is absent;
+/// the accessors of plugins/sdk check that.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4184,27 +4189,27 @@ pub struct tenon_host {
     pub provides: tenon_features,
     pub requires_of_plugin: tenon_features,
     /// ```text
-    /// Makes an error that the plugin returns, or releases. Copies `message`.
+    /// Creates an error for the plugin to return or release. Copies `message`.
     /// ```
     pub make_error: Option<unsafe extern "C" fn(code: tenon_code, message: tenon_string) -> *mut tenon_error>,
     /// ```text
-    /// Frees an error that the plugin does not return.
+    /// Releases an error that the plugin does not return.
     /// ```
     pub release_error: Option<unsafe extern "C" fn(error: *mut tenon_error)>,
     /// ```text
-    /// What an error says; the text lives as long as the error.
+    /// The code and the message of an error; the message stays valid as long as the error.
     /// ```
     pub error_code: Option<unsafe extern "C" fn(error: *const tenon_error) -> tenon_code>,
     pub error_message: Option<unsafe extern "C" fn(error: *const tenon_error) -> tenon_string>,
     /// ```text
-    /// Writes to the log of the context that `log_context` stands for (see tenon_instance_options).
+    /// Writes to the log of the context identified by `log_context` (see tenon_instance_options).
     /// ```
     pub log: Option<unsafe extern "C" fn(log_context: *mut c_void, level: i32, message: tenon_string)>,
     /// ```text
-    /// Says that a launch which was enqueued has failed (an index out of range is no failure; see
-    /// tenon_error_record). Its outputs are then worthless, and whoever uses them gets `error`, which
-    /// the host takes over. Call it before any `notify` or `wait` answers for that launch. `work` and
-    /// `ticket` are the launch's.
+    /// Reports that an enqueued launch has failed. (An index out of range is not a failure; see
+    /// tenon_error_record.) The outputs of the launch become invalid, and calls that use them return
+    /// `error`, which the host takes ownership of. Must be called before any `notify` or `wait`
+    /// completes for that launch. `work` and `ticket` are those of the launch.
     /// ```
     pub launch_failed: Option<unsafe extern "C" fn(work: *mut c_void, ticket: u64, error: *mut tenon_error)>,
 }
@@ -4213,23 +4218,23 @@ pub struct tenon_host {
 pub struct tenon_instance_options {
     pub struct_size: u32,
     /// ```text
-    /// At most this many threads compute at once; 0 for one each core.
+    /// Maximum number of compute threads; 0 for one per core.
     /// ```
     pub threads: u32,
     /// ```text
-    /// The first argument of the host's `log`.
+    /// First argument of the host's `log`.
     /// ```
     pub log_context: *mut c_void,
     /// ```text
-    /// `n_options` pairs of text, as the program gave them to the context for this plugin. Refuse the
-    /// keys that you do not know.
+    /// `n_options` key-value pairs, as the program passed them to the context for this plugin. The
+    /// plugin must refuse unknown keys.
     /// ```
     pub option_keys: *const tenon_string,
     pub option_values: *const tenon_string,
     pub n_options: usize,
 }
 /// ```text
-/// The host sets struct_size and zeroes the rest. Strings live as long as the device.
+/// The host sets struct_size and zeroes the rest. Strings must stay valid as long as the device.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4237,7 +4242,7 @@ pub struct tenon_device_properties {
     pub struct_size: u32,
     pub kind: i32,
     /// ```text
-    /// What a person calls it: the processor's or board's name.
+    /// Human-readable: the name of the processor or board.
     /// ```
     pub description: tenon_string,
     pub vendor: tenon_string,
@@ -4246,7 +4251,7 @@ pub struct tenon_device_properties {
     /// ```
     pub driver: tenon_string,
     /// ```text
-    /// Those of the plugin that this device has.
+    /// The plugin's features that this device supports.
     /// ```
     pub features: tenon_features,
     /// ```text
@@ -4270,9 +4275,10 @@ pub struct tenon_device_properties {
     /// ```
     pub uuid: [u8; 16],
     /// ```text
-    /// What kernels see of an operand, from its first byte to its last; 0: all of it. The host asks
-    /// for loops over rows and behind heads only where no operand is larger. A loop over elements
-    /// alone may have larger ones, as its calls may.
+    /// Maximum span in bytes, from the first to the last byte of an operand, that a kernel can access;
+    /// 0: no limit. The host requests loops over rows and epilogues of anchors only if no operand
+    /// exceeds it. Operands of purely elementwise loops may exceed it, as operands of single launches
+    /// may.
     /// ```
     pub max_operand_bytes: u64,
 }
@@ -4282,20 +4288,20 @@ pub struct tenon_memory_statistics {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// Held by the host now.
+    /// Currently held by the host.
     /// ```
     pub allocated_bytes: u64,
     /// ```text
-    /// The most that it ever was.
+    /// Maximum of allocated_bytes so far.
     /// ```
     pub peak_bytes: u64,
     /// ```text
-    /// Calls of `allocate` that succeeded.
+    /// Number of successful calls of `allocate`.
     /// ```
     pub allocations: u64,
 }
 /// ```text
-/// A place to copy from or to: in a buffer, or, where `buffer` is NULL, at a host address. Frozen.
+/// Source or destination of a copy: in a buffer or, if `buffer` is NULL, at a host address. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4303,13 +4309,14 @@ pub struct tenon_place {
     pub buffer: *mut tenon_buffer_p,
     pub host: *mut c_void,
     /// ```text
-    /// Bytes, added to either.
+    /// Bytes, added to the start of the buffer or to `host`.
     /// ```
     pub offset: u64,
     pub reserved: u64,
 }
 /// ```text
-/// Copies `size` bytes; both places may be on the stream's device or the host. Frozen.
+/// A copy of `size` bytes. Source and destination may each be on the stream's device or the host.
+/// Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4320,7 +4327,8 @@ pub struct tenon_copy_region {
     pub reserved: u64,
 }
 /// ```text
-/// Fills `size` bytes with a pattern of 1, 2, 4 or 8 bytes that divides it. Frozen.
+/// A fill of `size` bytes with a pattern of 1, 2, 4 or 8 bytes; `pattern_size` divides `size`.
+/// Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4333,7 +4341,7 @@ pub struct tenon_fill_region {
     pub reserved: u32,
 }
 /// ```text
-/// What `prepare` knows of an operand. Frozen.
+/// Describes an operand in `prepare`. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4345,13 +4353,13 @@ pub struct tenon_operand {
     pub rank: u16,
     pub strides: tenon_stride_class,
     /// ```text
-    /// Only for a line that says SHAPED; else NULL.
+    /// Only if the kernel's signature says SHAPED; otherwise NULL.
     /// ```
     pub sizes: *const i64,
     pub reserved: u64,
 }
 /// ```text
-/// What `prepare` is asked for. Valid during the call.
+/// The request that `prepare` receives. Valid during the call.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4363,7 +4371,7 @@ pub struct tenon_kernel_request {
     /// ```
     pub line: *const tenon_kernel,
     /// ```text
-    /// `tenon_<op>_attrs`; a custom op's bytes.
+    /// `tenon_<op>_attrs`, or a custom op's attribute struct.
     /// ```
     pub attrs: *const c_void,
     pub n_inputs: usize,
@@ -4372,7 +4380,7 @@ pub struct tenon_kernel_request {
     pub outputs: *const tenon_operand,
 }
 /// ```text
-/// What a prepared kernel says of itself. The host sets struct_size and zeroes the rest.
+/// Properties of a prepared kernel. The host sets struct_size and zeroes the rest.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4381,8 +4389,9 @@ pub struct tenon_kernel_traits {
     pub flags: u32,
 }
 /// ```text
-/// One line of what a plugin offers: an op by id, or a custom op by id 0 and name. Lines of one op
-/// are asked from the top, and the first that does not refuse is taken. The signature's grammar:
+/// One entry ("line") of a plugin's kernel list: a kernel for an op by id, or for a custom op by id
+/// 0 and name. The host tries the lines of an op in order and takes the first that does not refuse.
+/// The grammar of signatures:
 ///
 ///   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" | " HEAD" ]
 ///   operands  = [ operand { "," operand } ]
@@ -4392,13 +4401,14 @@ pub struct tenon_kernel_traits {
 ///   dtype     = "bool" | "i8" .. "i64" | "u8" .. "u64" | "f16" | "bf16" | "f32" | "f64" | "f128"
 ///   letter    = "A" .. "Z"
 ///
-/// `float` is f16 bf16 f32 f64, `int` i8 to i64 and u8 to u64, `uint` u8 to u64, `any` every dtype
-/// but f128, which a line asks for by name. A letter stands for the same dtype wherever it occurs.
-/// More than one blank counts as one. LOOP: an op of one output, none of whose operands may be absent,
-/// that may be an instruction of a loop (tenon_loop_request): an elementwise one or a reduction.
-/// HEAD: an op of one output that a loop may go behind, such as a product of matrices.
+/// `float` is f16 bf16 f32 f64; `int` is i8 to i64 and u8 to u64; `uint` is u8 to u64. `any` is
+/// every dtype except f128, which a line must name explicitly. A letter stands for the same dtype
+/// wherever it occurs. Several blanks count as one. LOOP: an elementwise op or a reduction that may
+/// be an instruction of a loop (tenon_loop_request). It has one output and no optional operands.
+/// HEAD: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its
+/// epilogue.
 ///
-/// The host strides by the list's element_size, so the struct may grow.
+/// The host steps through the list by tenon_plugin.kernel_size, so the struct may grow.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4413,26 +4423,27 @@ pub struct tenon_kernel {
     pub attrs_size: u32,
     pub signature: tenon_string,
     /// ```text
-    /// Of a custom op; else empty.
+    /// The name of a custom op; otherwise empty.
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// Makes a kernel ready for these dtypes, ranks, stride classes and attributes, or refuses:
-    /// returns NULL with *out_kernel NULL and, if it likes, a reason in *out_reason: static text that
-    /// messages put behind the device's name, such as "has no room for such windows". The reason "out
-    /// of memory" is reported as that error, and later calls ask again. Sizes are unknown unless the
-    /// signature says SHAPED. The host keeps a kernel for many launches: slow work belongs here.
+    /// Prepares a kernel for these dtypes, ranks, stride classes and attributes, or refuses. To
+    /// refuse, it returns NULL with *out_kernel NULL and, optionally, a reason in *out_reason: static
+    /// text that messages append to the device's name, such as "supports strides, pads and window
+    /// extents of at most 2^28 only". The reason "out of memory" is reported as TENON_OUT_OF_MEMORY,
+    /// and later calls try again. Sizes are unknown unless the signature says SHAPED. The host caches
+    /// the kernel for many launches, so slow work belongs here.
     /// ```
     pub prepare: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_kernel_request, out_kernel: *mut *mut tenon_kernel_p, out_traits: *mut tenon_kernel_traits, out_reason: *mut tenon_string) -> *mut tenon_error>,
 }
 /// ```text
-/// One call. Valid while the request is. Frozen.
+/// One instruction of a loop. Valid as long as the request. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_loop_instruction {
     /// ```text
-    /// The plugin's own line, which says LOOP.
+    /// The plugin's own line, marked LOOP.
     /// ```
     pub line: *const tenon_kernel,
     /// ```text
@@ -4440,12 +4451,12 @@ pub struct tenon_loop_instruction {
     /// ```
     pub attrs: *const c_void,
     /// ```text
-    /// Values from before.
+    /// Numbers of earlier values.
     /// ```
     pub inputs: *const u32,
     pub n_inputs: u32,
     /// ```text
-    /// Of the value that it gives.
+    /// The dtype of its result.
     /// ```
     pub dtype: tenon_dtype,
     /// ```text
@@ -4455,8 +4466,8 @@ pub struct tenon_loop_instruction {
     pub reserved: u32,
 }
 /// ```text
-/// What `prepare_loop` is asked for. Valid during the call. A plugin may refuse what it likes: the
-/// calls are launched one by one then, or in smaller loops.
+/// The request that `prepare_loop` receives. Valid during the call. A plugin may refuse any request;
+/// the host then launches the calls one by one, or in smaller loops.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4470,34 +4481,36 @@ pub struct tenon_loop_request {
     pub n_instructions: usize,
     pub n_outputs: usize,
     /// ```text
-    /// All of the loop's rank; one of another shape comes already broadcast, with strides of 0.
+    /// All have the loop's rank. Inputs of other shapes are already broadcast, with strides of 0.
     /// ```
     pub inputs: *const tenon_operand,
     pub instructions: *const tenon_loop_instruction,
     /// ```text
-    /// Values that the head and instructions give, each once.
+    /// Numbers of the values to write: results of the anchor and of instructions, each at most
+    /// once.
     /// ```
     pub outputs: *const u32,
     /// ```text
-    /// Bit i: a row goes along axis i. 0: there are no rows.
+    /// Bit i: rows extend along axis i. 0: no rows.
     /// ```
     pub row_axes: u32,
     /// ```text
-    /// How many of the inputs, the last ones, are per row. At a launch these have size 1 along the
-    /// row's axes, and so have outputs per row; all others have the sizes of input 0, which is per
-    /// element if there are rows.
+    /// Number of per-row inputs, which come last. In a launch, per-row inputs and outputs have size 1
+    /// along the row's axes. All others have the sizes of input 0, which is per element if there are
+    /// rows.
     /// ```
     pub n_row_inputs: u32,
     /// ```text
-    /// NULL: none. Its line says HEAD, and its output has the loop's rank and sizes. A launch has the
-    /// head's inputs first, then the loop's, and as much workspace as the head alone asks for.
+    /// The anchor kernel, or NULL for none. Its line is marked HEAD, and its output has the loop's
+    /// rank and sizes. A launch has the anchor's inputs first, then the loop's, and as much workspace
+    /// as the anchor alone needs.
     /// ```
     pub head: *const tenon_kernel_request,
 }
 /// ```text
-/// An operand of a launch. Elementwise operands come already broadcast: every input has the rank and
-/// sizes of output 0, with stride 0 where it repeats; in a loop over rows as its request says.
-/// Frozen.
+/// An operand of a launch. Inputs of elementwise kernels are already broadcast: each has the rank
+/// and sizes of output 0, with stride 0 along broadcast axes. In a loop over rows, see
+/// tenon_loop_request. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4526,8 +4539,8 @@ pub struct tenon_view {
     pub reserved: u64,
 }
 /// ```text
-/// Where kernels report an index out of range. The first writer wins: it changes `state` from 0 to 1
-/// atomically and then writes the rest. Frozen.
+/// Memory in which kernels report an index out of range. The first writer wins: it atomically
+/// changes `state` from 0 to 1 and then writes the other fields. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4545,7 +4558,7 @@ pub struct tenon_error_record {
 pub struct tenon_launch {
     pub struct_size: u32,
     /// ```text
-    /// What to write into the record.
+    /// Value for the record's `site`.
     /// ```
     pub site: u32,
     pub n_inputs: u32,
@@ -4558,12 +4571,12 @@ pub struct tenon_launch {
     pub workspace: tenon_view,
     pub workspace_size: u64,
     /// ```text
-    /// The record's place for a device that is not HOST_VISIBLE,
+    /// The error record, for a device that is not HOST_VISIBLE,
     /// ```
     pub record_buffer: *mut tenon_buffer_p,
     pub record_offset: u64,
     /// ```text
-    /// and for one that is. Either may be given to both.
+    /// and for a device that is HOST_VISIBLE. Both kinds may receive either.
     /// ```
     pub record: *mut tenon_error_record,
     /// ```text
@@ -4573,7 +4586,7 @@ pub struct tenon_launch {
     pub ticket: u64,
 }
 /// ```text
-/// Where an operand of a recorded launch is. Frozen.
+/// Location of an operand of a recorded launch. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4596,18 +4609,18 @@ pub struct tenon_recorded_launch {
     /// ```
     pub kernel: *mut tenon_kernel_p,
     /// ```text
-    /// As it would be launched now, with the memory and the values of the moment, for plugins that
-    /// find out what a launch does by capturing one. `work` and `ticket` are a replay's to say.
+    /// The launch with its current memory and values, for plugins that record a launch by capturing
+    /// it. `work` and `ticket` are specified by each replay.
     /// ```
     pub launch: *const tenon_launch,
     /// ```text
-    /// Of its inputs, its outputs and, where workspace_size is not 0, its workspace.
+    /// The operands: inputs, outputs and, if workspace_size is not 0, the workspace.
     /// ```
     pub operands: *const tenon_recorded_operand,
     pub n_operands: u64,
 }
 /// ```text
-/// What `record` is asked for. Valid during the call.
+/// The request that `record` receives. Valid during the call.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4620,8 +4633,8 @@ pub struct tenon_record_request {
     pub launches: *const tenon_recorded_launch,
 }
 /// ```text
-/// The memory that a slot stands for. Where it begins is the same modulo 64 in every replay as it
-/// was when the launches were recorded. A slot that no operand is in is empty. Frozen.
+/// The memory of a slot. Its start address modulo 64 is the same in every replay as during
+/// recording. A slot that no operand uses is empty. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4635,7 +4648,7 @@ pub struct tenon_slot {
     pub reserved: u64,
 }
 /// ```text
-/// One element, which is at the beginning. Frozen.
+/// Storage for one by-value element, which starts at the first byte. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4643,7 +4656,7 @@ pub struct tenon_element {
     pub words: [u64; 2],
 }
 /// ```text
-/// One replay. Valid during the call. Another may be enqueued while it is under way.
+/// One replay. Valid during the call. Another replay may be enqueued while this one runs.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4655,7 +4668,7 @@ pub struct tenon_replay {
     pub slots: *const tenon_slot,
     pub values: *const tenon_element,
     /// ```text
-    /// As those of a launch, for all of them. A launch that fails fails the replay.
+    /// As in tenon_launch, for all launches of the replay. If a launch fails, the replay fails.
     /// ```
     pub record_buffer: *mut tenon_buffer_p,
     pub record_offset: u64,
@@ -4664,13 +4677,13 @@ pub struct tenon_replay {
     pub ticket: u64,
 }
 /// ```text
-/// What a device runs for the host, on its threads. Valid during the call. Frozen.
+/// Host tasks that a device runs on its threads. Valid during the call. Frozen.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tenon_tasks {
     /// ```text
-    /// To be called once with each number below `n`, on any thread, several at a time.
+    /// Called once for each i less than `n`, on any thread, possibly concurrently.
     /// ```
     pub run: Option<unsafe extern "C" fn(payload: *mut c_void, i: usize)>,
     pub payload: *mut c_void,
@@ -4682,7 +4695,7 @@ pub struct tenon_plugin_calls {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// Ends an instance. Its devices were closed before.
+    /// Destroys an instance. The host has closed its devices before.
     /// ```
     pub destroy: Option<unsafe extern "C" fn(self_: *mut tenon_instance_p)>,
     /// ```text
@@ -4698,30 +4711,31 @@ pub struct tenon_plugin_calls {
     /// ```
     pub close_device: Option<unsafe extern "C" fn(device: *mut tenon_device_p)>,
     /// ```text
-    /// Tells what the device is.
+    /// Gets the properties of a device.
     /// ```
     pub describe_device: Option<unsafe extern "C" fn(device: *mut tenon_device_p, out_properties: *mut tenon_device_properties) -> *mut tenon_error>,
     /// ```text
     /// Allocates `size` > 0 bytes, at least 64-byte aligned, with unspecified content. On
-    /// TENON_OUT_OF_MEMORY the host releases what it caches and tries once more.
+    /// TENON_OUT_OF_MEMORY the host releases its cached memory and retries once.
     /// ```
     pub allocate: Option<unsafe extern "C" fn(device: *mut tenon_device_p, size: u64, out_buffer: *mut *mut tenon_buffer_p) -> *mut tenon_error>,
     /// ```text
-    /// Gives a buffer back. No work that is under way uses it.
+    /// Releases a buffer. No running work uses it.
     /// ```
     pub release: Option<unsafe extern "C" fn(buffer: *mut tenon_buffer_p)>,
     /// ```text
-    /// Optional, the feature HOST_VISIBLE. The buffer's address, the same for its whole life.
+    /// Optional, for the feature HOST_VISIBLE. Returns the buffer's host address, which is constant.
     /// ```
     pub map: Option<unsafe extern "C" fn(buffer: *mut tenon_buffer_p) -> *mut c_void>,
     /// ```text
-    /// Optional, the feature IMPORT_HOST. Makes a buffer of `size` bytes of the host's memory, which
-    /// stays valid until the buffer is released. May refuse with UNIMPLEMENTED (an alignment).
+    /// Optional, for the feature IMPORT_HOST. Creates a buffer from `size` bytes of host memory, which
+    /// stays valid until the buffer is released. May refuse with UNIMPLEMENTED, for example because of
+    /// the alignment.
     /// ```
     pub import_host: Option<unsafe extern "C" fn(device: *mut tenon_device_p, data: *mut c_void, size: u64, out_buffer: *mut *mut tenon_buffer_p) -> *mut tenon_error>,
     /// ```text
-    /// Enqueues a copy. Host memory stays valid until the stream has passed it. Where the two places
-    /// overlap it gives what memmove gives, or is refused with UNIMPLEMENTED.
+    /// Enqueues a copy. Host memory stays valid until the copy has run. If source and destination
+    /// overlap, the copy behaves like memmove or is refused with UNIMPLEMENTED.
     /// ```
     pub copy: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, copy: *const tenon_copy_region) -> *mut tenon_error>,
     /// ```text
@@ -4729,92 +4743,95 @@ pub struct tenon_plugin_calls {
     /// ```
     pub fill: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, fill: *const tenon_fill_region) -> *mut tenon_error>,
     /// ```text
-    /// What this device's memory holds.
+    /// Gets the memory statistics of a device.
     /// ```
     pub memory_statistics: Option<unsafe extern "C" fn(device: *mut tenon_device_p, out_statistics: *mut tenon_memory_statistics) -> *mut tenon_error>,
     /// ```text
-    /// Streams run their work in order. Work on two streams is ordered by events only. One thread at a
-    /// time uses a stream, but for `wait`, `read_time` and the launches of tasks.
+    /// Opens a stream. A stream runs its work in order; only events order the work of different streams.
+    /// Only one thread at a time uses a stream, except for `wait`, `read_time` and the launches of
+    /// tasks.
     /// ```
     pub open_stream: Option<unsafe extern "C" fn(device: *mut tenon_device_p, out_stream: *mut *mut tenon_stream_p) -> *mut tenon_error>,
     /// ```text
-    /// Ends a stream whose work has finished and whose `notify` calls were all answered.
+    /// Closes a stream whose work has finished and whose `notify` callbacks have all run.
     /// ```
     pub close_stream: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p)>,
     /// ```text
-    /// Marks the place that a stream has come to. An event is recorded once.
+    /// Records an event at the current end of a stream. An event is recorded once.
     /// ```
     pub record_event: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, out_event: *mut *mut tenon_event_p) -> *mut tenon_error>,
     /// ```text
-    /// Lets what is enqueued from now on, on a stream of the same device, wait for an event. The caller
-    /// is not blocked.
+    /// Makes work that is enqueued later on a stream of the same device wait for an event. Does not
+    /// block the caller.
     /// ```
     pub wait_event: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, event: *mut tenon_event_p) -> *mut tenon_error>,
     /// ```text
-    /// Gives an event back.
+    /// Releases an event.
     /// ```
     pub release_event: Option<unsafe extern "C" fn(event: *mut tenon_event_p)>,
     /// ```text
-    /// Calls `done` once the work enqueued so far has finished, with the first failure that was not told
-    /// of before, by the host's `launch_failed` or otherwise, or with NULL. The only way to learn of
-    /// completion that every device has; it may call from any thread, also before it returns.
+    /// Calls `done` when the work enqueued so far has finished, with the first failure that was not
+    /// reported before (by the host's `launch_failed` or otherwise), or with NULL. Every device must
+    /// implement it. It may call `done` from any thread, also before it returns.
     /// ```
     pub notify: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, done: tenon_done_callback) -> *mut tenon_error>,
     /// ```text
-    /// Optional, the feature HOST_BLOCKING. Blocks until the work enqueued so far has finished, and
-    /// returns what `notify` would have told. Other threads may use the stream meanwhile.
+    /// Optional, for the feature HOST_BLOCKING. Blocks until the work enqueued so far has finished, and
+    /// returns the error that `notify` would have reported. Other threads may use the stream at the same
+    /// time.
     /// ```
     pub wait: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p) -> *mut tenon_error>,
     /// ```text
-    /// The bytes of workspace that this launch needs. Asked only of kernels that say WORKSPACE.
+    /// Returns the number of bytes of workspace that a launch needs. Called only for kernels with
+    /// TENON_KERNEL_WORKSPACE.
     /// ```
     pub workspace: Option<unsafe extern "C" fn(kernel: *mut tenon_kernel_p, launch: *const tenon_launch) -> u64>,
     /// ```text
-    /// Enqueues one launch, or fails and does nothing. Outputs are DENSE and never overlap an input
-    /// unless the kernel says that it may. Operands may have no elements. A kernel of a SYNCHRONOUS device
-    /// is re-entrant.
+    /// Enqueues one launch, or fails without effect. Outputs are DENSE and overlap an input only if the
+    /// kernel's flags allow it. Operands may have no elements. Kernels of a SYNCHRONOUS device must be
+    /// re-entrant.
     /// ```
     pub launch: Option<unsafe extern "C" fn(kernel: *mut tenon_kernel_p, stream: *mut tenon_stream_p, launch: *const tenon_launch) -> *mut tenon_error>,
     /// ```text
-    /// Gives a kernel back. No work that is under way uses it.
+    /// Releases a kernel. No running work uses it.
     /// ```
     pub release_kernel: Option<unsafe extern "C" fn(kernel: *mut tenon_kernel_p)>,
     /// ```text
-    /// Optional. Makes a loop ready, or refuses as `prepare` of a line does. What it gives is launched
-    /// and given back as any kernel is.
+    /// Optional. Prepares a loop (a fused kernel), or refuses as `prepare` of a line does. The result is
+    /// launched and released like any kernel.
     /// ```
     pub prepare_loop: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_loop_request, out_kernel: *mut *mut tenon_kernel_p, out_traits: *mut tenon_kernel_traits, out_reason: *mut tenon_string) -> *mut tenon_error>,
     /// ```text
-    /// Optional, with `replay` and `release_recording`. Makes one piece of work of launches, each of
-    /// which has run before in the same way, or refuses as `prepare` of a line does. Nothing runs.
+    /// Optional, together with `replay` and `release_recording`. Records a sequence of launches, each of
+    /// which has already run in the same form, or refuses as `prepare` of a line does. Nothing runs.
     /// ```
     pub record: Option<unsafe extern "C" fn(device: *mut tenon_device_p, request: *const tenon_record_request, out_recording: *mut *mut tenon_recording_p, out_reason: *mut tenon_string) -> *mut tenon_error>,
     /// ```text
-    /// Optional. Enqueues all of it, or fails and does nothing.
+    /// Optional. Enqueues the whole recording, or fails without effect.
     /// ```
     pub replay: Option<unsafe extern "C" fn(recording: *mut tenon_recording_p, stream: *mut tenon_stream_p, replay: *const tenon_replay) -> *mut tenon_error>,
     /// ```text
-    /// Optional. Gives a recording back. No work that is under way uses it.
+    /// Optional. Releases a recording. No running work uses it.
     /// ```
     pub release_recording: Option<unsafe extern "C" fn(recording: *mut tenon_recording_p)>,
     /// ```text
-    /// Optional, for a SYNCHRONOUS device of several threads. Runs tasks on the caller's thread and its
-    /// own, in any order, and returns when all have ended. They launch kernels on `stream`, several at a
-    /// time, and may run tasks themselves.
+    /// Optional, for a SYNCHRONOUS device with several threads. Runs tasks on the calling thread and the
+    /// device's threads, in any order, and returns when all have finished. Tasks launch kernels on
+    /// `stream` concurrently, and may run tasks themselves.
     /// ```
     pub run_tasks: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, tasks: *const tenon_tasks)>,
     /// ```text
-    /// Optional, with `read_time`. Enqueues a reading of the device's clock, behind all work that was
-    /// enqueued before and before any that comes later begins. Its number is that of no other mark of
-    /// the stream that was not read yet. UNIMPLEMENTED, from the first call on, if this device has no
+    /// Optional, together with `read_time`. Enqueues a read of the device's clock after all work
+    /// enqueued earlier and before any work enqueued later. *out_mark is unique among the stream's marks
+    /// that were not read yet. Returns UNIMPLEMENTED, from the first call on, if this device has no
     /// clock.
     /// ```
     pub mark_time: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, out_mark: *mut u64) -> *mut tenon_error>,
     /// ```text
-    /// Optional. What the clock read at a mark that the stream has passed, in nanoseconds since some
-    /// moment that is the same for all streams of the device. The mark is forgotten, also when this
-    /// fails; those that are never read are forgotten with their stream. Other threads may use the
-    /// stream meanwhile. Never called from within the answer of a `notify`.
+    /// Optional. Gets the clock value of a mark that the stream has passed, in nanoseconds since an
+    /// origin common to all streams of the device. The mark is discarded, even on failure; unread marks
+    /// are discarded with their stream. Other threads may use the stream at the same time. Never called
+    /// from within a `notify` callback.
     /// ```
     pub read_time: Option<unsafe extern "C" fn(stream: *mut tenon_stream_p, mark: u64, out_ns: *mut u64) -> *mut tenon_error>,
 }
@@ -4828,13 +4845,13 @@ pub struct tenon_plugin {
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// Of the plugin, for people.
+    /// The plugin's version, for display.
     /// ```
     pub version: tenon_string,
     pub provides: tenon_features,
     pub requires_of_host: tenon_features,
     /// ```text
-    /// Makes an instance. Each context has one of its own.
+    /// Creates an instance. Each context has its own.
     /// ```
     pub create: Option<unsafe extern "C" fn(host: *const tenon_host, options: *const tenon_instance_options, out_instance: *mut *mut tenon_instance_p) -> *mut tenon_error>,
     pub calls: *const tenon_plugin_calls,
@@ -4855,7 +4872,7 @@ pub struct tenon_metadata {
     pub value: tenon_string,
 }
 /// ```text
-/// How a profiler works. Start from TENON_PROFILER_OPTIONS_DEFAULT.
+/// Options of a profiler. Start from TENON_PROFILER_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4863,12 +4880,13 @@ pub struct tenon_profiler_options {
     pub struct_size: u32,
     pub reserved: u32,
     /// ```text
-    /// So many at most are kept for the trace, 40 bytes each.
+    /// Maximum number of events kept for the trace, 40 bytes each.
     /// ```
     pub max_events: u64,
 }
 /// ```text
-/// Times in nanoseconds. The caller sets struct_size. Strings live as long as the profiler.
+/// One row of the table. Times are in nanoseconds. The caller sets struct_size. Strings stay valid
+/// as long as the profiler.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4879,15 +4897,15 @@ pub struct tenon_profiler_row {
     /// ```
     pub kind: i32,
     /// ```text
-    /// Of the op or the function.
+    /// The name of the op or the function.
     /// ```
     pub name: tenon_string,
     /// ```text
-    /// Their types, such as "f32[2,3], f32[3]"; "scalar" is one by value.
+    /// Input types, such as "f32[2,3], f32[3]"; "scalar" is an inline scalar.
     /// ```
     pub inputs: tenon_string,
     /// ```text
-    /// Where it ran; empty for a function.
+    /// The device that ran it; empty for a function.
     /// ```
     pub device: tenon_string,
     /// ```text
@@ -4896,51 +4914,51 @@ pub struct tenon_profiler_row {
     pub device_clock: i32,
     pub reserved: i32,
     /// ```text
-    /// Of spans.
+    /// Number of spans.
     /// ```
     pub count: u64,
     /// ```text
-    /// From a span's begin to its end, with what runs inside it.
+    /// Host time from a span's start to its end, including nested spans.
     /// ```
     pub host_total: u64,
     /// ```text
-    /// From a span's begin to its end, with what runs inside it.
+    /// Host time from a span's start to its end, including nested spans.
     /// ```
     pub host_min: u64,
     /// ```text
-    /// From a span's begin to its end, with what runs inside it.
+    /// Host time from a span's start to its end, including nested spans.
     /// ```
     pub host_max: u64,
     /// ```text
-    /// The part of that which is of no span inside it.
+    /// Self time: host time without nested spans.
     /// ```
     pub own_total: u64,
     /// ```text
-    /// The part of that which is of no span inside it.
+    /// Self time: host time without nested spans.
     /// ```
     pub own_min: u64,
     /// ```text
-    /// The part of that which is of no span inside it.
+    /// Self time: host time without nested spans.
     /// ```
     pub own_max: u64,
     /// ```text
-    /// Of launches, of which a span may have none or several.
+    /// Number of launches (a span may have none or several), and their device times.
     /// ```
     pub launches: u64,
     pub device_total: u64,
     pub device_min: u64,
     pub device_max: u64,
     /// ```text
-    /// That launches read and wrote, or that were copied.
+    /// Bytes that launches read and wrote, or that were copied.
     /// ```
     pub bytes: u64,
     /// ```text
-    /// Of products and convolutions; 0 where it is not known.
+    /// Floating-point operations of matrix products and convolutions; 0 if unknown.
     /// ```
     pub flops: u64,
 }
 /// ```text
-/// How a variable is made. Start from TENON_VARIABLE_OPTIONS_DEFAULT.
+/// Options of a variable. Start from TENON_VARIABLE_OPTIONS_DEFAULT.
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -4951,7 +4969,7 @@ pub struct tenon_variable_options {
     /// ```
     pub trainable: bool,
     /// ```text
-    /// For people; copied.
+    /// For display; copied.
     /// ```
     pub name: tenon_string,
 }
@@ -4959,52 +4977,55 @@ functions! {
     /// ```text
     /// Calls an op.
     ///
-    /// Without a tape the op runs now, on the device where its inputs lie, or on the scope's where it
-    /// has none. With one it runs the same and is recorded. Types, shapes and attributes are checked
-    /// before anything is computed.
+    /// The op runs immediately, on the device that holds its inputs, or on the scope's device if it has
+    /// no inputs. An active tape also records the call. Types, shapes and attributes are checked before
+    /// anything is computed.
     ///
-    /// @param scope        Where.
+    /// @param scope        The scope in which the call runs.
     /// @param op           TENON_OP_<name>, or the number of a custom op.
     /// @param attrs        `tenon_<op>_attrs` with its struct_size set; NULL for the defaults.
-    /// @param inputs       `n_inputs` tensors; NULL for an optional one that is not given.
-    /// @param n_inputs     How many. Optional ones at the end may be left out.
+    /// @param inputs       `n_inputs` tensors; NULL for an optional input that is omitted.
+    /// @param n_inputs     Number of inputs. Trailing optional inputs may be left out.
     /// @param out_outputs  Receives `n_outputs` tensors. All NULL if the call fails.
-    /// @param n_outputs    How many: as many as the op gives, or fewer, and the rest is dropped. Of
-    ///                     split, unstack and meshgrid: as many as they give.
+    /// @param n_outputs    Number of outputs to receive. It may be smaller than the op's number of
+    ///                     outputs; the rest is dropped. For split, unstack and meshgrid it must equal
+    ///                     the number of outputs.
     ///
-    /// @return NULL, or an error for the caller to free, whose message begins with the op's name:
+    /// @return NULL, or an error for the caller to free. Its message begins with the op's name:
     ///   - TENON_NOT_FOUND if there is no such op.
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated to an earlier
-    ///     call or is of another context, the inputs lie on more than one device, their number, dtypes
-    ///     or shapes break one of the op's rules, an attribute does, or the op has another number of
-    ///     outputs.
-    ///   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no other may, or if
-    ///     an output's size depends on data and the device cannot be waited for.
-    ///   - TENON_OUT_OF_RANGE if an index is outside its axis; on a device that works on after a call
-    ///     has returned, a later read or wait gives it.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
-    ///   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an input was donated to an earlier
+    ///     call or belongs to another context, or the inputs are on more than one device. Also if the
+    ///     number, dtypes or shapes of the inputs or an attribute break one of the op's rules, or
+    ///     `n_outputs` does not fit the op.
+    ///   - TENON_UNIMPLEMENTED if the device cannot run the op for these dtypes and no fallback is
+    ///     allowed, or if an output has a data-dependent size and the host cannot block until the device
+    ///     is done.
+    ///   - TENON_OUT_OF_RANGE if an index is outside its axis. On an asynchronous device a later read or
+    ///     wait returns this error.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+    ///   - TENON_CANCELLED if the scope or its context was cancelled during the call.
     ///   - TENON_FAILED_PRECONDITION if the scope is in use on another thread.
     ///   - TENON_DEVICE_LOST if the device is lost.
-    ///   - What the functions of a custom op returned.
+    ///   - Any error that the functions of a custom op return.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_call(scope: *mut tenon_scope, op: u32, attrs: *const c_void, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
     /// ```text
-    /// Calls an op with sizes that are computed: fill, iota, broadcast_to, reshape, slice, pad, split,
-    /// the random ops and every other op with sizes among its attributes.
+    /// Calls an op whose size attributes are given as tensors: fill, iota, broadcast_to, reshape, slice,
+    /// pad, split, the random ops and every other op with sizes among its attributes.
     ///
     /// In a traced function, sizes computed from tenon_shape() by add, sub, mul, floor_div, mod, neg,
-    /// minimum, maximum, prod, concat, stack, indexing and constants stay symbolic: one trace serves all
-    /// of them. The values of other int64 tensors are read when the function runs, which ends a segment
-    /// and makes the host wait for the device. Outside a trace the host reads the values at once.
+    /// minimum, maximum, prod, concat, stack, indexing and constants stay symbolic, so that one trace
+    /// serves all sizes. The values of other int64 tensors are read when the function runs, which ends a
+    /// segment and makes the host wait for the device. Outside a trace the host reads the values
+    /// immediately.
     ///
     /// @param scope        As in tenon_call().
-    /// @param op           As in tenon_call(), but no custom op.
+    /// @param op           As in tenon_call(), but not a custom op.
     /// @param attrs        As in tenon_call(); the attributes that `sizes` names are ignored.
     /// @param sizes        `n_sizes` attributes and their values, each attribute at most once.
-    /// @param n_sizes      How many; 0 makes it tenon_call().
+    /// @param n_sizes      Number of sizes; 0 makes the call equivalent to tenon_call().
     /// @param inputs       As in tenon_call().
     /// @param n_inputs     As in tenon_call().
     /// @param out_outputs  As in tenon_call().
@@ -5013,15 +5034,15 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if the op has no size attribute of that name, an attribute is named
     ///     twice, or a value is not int64 or has the wrong number of axes.
-    ///   - What tenon_call() returns.
+    ///   - Any error that tenon_call() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_call_sized(scope: *mut tenon_scope, op: u32, attrs: *const c_void, sizes: *const tenon_size_argument, n_sizes: usize, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
     /// ```text
-    /// Gives the number of an op by its name. Any thread.
+    /// Looks up the number of an op by name. Any thread.
     ///
-    /// @param context  Whose custom ops count too; NULL for none.
+    /// @param context  The context whose custom ops are included; NULL for built-in ops only.
     /// @param name     The name: "add".
     /// @param out_op   Receives the number; 0 if the call fails.
     ///
@@ -5033,18 +5054,18 @@ functions! {
     /// ```
     fn tenon_op_find(context: *mut tenon_context, name: tenon_string, out_op: *mut u32) -> *mut tenon_error;
     /// ```text
-    /// Gives the name of an op by its number. Any thread.
+    /// Returns the name of an op by its number. Any thread.
     ///
-    /// @param context  Whose custom ops count too; NULL for none.
+    /// @param context  The context whose custom ops are included; NULL for built-in ops only.
     /// @param op       The number.
     ///
-    /// @return Text that lives as long as the context; empty if there is no such op.
+    /// @return The name, valid as long as the context; empty if there is no such op.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_op_name(context: *mut tenon_context, op: u32) -> tenon_string;
     /// ```text
-    /// Gives the version of the library that runs, which may be newer than its headers. Any thread.
+    /// Returns the version of the loaded library, which may be newer than its headers. Any thread.
     ///
     /// @return Static text like "0.1.0".
     ///
@@ -5052,30 +5073,31 @@ functions! {
     /// ```
     fn tenon_version() -> tenon_string;
     /// ```text
-    /// Gives the version of the library that runs as one number. Any thread.
+    /// Returns the version of the loaded library as one number. Any thread.
     ///
-    /// @return Major * 1000000 + minor * 1000 + patch, to be compared with TENON_VERSION_NUMBER.
+    /// @return Major * 1000000 + minor * 1000 + patch, comparable with TENON_VERSION_NUMBER.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_version_number() -> u32;
     /// ```text
-    /// Makes a context. No plugin is loaded and no device is opened before one is needed.
+    /// Creates a context. Plugins are loaded and devices are opened on first use.
     ///
-    /// @param options      How; NULL for the defaults. Copied. `options->log` is taken over: its
-    ///                     destructor runs once, with the context or when this call fails.
+    /// @param options      Options; NULL for the defaults. Copied. The context takes ownership of
+    ///                     `options->log`: its destructor runs exactly once, when the context is
+    ///                     destroyed or when this call fails.
     /// @param out_context  Receives the context.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a policy or the log level is unknown, a list is NULL with a count
-    ///     above zero, the options have no struct_size or ask for what only a newer version knows, or
-    ///     `out_context` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a policy or the log level is unknown, an array is NULL with a count
+    ///     above zero, the options have no struct_size or set fields that only a newer version supports,
+    ///     or `out_context` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_context_create(options: *const tenon_context_options, out_context: *mut *mut tenon_context) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a context.
+    /// Adds a reference to a context.
     ///
     /// @param context  The context; NULL does nothing.
     ///
@@ -5083,8 +5105,8 @@ functions! {
     /// ```
     fn tenon_context_retain(context: *mut tenon_context);
     /// ```text
-    /// Takes an owner away from a context. Scopes, tensors and devices made from it keep it alive; the
-    /// last of them waits for what is under way and for its callbacks, and closes the devices.
+    /// Releases a reference to a context. Its scopes, tensors and devices keep it alive. The last
+    /// reference waits for running work and its callbacks, and closes the devices.
     ///
     /// @param context  The context; NULL does nothing.
     ///
@@ -5092,19 +5114,19 @@ functions! {
     /// ```
     fn tenon_context_release(context: *mut tenon_context);
     /// ```text
-    /// Gives the context's own scope, for programs that need no other.
+    /// Returns the context's default scope, for programs that need only one.
     ///
     /// @param context  The context.
     ///
-    /// @return A scope that lives as long as the context and is not released; NULL if `context` is not a
-    ///         context. One thread at a time uses it.
+    /// @return A scope that stays valid as long as the context and must not be released; NULL if
+    ///         `context` is not a context. Only one thread at a time may use it.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_context_default_scope(context: *mut tenon_context) -> *mut tenon_scope;
     /// ```text
-    /// Cancels what is under way: calls in any scope of this context return TENON_CANCELLED at their
-    /// next check. Calls that begin later run.
+    /// Cancels running calls: calls in any scope of this context return TENON_CANCELLED at their next
+    /// check. Calls that start later are not affected.
     ///
     /// @param context  The context; NULL does nothing.
     ///
@@ -5112,11 +5134,11 @@ functions! {
     /// ```
     fn tenon_context_cancel(context: *mut tenon_context);
     /// ```text
-    /// Counts the devices that there are. Loads every plugin that is found, so it may take a while the
-    /// first time.
+    /// Counts the available devices. The first call loads every plugin that is found, so it may take a
+    /// while.
     ///
     /// @param context    The context.
-    /// @param out_count  Receives the number; 0 if there is none, which is no error.
+    /// @param out_count  Receives the number. 0 is not an error.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_count` is NULL.
@@ -5125,28 +5147,29 @@ functions! {
     /// ```
     fn tenon_context_count_devices(context: *mut tenon_context, out_count: *mut usize) -> *mut tenon_error;
     /// ```text
-    /// Gives a device by its place in the list: cpu first, then by name.
+    /// Gets a device by its index in the list of devices: cpu first, then sorted by name.
     ///
     /// @param context     The context.
-    /// @param index       The place, below what tenon_context_count_devices() gave.
+    /// @param index       The index, less than the result of tenon_context_count_devices().
     /// @param out_device  Receives the device.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_OUT_OF_RANGE if there are not so many.
+    ///   - TENON_OUT_OF_RANGE if `index` is too large.
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_device` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_context_get_device(context: *mut tenon_context, index: usize, out_device: *mut *mut tenon_device) -> *mut tenon_error;
     /// ```text
-    /// Gives a device by name and loads the plugin of that name, and no other, if need be.
+    /// Gets a device by name. Loads the plugin of that name if necessary, and no other plugin.
     ///
     /// @param context     The context.
-    /// @param name        "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU, else cpu:0.
+    /// @param name        "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a CPU, or
+    ///                    cpu:0 if there is none.
     /// @param out_device  Receives the device.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
+    ///   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_device` is NULL.
     ///
     /// @since 0.1, unstable
@@ -5156,25 +5179,24 @@ functions! {
     /// Loads one more plugin and opens its devices.
     ///
     /// @param context  The context.
-    /// @param path     The file. A relative path counts from the working directory.
+    /// @param path     The file. A relative path is relative to the working directory.
     ///
-    /// @return NULL, or an error for the caller to free, whose reason is also listed with the
-    /// candidates:
+    /// @return NULL, or an error for the caller to free. The candidate's `reason` then holds the cause:
     ///   - TENON_NOT_FOUND if there is no such file.
     ///   - TENON_DATA_LOSS if the file is truncated.
-    ///   - TENON_INVALID_ARGUMENT if it is no shared object, is for another machine, is no plugin or
-    ///     describes itself wrongly, or if `context` is not a context.
-    ///   - TENON_UNAVAILABLE if it is of another epoch, lacks a feature or needs one that is missing, or
-    ///     says that it does not fit this machine.
-    ///   - TENON_UNIMPLEMENTED if this build loads no plugins, since it holds those that it was built
-    ///     with.
-    ///   - What the plugin's own functions gave.
+    ///   - TENON_INVALID_ARGUMENT if the file is not a shared object, is for another architecture, is
+    ///     not a plugin or has an invalid descriptor, or if `context` is not a context.
+    ///   - TENON_UNAVAILABLE if the plugin has another ABI epoch, lacks a feature or needs one that is
+    ///     missing, or reports that it does not support this machine.
+    ///   - TENON_UNIMPLEMENTED if this build cannot load plugins because its plugins are statically
+    ///     linked.
+    ///   - Any error that the plugin's own functions return.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_context_load_plugin(context: *mut tenon_context, path: tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Counts the plugins that were found, tried or not. Loads none.
+    /// Counts the plugins that were found, loaded or not. Does not load any.
     ///
     /// @param context  The context.
     ///
@@ -5184,14 +5206,14 @@ functions! {
     /// ```
     fn tenon_context_count_candidates(context: *mut tenon_context) -> usize;
     /// ```text
-    /// Tells what came of a plugin that was found. Loads none.
+    /// Describes a plugin that was found. Does not load it.
     ///
     /// @param context        The context.
-    /// @param index          Its place, in the order in which plugins are tried.
+    /// @param index          Its index, in the order in which plugins are searched.
     /// @param out_candidate  Filled up to its `struct_size`, which the caller sets.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_OUT_OF_RANGE if there are not so many.
+    ///   - TENON_OUT_OF_RANGE if `index` is too large.
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context, or `out_candidate` is NULL or has a
     ///     struct_size below 8.
     ///
@@ -5201,22 +5223,23 @@ functions! {
     /// ```text
     /// Runs one of two blocks.
     ///
-    /// Where the predicate is an inline scalar, the choice is made now, under trace too.
+    /// If the predicate is an inline scalar, the block is selected immediately, even while tracing.
     ///
-    /// @param scope        Where.
+    /// @param scope        The scope in which the call runs.
     /// @param predicate    A bool of rank 0.
     /// @param then_block   Runs if it is true. Takes no inputs.
-    /// @param else_block   Runs if it is false. Inside a function it gives as many outputs as the
-    ///                     other, of the same types.
+    /// @param else_block   Runs if it is false. Inside a function both blocks must return the same
+    ///                     number of outputs with the same types.
     /// @param out_outputs  Receives the outputs; all NULL if the call fails.
-    /// @param n_outputs    How many there is room for.
-    /// @param out_count    Receives how many there are; NULL: they are exactly `n_outputs`.
+    /// @param n_outputs    Capacity of `out_outputs`.
+    /// @param out_count    Receives the number of outputs; NULL if it must equal `n_outputs`.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the predicate is
-    ///     no bool of rank 0, a block has no function or gives more outputs than there is room for, or
-    ///     fewer where they are to be exactly as many, or the two give different types.
-    ///   - What a block returned.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+    ///     predicate is not a bool of rank 0, a block has no function, a block returns more outputs than
+    ///     fit (or, without `out_count`, not exactly `n_outputs`), or the outputs of the two blocks have
+    ///     different types.
+    ///   - Any error that a block returns.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -5224,13 +5247,14 @@ functions! {
     /// ```text
     /// Runs one of several blocks.
     ///
-    /// @param scope        Where.
-    /// @param index        An int64 of rank 0: which block; where there is none, the last.
-    /// @param blocks       `n_blocks` blocks, which take no inputs and give alike.
-    /// @param n_blocks     How many; at least one.
+    /// @param scope        The scope in which the call runs.
+    /// @param index        An int64 of rank 0 that selects the block. An index out of range selects the
+    ///                     last block.
+    /// @param blocks       `n_blocks` blocks, which take no inputs and return outputs of the same types.
+    /// @param n_blocks     Number of blocks; at least 1.
     /// @param out_outputs  Receives the outputs; all NULL if the call fails.
-    /// @param n_outputs    How many there is room for.
-    /// @param out_count    Receives how many there are; NULL: they are exactly `n_outputs`.
+    /// @param n_outputs    Capacity of `out_outputs`.
+    /// @param out_count    Receives the number of outputs; NULL if it must equal `n_outputs`.
     ///
     /// @return NULL, or an error for the caller to free: as tenon_cond().
     ///
@@ -5238,82 +5262,85 @@ functions! {
     /// ```
     fn tenon_case(scope: *mut tenon_scope, index: *const tenon_tensor, blocks: *const tenon_block, n_blocks: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize, out_count: *mut usize) -> *mut tenon_error;
     /// ```text
-    /// Runs a block as long as a condition holds.
+    /// Runs a block while a condition holds.
     ///
-    /// Inside a function the condition is traced twice: for the start, and for what the body gives.
+    /// Inside a function the condition is traced twice: on the initial values and on the outputs of the
+    /// body.
     ///
-    /// @param scope        Where.
-    /// @param condition    Takes what is carried; gives one output, a bool of rank 0.
-    /// @param body         Takes what is carried; gives what is carried on, of the same dtypes and
+    /// @param scope        The scope in which the call runs.
+    /// @param condition    Takes the carried values; returns one output, a bool of rank 0.
+    /// @param body         Takes the carried values; returns their next values, with the same dtypes and
     ///                     shapes.
-    /// @param initial      `n_values` tensors: what is carried at first.
-    /// @param n_values     How many.
-    /// @param options      How; NULL for the defaults: any number of trips, each of which leaves what a
-    ///                     gradient needs.
-    /// @param out_values   Receives `n_values` tensors: what is carried when the condition fails; all
-    ///                     NULL if the call fails.
+    /// @param initial      `n_values` tensors: the initial carried values.
+    /// @param n_values     Number of values.
+    /// @param options      Options; NULL for the defaults: any number of iterations, each of which saves
+    ///                     its residuals.
+    /// @param out_values   Receives `n_values` tensors: the carried values when the condition becomes
+    ///                     false; all NULL if the call fails.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, a block has no
-    ///     function, the condition gives anything but one bool of rank 0, the body gives another
-    ///     number of outputs or another type than is carried, the policy is none or is BOUNDED without
-    ///     `max_trips`, or the loop goes on after so many.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, a block
+    ///     has no function, the condition does not return exactly one bool of rank 0, the outputs of the
+    ///     body differ from the carried values in number or type, the policy is unknown or is BOUNDED
+    ///     without `max_trips`, or the loop exceeds `max_trips`.
     ///   - TENON_CANCELLED if the scope or its context was cancelled.
-    ///   - What a block returned.
+    ///   - Any error that a block returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_while_loop(scope: *mut tenon_scope, condition: tenon_block, body: tenon_block, initial: *const *mut tenon_tensor, n_values: usize, options: *const tenon_while_options, out_values: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Runs a block for each element of tensors, along their first axis.
+    /// Runs a block for each slice of tensors along their first axis.
     ///
-    /// @param scope        Where.
-    /// @param body         Takes what is carried, and behind it an element of each of `xs`; gives what
-    ///                     is carried on, of the same types, and behind it what is stacked.
-    /// @param initial      `n_carried` tensors: what is carried at first.
-    /// @param n_carried    How many.
+    /// @param scope        The scope in which the call runs.
+    /// @param body         Takes the carried values, followed by one slice of each of `xs`. Returns the
+    ///                     next carried values, with the same types, followed by the outputs to be
+    ///                     stacked.
+    /// @param initial      `n_carried` tensors: the initial carried values.
+    /// @param n_carried    Number of carried.
     /// @param xs           `n_xs` tensors of the same length along their first axis.
-    /// @param n_xs         How many; at least one.
-    /// @param options      How; NULL for the defaults: from the first element to the last.
-    /// @param out_carried  Receives `n_carried` tensors: what is carried at the end; all NULL if the
-    ///                     call fails.
-    /// @param out_stacked  Receives what the body gave beside, along a new first axis, at the place of
-    ///                     its element; all NULL if the call fails.
-    /// @param n_stacked    How many there is room for.
-    /// @param out_count    Receives how many there are; NULL: they are exactly `n_stacked`.
+    /// @param n_xs         Number of xs; at least 1.
+    /// @param options      Options; NULL for the defaults: from the first element to the last.
+    /// @param out_carried  Receives `n_carried` tensors: the final carried values; all NULL if the call
+    ///                     fails.
+    /// @param out_stacked  Receives the other outputs of the body, stacked along a new first axis: the
+    ///                     outputs for slice i of `xs` are at index i. All NULL if the call fails.
+    /// @param n_stacked    Capacity of `out_stacked`.
+    /// @param out_count    Receives the number of outputs; NULL if it must equal `n_stacked`.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the block has no
-    ///     function, there are no `xs`, one has rank 0 or another length, the body gives another
-    ///     number of outputs or another type than is carried, or the policy is none.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+    ///     block has no function, there are no `xs`, one of them has rank 0 or another length, the
+    ///     outputs of the body differ from the carried values in number or type, or the policy is
+    ///     unknown.
     ///   - TENON_CANCELLED if the scope or its context was cancelled.
-    ///   - What the block returned.
+    ///   - Any error that the block returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scan(scope: *mut tenon_scope, body: tenon_block, initial: *const *mut tenon_tensor, n_carried: usize, xs: *const *mut tenon_tensor, n_xs: usize, options: *const tenon_scan_options, out_carried: *mut *mut tenon_tensor, out_stacked: *mut *mut tenon_tensor, n_stacked: usize, out_count: *mut usize) -> *mut tenon_error;
     /// ```text
-    /// Gives the sizes of a tensor as a tensor, to compute with, and to loop by.
+    /// Gets the sizes of a tensor as a tensor, for computations and loop bounds.
     ///
-    /// Inside a function the sizes may be unknown; then they are those of each call.
+    /// Inside a function the sizes may be dynamic; the tensor then holds the sizes of each call.
     ///
-    /// @param scope      Where: on its device.
+    /// @param scope      The scope; the result is placed on its device.
     /// @param tensor     Any tensor.
-    /// @param out_shape  Receives an int64 of one axis, as long as `tensor` has axes.
+    /// @param out_shape  Receives an int64 tensor of shape [rank of `tensor`].
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the tensor was
-    ///     donated, or `out_shape` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+    ///     tensor was donated, or `out_shape` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_shape(scope: *mut tenon_scope, tensor: *const tenon_tensor, out_shape: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Makes a tape, which starts recording on its scope, innermost.
+    /// Creates a tape, which starts recording as the innermost tape of its scope.
     ///
-    /// @param scope     Where it records; kept alive by it.
-    /// @param options   How; NULL for the defaults: used up by its first gradient, watches trainable
-    ///                  variables by itself.
+    /// @param scope     The scope to record, which the tape keeps alive.
+    /// @param options   Options; NULL for the defaults: consumed by its first gradient, watches
+    ///                  trainable variables automatically.
     /// @param out_tape  Receives the tape.
     ///
     /// @return NULL, or an error for the caller to free:
@@ -5323,7 +5350,7 @@ functions! {
     /// ```
     fn tenon_tape_create(scope: *mut tenon_scope, options: *const tenon_tape_options, out_tape: *mut *mut tenon_tape) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a tape. Any thread, at any time.
+    /// Adds a reference to a tape. Any thread, at any time.
     ///
     /// @param tape  The tape; NULL does nothing.
     ///
@@ -5331,8 +5358,8 @@ functions! {
     /// ```
     fn tenon_tape_retain(tape: *mut tenon_tape);
     /// ```text
-    /// Takes an owner away from a tape. The last one takes it off its scope, wherever it stands there,
-    /// and frees all that it kept; no other thread may be inside that scope then.
+    /// Releases a reference to a tape. The last one removes the tape from its scope, at any nesting
+    /// level, and frees everything that it saved; no other thread may use that scope at that time.
     ///
     /// @param tape  The tape; NULL does nothing.
     ///
@@ -5340,21 +5367,21 @@ functions! {
     /// ```
     fn tenon_tape_release(tape: *mut tenon_tape);
     /// ```text
-    /// Watches a value: what depends on it from now on is recorded.
+    /// Watches a value: later calls that depend on it are recorded.
     ///
     /// @param tape   The tape.
-    /// @param value  A floating tensor or variable. A variable that is not trainable is watched too.
+    /// @param value  A floating tensor or variable, trainable or not.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the value is not floating, or it is of
-    ///     another context.
-    ///   - TENON_FAILED_PRECONDITION if the tape is used up.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the value is not floating, or it
+    ///     belongs to another context.
+    ///   - TENON_FAILED_PRECONDITION if the tape is consumed.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tape_watch(tape: *mut tenon_tape, value: *mut tenon_value) -> *mut tenon_error;
     /// ```text
-    /// Stops recording until tenon_tape_resume(). What was recorded stays.
+    /// Pauses recording until tenon_tape_resume(). Recorded calls are kept.
     ///
     /// @param tape  The tape.
     ///
@@ -5365,41 +5392,42 @@ functions! {
     /// ```
     fn tenon_tape_pause(tape: *mut tenon_tape) -> *mut tenon_error;
     /// ```text
-    /// Records again after tenon_tape_pause().
+    /// Resumes recording after tenon_tape_pause().
     ///
     /// @param tape  The tape.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `tape` is not a tape.
-    ///   - TENON_FAILED_PRECONDITION if the tape is used up.
+    ///   - TENON_FAILED_PRECONDITION if the tape is consumed.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tape_resume(tape: *mut tenon_tape) -> *mut tenon_error;
     /// ```text
-    /// Forgets all that was recorded and watched, and records anew, also after the tape was used up.
+    /// Clears all recorded calls and watched values, and starts recording again, even if the tape is
+    /// consumed.
     ///
     /// @param tape  The tape.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `tape` is not a tape.
-    ///   - TENON_FAILED_PRECONDITION if the tape is giving gradients: a derivative cannot reset it.
+    ///   - TENON_FAILED_PRECONDITION if the tape is computing gradients: a derivative cannot reset it.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tape_reset(tape: *mut tenon_tape) -> *mut tenon_error;
     /// ```text
-    /// Tells whether a tape records now.
+    /// Returns whether a tape is recording.
     ///
     /// @param tape  The tape.
     ///
-    /// @return False if it is paused, used up, or not a tape.
+    /// @return False if it is paused, consumed, or not a tape.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tape_is_recording(tape: *const tenon_tape) -> bool;
     /// ```text
-    /// Counts what a tape watches.
+    /// Counts the values that a tape watches.
     ///
     /// @param tape  The tape.
     ///
@@ -5409,15 +5437,15 @@ functions! {
     /// ```
     fn tenon_tape_count_watched(tape: *const tenon_tape) -> usize;
     /// ```text
-    /// Gives one of the values that a tape watches: the tensors that it was asked to watch, then the
-    /// variables, each in the order in which they came.
+    /// Gets a watched value by index: first the tensors passed to tenon_tape_watch(), then the
+    /// variables, each in the order in which they were first watched.
     ///
     /// @param tape       The tape.
-    /// @param index      Its place, below what tenon_tape_count_watched() gave.
+    /// @param index      Its index, less than tenon_tape_count_watched().
     /// @param out_value  Receives the value.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_OUT_OF_RANGE if there are not so many.
+    ///   - TENON_OUT_OF_RANGE if `index` is too large.
     ///   - TENON_INVALID_ARGUMENT if `tape` is not a tape or `out_value` is NULL.
     ///
     /// @since 0.1, unstable
@@ -5426,93 +5454,99 @@ functions! {
     /// ```text
     /// Computes the gradients of some tensors with respect to others.
     ///
-    /// Walks the tape back from the targets to every source and returns, for each source, the sum over
-    /// the targets of their cotangents times the derivative. Recording on this tape pauses meanwhile
-    /// unless the tape is persistent; tapes further out record, which is how second derivatives are had.
-    /// A tape that is not persistent is used up by this call. A call that fails once the way back has
-    /// begun uses it up too; one whose arguments are refused leaves it as it was.
+    /// Runs the backward pass from the targets to every source and returns, for each source, the sum
+    /// over the targets of their cotangents times the derivative. Recording on this tape pauses during
+    /// the call unless the tape is persistent. Outer tapes record the backward pass, which gives second
+    /// derivatives. The call consumes a tape that is not persistent, even if it fails after the backward
+    /// pass has started. If it fails because of its arguments, the tape is unchanged.
     ///
-    /// @param scope       Where the derivatives are computed: the scope on which the tape records.
+    /// @param scope       The scope in which the derivatives are computed: the scope that the tape
+    ///                    records.
     /// @param tape        The tape that was recording when the targets were computed.
     /// @param targets     `n_targets` floating tensors of any shape.
-    /// @param n_targets   How many.
+    /// @param n_targets   Number of targets.
     /// @param cotangents  NULL for ones, or `n_targets` tensors of the targets' types; an entry may be
     ///                    NULL for ones.
-    /// @param sources     `n_sources` tensors or variables, values computed on the way included. A
-    ///                    variable's gradient sums over all its reads.
-    /// @param n_sources   How many.
-    /// @param options     NULL for the defaults: a source that the targets do not reach gets zeros.
-    /// @param out_grads   Receives `n_sources` tensors, each of its source's type; NULL for a source
-    ///                    that the targets do not reach, watched or not, if the options ask for that.
-    ///                    All NULL if the call fails.
+    /// @param sources     `n_sources` tensors or variables, including intermediate values. A variable's
+    ///                    gradient is the sum over all its reads.
+    /// @param n_sources   Number of sources.
+    /// @param options     Options; NULL for the defaults: the gradient is zeros if no target depends on
+    ///                    the source.
+    /// @param out_grads   Receives `n_sources` tensors, each of its source's type. With
+    ///                    TENON_UNREACHED_NULL, receives NULL for a source on which no target depends,
+    ///                    watched or not. All NULL if the call fails.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, a target or cotangent was donated or
-    ///     is of another context, a target or source is not floating, a target is a list of tensors
-    ///     (tenon/list.h) and no cotangent is given for it, a cotangent's type differs from
-    ///     its target's, the tape records on another scope, a list is NULL with a count above zero, or
-    ///     an option is unknown.
-    ///   - TENON_FAILED_PRECONDITION if the tape is used up, or the scope is in use on another thread.
-    ///   - TENON_UNIMPLEMENTED if an op on the way has no derivative; the message names it.
-    ///   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile: it is looked at
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, a target or cotangent was donated or
+    ///     belongs to another context, a target or source is not floating, a target is a list of tensors
+    ///     (tenon/list.h) and no cotangent is given for it, a cotangent's type differs from its
+    ///     target's, the tape records another scope, an array is NULL with a count above zero, or an
+    ///     option is unknown.
+    ///   - TENON_FAILED_PRECONDITION if the tape is consumed, or the scope is in use on another thread.
+    ///   - TENON_UNIMPLEMENTED if a recorded op has no derivative; the message names it.
+    ///   - TENON_CANCELLED if the scope or its context was cancelled during the call; this is checked
     ///     before each derivative.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///   - TENON_DEVICE_LOST if the device is lost.
-    ///   - What else tenon_call() gives for the ops of a derivative, and what a custom one returned.
+    ///   - Any other error of tenon_call() for the ops of a derivative, and any error of a custom
+    ///     derivative.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tape_gradient(scope: *mut tenon_scope, tape: *mut tenon_tape, targets: *const *mut tenon_tensor, n_targets: usize, cotangents: *const *mut tenon_tensor, sources: *const *mut tenon_value, n_sources: usize, options: *const tenon_gradient_options, out_grads: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Computes Jacobians: the derivative of every element of a target by every element of a source.
+    /// Computes Jacobians: the derivative of every element of a target with respect to every element of
+    /// a source.
     ///
-    /// Uses the tape up, unless it is persistent. A call that fails once the way back has begun uses it
-    /// up too; one whose arguments are refused leaves it as it was.
+    /// Consumes the tape as tenon_tape_gradient() does.
     ///
-    /// @param scope          Where: the scope on which the tape records.
+    /// @param scope          The scope that the tape records.
     /// @param tape           The tape that was recording when the target was computed.
     /// @param target         A floating tensor of any shape.
     /// @param sources        `n_sources` tensors or variables.
-    /// @param n_sources      How many.
-    /// @param options        NULL for the defaults: a source that the target does not reach gets zeros.
-    /// @param out_jacobians  Receives `n_sources` tensors, of the target's sizes followed by the
-    ///                       source's sizes and the source's dtype; NULL as for tenon_tape_gradient().
+    /// @param n_sources      Number of sources.
+    /// @param options        Options; NULL for the defaults: the Jacobian is zeros if the target does
+    ///                       not depend on the source.
+    /// @param out_jacobians  Receives `n_sources` tensors. The shape of each is the target's sizes
+    ///                       followed by the source's sizes; its dtype is the source's. NULL as in
+    ///                       tenon_tape_gradient().
     ///
     /// @return NULL, or an error for the caller to free: TENON_INVALID_ARGUMENT if the target or a
-    ///         source is a list of tensors (tenon/list.h), and what tenon_tape_gradient() gives,
-    ///         TENON_CANCELLED, TENON_OUT_OF_MEMORY and TENON_DEVICE_LOST among it.
+    ///         source is a list of tensors (tenon/list.h), or any error of tenon_tape_gradient(),
+    ///         including TENON_CANCELLED, TENON_OUT_OF_MEMORY and TENON_DEVICE_LOST.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tape_jacobian(scope: *mut tenon_scope, tape: *mut tenon_tape, target: *mut tenon_tensor, sources: *const *mut tenon_value, n_sources: usize, options: *const tenon_gradient_options, out_jacobians: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Calls a function and gives its outputs, the gradients of its first output by its arguments, and
-    /// those by every trainable variable that it read. Nests: inside the callback, and under tapes.
+    /// Calls a function and returns its outputs and the gradients of its first output with respect to
+    /// its arguments and to every trainable variable that it read. May be nested, inside the callback
+    /// and under tapes.
     ///
-    /// @param scope          Where it runs; the callback receives it.
+    /// @param scope          The scope in which the call runs; it is passed to the callback.
     /// @param function       The function. Its destructor runs before this call returns.
-    /// @param inputs         `n_inputs` arguments. They are differentiated by where they are floating.
-    ///                       The function receives handles of its own: a tensor that occurs twice has
-    ///                       a gradient for each, and one that the function captured has none.
-    /// @param n_inputs       How many.
-    /// @param options        NULL for the defaults: an argument that the output does not reach gets
-    ///                       zeros.
-    /// @param out_outputs    Receives `n_outputs` tensors. The first one is differentiated, summed over
-    ///                       its elements; the others are handed through.
-    /// @param n_outputs      How many, at least 1.
+    /// @param inputs         `n_inputs` arguments. Floating arguments get a gradient. The function
+    ///                       receives new handles: a tensor that occurs twice has a separate gradient
+    ///                       for each occurrence, and a tensor that the function captures has none.
+    /// @param n_inputs       Number of inputs.
+    /// @param options        Options; NULL for the defaults: the gradient is zeros if the output does
+    ///                       not depend on an argument.
+    /// @param out_outputs    Receives `n_outputs` tensors. The sum of the first one's elements is
+    ///                       differentiated; the others are only returned.
+    /// @param n_outputs      Number of outputs; at least 1.
     /// @param out_grads      Receives `n_inputs` tensors, each of its argument's type; NULL for an
-    ///                       argument that is not floating, and as the options say. NULL if nobody wants
-    ///                       them.
-    /// @param out_variables  Receives the variables and their gradients; NULL if nobody wants them.
+    ///                       argument that is not floating, and as the options specify. May be NULL if
+    ///                       not needed.
+    /// @param out_variables  Receives the variables and their gradients; may be NULL if not needed.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, an argument was donated or is of
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an argument was donated or belongs to
     ///     another context, the function is NULL or left an output NULL, the first output is not
     ///     floating, or an option is unknown.
-    ///   - TENON_UNIMPLEMENTED if an op on the way has no derivative; the message names it.
-    ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_tape_gradient()
-    ///     gives.
-    ///   - What the function returned.
+    ///   - TENON_UNIMPLEMENTED if a recorded op has no derivative; the message names it.
+    ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and any other error of
+    ///     tenon_tape_gradient().
+    ///   - Any error that the function returns.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -5522,38 +5556,38 @@ functions! {
     ///
     /// @param list  The list.
     ///
-    /// @return The number; 0 if `list` is not such a list.
+    /// @return The number; 0 if `list` is not a list of variables and gradients.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_gradients_count(list: *const tenon_variable_gradients) -> usize;
     /// ```text
-    /// Gives a variable of a list, in the order in which they were first read. Any thread.
+    /// Returns a variable of a list by index, in the order of first reads. Any thread.
     ///
     /// @param list   The list.
-    /// @param index  Its place.
+    /// @param index  Its index.
     ///
-    /// @return A variable that lives as long as the list and is not released; NULL if there are not so
-    ///         many.
+    /// @return A variable that stays valid as long as the list and must not be released; NULL if `index`
+    ///         is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_gradients_variable(list: *const tenon_variable_gradients, index: usize) -> *mut tenon_variable;
     /// ```text
-    /// Gives the gradient by a variable of a list. Any thread.
+    /// Returns the gradient with respect to a variable of a list. Any thread.
     ///
     /// @param list   The list.
-    /// @param index  The variable's place.
+    /// @param index  The variable's index.
     ///
-    /// @return A tensor of the variable's type that lives as long as the list and is not released; NULL
-    ///         if there are not so many, or for a variable that was not reached, if the options asked
-    ///         for that.
+    /// @return A tensor of the variable's type that stays valid as long as the list and must not be
+    ///         released; NULL if `index` is out of range, or, with TENON_UNREACHED_NULL, if the output
+    ///         does not depend on the variable.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_gradients_gradient(list: *const tenon_variable_gradients, index: usize) -> *mut tenon_tensor;
     /// ```text
-    /// Adds an owner to a list. Any thread.
+    /// Adds a reference to a list. Any thread.
     ///
     /// @param list  The list; NULL does nothing.
     ///
@@ -5561,7 +5595,7 @@ functions! {
     /// ```
     fn tenon_variable_gradients_retain(list: *mut tenon_variable_gradients);
     /// ```text
-    /// Takes an owner away from a list. Any thread.
+    /// Releases a reference to a list. Any thread.
     ///
     /// @param list  The list; NULL does nothing.
     ///
@@ -5569,47 +5603,48 @@ functions! {
     /// ```
     fn tenon_variable_gradients_release(list: *mut tenon_variable_gradients);
     /// ```text
-    /// Computes tensors by a function whose derivative is another function, not that of its ops.
+    /// Calls a function whose derivative is given by another function, not by its ops.
     ///
-    /// @param scope        Where.
-    /// @param forward      Computes the outputs; tapes do not see what it calls. Its destructor runs
+    /// @param scope        The scope in which the call runs.
+    /// @param forward      Computes the outputs; tapes do not record its calls. Its destructor runs
     ///                     before this call returns.
     /// @param inputs       `n_inputs` tensors.
-    /// @param n_inputs     How many.
-    /// @param backward     The derivative; inside a function it runs under trace. Its destructor runs
-    ///                     when no tape and no trace needs it any more, or when this call fails.
+    /// @param n_inputs     Number of inputs.
+    /// @param backward     The derivative; inside a function it is traced. Its destructor runs when no
+    ///                     tape and no trace needs it any more, or when this call fails.
     /// @param out_outputs  Receives `n_outputs` tensors.
-    /// @param n_outputs    How many.
+    /// @param n_outputs    Number of outputs.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
-    ///     context, a function or a list that it needs is NULL, or `forward` left an output NULL.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
-    ///   - What `forward` returned. What `backward` returns comes out of tenon_tape_gradient().
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an input was donated or belongs to
+    ///     another context, a required function or array is NULL, or `forward` left an output NULL.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+    ///   - Any error that `forward` returns. An error of `backward` is returned by
+    ///     tenon_tape_gradient().
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_custom_gradient(scope: *mut tenon_scope, forward: tenon_tensor_function, inputs: *const *mut tenon_tensor, n_inputs: usize, backward: tenon_backward_function, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
     /// ```text
-    /// Adds an op to a context. It is called by tenon_call() with the number that it gets here. Any
-    /// thread, also while other threads call ops.
+    /// Registers an op with a context. tenon_call() calls it by the number that this function assigns.
+    /// Any thread, also while other threads call ops.
     ///
     /// @param context  The context.
-    /// @param op       What it is; copied. The payload's destructor runs with the context, or when this
-    ///                 call fails; its functions may be called from any thread.
-    /// @param out_op   Receives its number, from 2^31; 0 if the call fails.
+    /// @param op       The op; copied. The payload's destructor runs when the context is destroyed, or
+    ///                 when this call fails. The op's functions may be called from any thread.
+    /// @param out_op   Receives its number, 2^31 or greater; 0 if the call fails.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context, the name is taken or malformed, a
-    ///     function that it needs is NULL, it has both `compute` and `decompose`, no outputs, or more
-    ///     than 32 inputs or outputs, its attributes are too small for a struct_size, it asks for what
-    ///     only a newer version knows, or a pointer is NULL.
+    ///     required function is NULL, the op has both `compute` and `decompose`, it has no outputs or
+    ///     more than 32 inputs or outputs, its attributes are too small for a struct_size, it sets
+    ///     fields that only a newer version supports, or a pointer is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_op_register(context: *mut tenon_context, op: *const tenon_custom_op, out_op: *mut u32) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a device.
+    /// Adds a reference to a device.
     ///
     /// @param device  The device; NULL does nothing.
     ///
@@ -5617,7 +5652,7 @@ functions! {
     /// ```
     fn tenon_device_retain(device: *mut tenon_device);
     /// ```text
-    /// Takes an owner away from a device. It stays open until its context is gone.
+    /// Releases a reference to a device. The device stays open until its context is destroyed.
     ///
     /// @param device  The device; NULL does nothing.
     ///
@@ -5625,21 +5660,21 @@ functions! {
     /// ```
     fn tenon_device_release(device: *mut tenon_device);
     /// ```text
-    /// Gives the name by which a device is asked for.
+    /// Returns the name by which a device is requested.
     ///
     /// @param device  The device.
     ///
-    /// @return Text like "cpu:0" that lives as long as the device; empty if `device` is not a device.
+    /// @return Text like "cpu:0", valid as long as the device; empty if `device` is not a device.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_device_name(device: *const tenon_device) -> tenon_string;
     /// ```text
-    /// Tells what a device is.
+    /// Gets the properties of a device.
     ///
     /// @param device    The device.
-    /// @param out_info  Filled up to its `struct_size`, which the caller sets and this call sets to what
-    ///                  it wrote.
+    /// @param out_info  Filled up to its `struct_size`, which the caller sets. The call sets it to the
+    ///                  number of bytes written.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `device` is not a device, or `out_info` is NULL or has a
@@ -5649,11 +5684,11 @@ functions! {
     /// ```
     fn tenon_device_describe(device: *const tenon_device, out_info: *mut tenon_device_info) -> *mut tenon_error;
     /// ```text
-    /// Tells what a device's memory holds for this context.
+    /// Gets the memory statistics of a device for this context.
     ///
     /// @param device    The device.
-    /// @param out_info  Filled up to its `struct_size`, which the caller sets and this call sets to what
-    ///                  it wrote.
+    /// @param out_info  Filled up to its `struct_size`, which the caller sets. The call sets it to the
+    ///                  number of bytes written.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `device` is not a device, or `out_info` is NULL or has a
@@ -5663,7 +5698,7 @@ functions! {
     /// ```
     fn tenon_device_describe_memory(device: *mut tenon_device, out_info: *mut tenon_memory_info) -> *mut tenon_error;
     /// ```text
-    /// Lets `peak_bytes` start anew from what is live now.
+    /// Resets `peak_bytes` to the current `live_bytes`.
     ///
     /// @param device  The device; NULL does nothing.
     ///
@@ -5671,10 +5706,10 @@ functions! {
     /// ```
     fn tenon_device_reset_peak(device: *mut tenon_device);
     /// ```text
-    /// Gives the memory that is kept for later tensors back to the device.
+    /// Returns cached memory to the device.
     ///
     /// @param device           The device.
-    /// @param out_freed_bytes  Receives how much that was; NULL if it does not matter.
+    /// @param out_freed_bytes  Receives the number of bytes freed; may be NULL.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `device` is not a device.
@@ -5683,49 +5718,50 @@ functions! {
     /// ```
     fn tenon_device_trim(device: *mut tenon_device, out_freed_bytes: *mut u64) -> *mut tenon_error;
     /// ```text
-    /// Lends a tensor to another library without a copy. It is marked read-only: a tensor's value never
-    /// changes.
+    /// Exports a tensor to another library without a copy. The export is marked read-only because a
+    /// tensor's value never changes.
     ///
-    /// @param scope       Where; what computes the tensor is ordered before `stream`.
-    /// @param tensor      A tensor on a device whose memory the host sees.
+    /// @param scope       The scope. Work that computes the tensor is ordered before `stream`.
+    /// @param tensor      A tensor on a device with host-visible memory.
     /// @param stream      The consumer's stream, as DLPack numbers it; NULL for host memory.
-    /// @param out_dlpack  Receives the loan, which keeps the memory alive until its deleter is called,
+    /// @param out_dlpack  Receives the export, which keeps the memory alive until its deleter is called,
     ///                    once, from any thread.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor is an inline scalar, was
-    ///     donated or is of another context, `stream` is not NULL for host memory, or `out_dlpack` is
-    ///     NULL.
-    ///   - TENON_UNIMPLEMENTED if DLPack has no name for the device's memory, or neither the device nor
-    ///     this build can block until the tensor is there (a browser's main thread).
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor is an inline scalar, was
+    ///     donated or belongs to another context, `stream` is not NULL for host memory, or `out_dlpack`
+    ///     is NULL.
+    ///   - TENON_UNIMPLEMENTED if DLPack has no device type for the device's memory, or neither the
+    ///     device nor this build can block until the tensor is computed (a browser's main thread).
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_to_dlpack(scope: *mut tenon_scope, tensor: *mut tenon_tensor, stream: *mut c_void, out_dlpack: *mut *mut tenon_dlpack) -> *mut tenon_error;
     /// ```text
-    /// Makes a tensor of what another library lends, without a copy where the scope's device can use it
-    /// in place. What is lent must not be written until its deleter runs; a copy removes that duty.
+    /// Imports a tensor from another library, without a copy if the scope's device can use the memory in
+    /// place. Imported memory must not be written until its deleter runs. A copy removes that
+    /// restriction.
     ///
-    /// @param scope       Where.
-    /// @param dlpack      The loan, which is taken over: its deleter runs exactly once, with the
-    ///                    tensor's last owner, after the copy, or when this call fails. Strides may be
-    ///                    negative: elements then lie before `data`. The stride of an axis of size 1 is
-    ///                    ignored.
-    /// @param stream      The stream on which the producer wrote it; NULL for host memory.
-    /// @param copy        Whether to copy in any case.
+    /// @param scope       The scope in which the call runs.
+    /// @param dlpack      The memory to import, whose ownership is transferred. Its deleter runs exactly
+    ///                    once: when the last reference to the tensor is released, after the copy, or
+    ///                    when this call fails. Strides may be negative: elements then precede `data`.
+    ///                    The stride of an axis of size 1 is ignored.
+    /// @param stream      The stream on which the producer wrote the memory; NULL for host memory.
+    /// @param copy        Whether to copy even if the device could use the memory in place.
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the loan is of another major version, its
-    ///     dtype, rank, sizes or strides are none that a tensor can have, or a pointer is NULL.
-    ///   - TENON_UNIMPLEMENTED if it is not host memory.
-    ///   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or its limit is used up.
+    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, `dlpack` has another major version, its
+    ///     dtype, rank, sizes or strides are not supported by tensors, or a pointer is NULL.
+    ///   - TENON_UNIMPLEMENTED if the memory is not host memory.
+    ///   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_from_dlpack(scope: *mut tenon_scope, dlpack: *mut tenon_dlpack, stream: *mut c_void, copy: bool, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a tensor.
+    /// Adds a reference to a tensor.
     ///
     /// @param tensor  The tensor; NULL does nothing.
     ///
@@ -5733,8 +5769,8 @@ functions! {
     /// ```
     fn tenon_tensor_retain(tensor: *mut tenon_tensor);
     /// ```text
-    /// Takes an owner away from a tensor. Its memory is free with its last owner, views, tapes and
-    /// exports among them.
+    /// Releases a reference to a tensor. Its memory is freed with the last reference, including those of
+    /// views, tapes and exports.
     ///
     /// @param tensor  The tensor; NULL does nothing.
     ///
@@ -5742,109 +5778,110 @@ functions! {
     /// ```
     fn tenon_tensor_release(tensor: *mut tenon_tensor);
     /// ```text
-    /// Takes an owner away from each of many tensors, in their order, as tenon_tensor_release() does for
-    /// one. For languages whose calls of C are expensive.
+    /// Releases each of several tensors, in order, as tenon_tensor_release() does for one. Saves calls
+    /// in languages whose calls of C are expensive.
     ///
-    /// @param tensors    `n_tensors` tensors, NULLs among them.
-    /// @param n_tensors  How many.
+    /// @param tensors    `n_tensors` tensors; entries may be NULL.
+    /// @param n_tensors  The number of tensors.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_release_all(tensors: *const *mut tenon_tensor, n_tensors: usize);
     /// ```text
-    /// Gives a tensor's memory to the next call that takes it as an input, which may then write its
-    /// output there. After that call any use of the handle but its release is TENON_INVALID_ARGUMENT.
-    /// Memory that somebody else uses too is left as it is. No other thread may use the handle meanwhile
-    /// or afterwards.
+    /// Donates a tensor to the next call that takes it as an input, which may then write its output to
+    /// the tensor's memory. After that call, any use of the handle except its release fails with
+    /// TENON_INVALID_ARGUMENT. Memory that has other users is not overwritten. No other thread may use
+    /// the handle during or after that call.
     ///
     /// @param tensor  The tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, is an inline scalar, was lent by the host
-    ///     or another library, or was donated before.
+    ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, is an inline scalar, uses imported memory
+    ///     of the host or another library, or was already donated.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_donate(tensor: *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Makes a tensor of a copy of host memory, on the scope's device.
+    /// Creates a tensor on the scope's device from a copy of host memory.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param dtype       The elements' type.
     /// @param shape       `rank` sizes, none negative; may be NULL for rank 0.
     /// @param rank        At most TENON_MAX_RANK.
     /// @param data        The elements, row-major without gaps; any alignment. May be NULL if `size` is
     ///                    0.
-    /// @param size        Their bytes, which must be what dtype and shape say.
+    /// @param size        Number of bytes, which must match dtype and shape.
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
-    ///     size negative, the bytes more than an int64 counts, `size` another number, or a pointer NULL.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank is too high,
+    ///     a size is negative, the number of bytes exceeds an int64, `size` does not match, or a pointer
+    ///     is NULL.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_from_data(scope: *mut tenon_scope, dtype: tenon_dtype, shape: *const i64, rank: usize, data: *const c_void, size: usize, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Makes a tensor of host memory that is lent, without a copy where the device can use it in place,
-    /// else with one. The memory must not be written while it is lent, and no op will write to it.
+    /// Creates a tensor from imported host memory, without a copy if the device can use the memory in
+    /// place. The memory must not be written until `deleter` runs; ops do not write to it.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param dtype       The elements' type.
     /// @param shape       `rank` sizes, none negative; may be NULL for rank 0.
     /// @param rank        At most TENON_MAX_RANK.
-    /// @param strides     `rank` strides in elements, which keep every element inside `data`; NULL
-    ///                    for row-major without gaps. A stride may be negative; that of an axis of size
-    ///                    1 is ignored.
-    /// @param data        The memory. Its first element is the tensor's first along axes whose stride is
-    ///                    positive, and the last along those whose stride is negative. It is copied if
-    ///                    it is not aligned for its dtype.
-    /// @param size        Its bytes, at least those that shape and strides reach.
-    /// @param deleter     Runs exactly once, when the memory is needed no more: with the tensor's last
-    ///                    owner, after the copy, or when this call fails.
+    /// @param strides     `rank` strides in elements, such that every element is inside `data`; NULL for
+    ///                    row-major without gaps. A stride may be negative; the stride of an axis of
+    ///                    size 1 is ignored.
+    /// @param data        The memory. Its first element is the tensor's first element along axes with a
+    ///                    positive stride, and the last along axes with a negative stride. It is copied
+    ///                    if it is not aligned for its dtype.
+    /// @param size        Number of bytes, at least those that shape and strides reach.
+    /// @param deleter     Runs exactly once, when the memory is no longer needed: when the last
+    ///                    reference to the tensor is released, after the copy, or when this call fails.
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank too high, a
-    ///     size negative, an element outside `data`, or a pointer NULL.
-    ///   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or its limit is used up.
+    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, the rank is too high,
+    ///     a size is negative, an element is outside `data`, or a pointer is NULL.
+    ///   - TENON_OUT_OF_MEMORY if it is copied and the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_from_host(scope: *mut tenon_scope, dtype: tenon_dtype, shape: *const i64, rank: usize, strides: *const i64, data: *mut c_void, size: usize, deleter: tenon_deleter, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Makes an inline scalar of a floating value. With an integer tensor it is an error.
+    /// Creates an inline scalar from a floating value. Combining it with an integer tensor is an error.
     ///
     /// @param value  The value.
     ///
-    /// @return The tensor, float32 where it has no partner; NULL only if the host's memory is used up.
+    /// @return The tensor, float32 if it is used alone; NULL only if host memory is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scalar_f64(value: f64) -> *mut tenon_tensor;
     /// ```text
-    /// Makes an inline scalar of an integer.
+    /// Creates an inline scalar from an integer.
     ///
     /// @param value  The value.
     ///
-    /// @return The tensor, int64 where it has no partner; NULL only if the host's memory is used up.
+    /// @return The tensor, int64 if it is used alone; NULL only if host memory is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scalar_i64(value: i64) -> *mut tenon_tensor;
     /// ```text
-    /// Makes an inline scalar of a truth value.
+    /// Creates an inline scalar from a bool.
     ///
     /// @param value  The value.
     ///
-    /// @return The tensor, bool; NULL only if the host's memory is used up.
+    /// @return The tensor, a bool; NULL only if host memory is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scalar_bool(value: bool) -> *mut tenon_tensor;
     /// ```text
-    /// Gives the dtype.
+    /// Returns the dtype.
     ///
     /// @param tensor  The tensor.
     ///
@@ -5854,7 +5891,7 @@ functions! {
     /// ```
     fn tenon_tensor_dtype(tensor: *const tenon_tensor) -> tenon_dtype;
     /// ```text
-    /// Gives the number of axes.
+    /// Returns the number of axes.
     ///
     /// @param tensor  The tensor.
     ///
@@ -5864,11 +5901,10 @@ functions! {
     /// ```
     fn tenon_tensor_rank(tensor: *const tenon_tensor) -> usize;
     /// ```text
-    /// Gives the size of one axis.
+    /// Gets the size of one axis.
     ///
-    /// Inside a function that has no signature, reading a size that differs from call to call makes
-    /// the trace serve that size alone. tenon_shape() gives sizes as a tensor, for which one trace
-    /// serves all.
+    /// Inside a function without a signature, reading a dynamic size specialises the trace to that size.
+    /// tenon_shape() returns the sizes as a tensor instead, so that one trace serves all sizes.
     ///
     /// @param tensor    The tensor.
     /// @param axis      The axis; a negative one counts from the end.
@@ -5877,56 +5913,56 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, it has no such axis, or `out_size` is
     /// NULL.
-    ///   - TENON_FAILED_PRECONDITION inside a function, if the size is unknown by the function's
-    ///     signature or depends on data, or if the tensor's trace is not under way on this thread.
+    ///   - TENON_FAILED_PRECONDITION inside a function, if the size is unknown in the function's
+    ///     signature or data-dependent, or if the tensor's function is not being traced on this thread.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_size(tensor: *const tenon_tensor, axis: i64, out_size: *mut i64) -> *mut tenon_error;
     /// ```text
-    /// Gives the sizes of all axes, or an error where they cannot be read: tenon_tensor_size() for each.
+    /// Gets the sizes of all axes, or the error that tenon_tensor_size() returns for one of them.
     ///
     /// @param tensor     The tensor.
-    /// @param out_shape  Receives as many sizes as the rank, alive as long as the tensor; NULL if the
-    ///                   call fails.
-    /// @param out_rank   Receives the rank; 0 if the call fails. NULL if it is not needed.
+    /// @param out_shape  Receives an array of length rank, valid as long as the tensor; NULL if the call
+    ///                   fails.
+    /// @param out_rank   Receives the rank; 0 if the call fails. May be NULL if not needed.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `tensor` is not a tensor, or `out_shape` is NULL.
-    ///   - TENON_FAILED_PRECONDITION inside a function, if a size is unknown by the function's
-    ///     signature or depends on data, or if the tensor's trace is not under way on this thread.
+    ///   - TENON_FAILED_PRECONDITION inside a function, if a size is unknown in the function's signature
+    ///     or data-dependent, or if the tensor's function is not being traced on this thread.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_read_shape(tensor: *const tenon_tensor, out_shape: *mut *const i64, out_rank: *mut usize) -> *mut tenon_error;
     /// ```text
-    /// Gives the sizes.
+    /// Returns the sizes.
     ///
-    /// Inside a function it reads each of them, as tenon_tensor_size() does. It cannot return an
-    /// error: where a size cannot be read, it gives the size in the call that is traced, or 0 if there
-    /// is none, and the call of the function fails with the error that tenon_tensor_size() gives. The
-    /// size of a tensor that outlives its trace is 0 if it is unknown.
+    /// Inside a function it reads every size as tenon_tensor_size() does. It cannot return an error. If
+    /// a size cannot be read, it returns the size in the call that is being traced, or 0 if there is
+    /// none, and the call of the function fails with the error of tenon_tensor_size(). An unknown size
+    /// of a tensor that outlives its tracing is 0.
     ///
     /// @param tensor  The tensor.
     ///
-    /// @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
+    /// @return An array of length rank, valid as long as the tensor; NULL if `tensor` is not a tensor.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_shape(tensor: *const tenon_tensor) -> *const i64;
     /// ```text
-    /// Gives the strides, in elements. Strides describe the memory layout only. Inside a function it
-    /// reads the sizes, as tenon_tensor_shape() does, and gives row-major strides for them.
+    /// Returns the strides, in elements. Strides describe the memory layout only. Inside a function it
+    /// reads the sizes, as tenon_tensor_shape() does, and returns row-major strides for them.
     ///
     /// @param tensor  The tensor.
     ///
-    /// @return As many as its rank, alive as long as the tensor; NULL if `tensor` is not a tensor.
+    /// @return An array of length rank, valid as long as the tensor; NULL if `tensor` is not a tensor.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_strides(tensor: *const tenon_tensor) -> *const i64;
     /// ```text
-    /// Gives the number of elements. Inside a function it reads the sizes, as tenon_tensor_shape()
+    /// Returns the number of elements. Inside a function it reads the sizes, as tenon_tensor_shape()
     /// does.
     ///
     /// @param tensor  The tensor.
@@ -5937,8 +5973,8 @@ functions! {
     /// ```
     fn tenon_tensor_count(tensor: *const tenon_tensor) -> i64;
     /// ```text
-    /// Gives the bytes that a dense copy of the value takes. Inside a function it reads the sizes, as
-    /// tenon_tensor_shape() does.
+    /// Returns the number of bytes of a dense copy of the value. Inside a function it reads the sizes,
+    /// as tenon_tensor_shape() does.
     ///
     /// @param tensor  The tensor.
     ///
@@ -5948,85 +5984,87 @@ functions! {
     /// ```
     fn tenon_tensor_bytes(tensor: *const tenon_tensor) -> usize;
     /// ```text
-    /// Gives the name of the device on which a tensor lies.
+    /// Returns the name of the device that holds a tensor.
     ///
     /// @param tensor  The tensor.
     ///
-    /// @return Text like "cpu:0", alive as long as the tensor; empty for an inline scalar, a tensor that
-    ///         was donated, or what is no tensor.
+    /// @return Text like "cpu:0", valid as long as the tensor; empty for an inline scalar, a tensor that
+    ///         was donated, or anything that is not a tensor.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_device_name(tensor: *const tenon_tensor) -> tenon_string;
     /// ```text
-    /// Gives the device on which a tensor lies.
+    /// Returns the device that holds a tensor.
     ///
     /// @param tensor  The tensor.
     ///
-    /// @return A device that lives as long as the tensor and is not released; NULL for an inline scalar,
-    ///         a tensor that was donated, or what is no tensor.
+    /// @return A device that stays valid as long as the tensor and must not be released; NULL for an
+    ///         inline scalar, a tensor that was donated, or anything that is not a tensor.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_device(tensor: *const tenon_tensor) -> *mut tenon_device;
     /// ```text
-    /// Gives a tensor as what gradients can be taken by.
+    /// Casts a tensor to a value, the type of gradient sources.
     ///
     /// @param tensor  The tensor; NULL gives NULL.
     ///
-    /// @return The same object under another type; no owner is added.
+    /// @return The same object with another type; no reference is added.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_as_value(tensor: *mut tenon_tensor) -> *mut tenon_value;
     /// ```text
-    /// Gives the elements in place, where the host sees them and they lie row-major without gaps.
+    /// Returns a pointer to the elements if the host can read them in place: in host-visible memory,
+    /// row-major without gaps.
     ///
     /// @param tensor  The tensor.
     ///
-    /// @return The first element, to be read and not written, alive as long as the tensor; NULL on a
-    ///         device whose memory the host does not see or whose work is asynchronous, for other
-    ///         strides, an inline scalar, a tensor that was donated, or what is no tensor.
+    /// @return The first element, read-only, valid as long as the tensor. NULL if the device is
+    ///         asynchronous or its memory is not host-visible, and for other strides, an inline scalar,
+    ///         a donated tensor, or anything that is not a tensor.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_data(tensor: *const tenon_tensor) -> *const c_void;
     /// ```text
-    /// Copies the elements to host memory, row-major without gaps, and waits until they are there.
+    /// Copies the elements to host memory, row-major without gaps, and waits for the copy.
     ///
-    /// @param scope     Where; the tensor may lie on another device.
+    /// @param scope     The scope in which the call runs. The tensor may be on another device.
     /// @param tensor    The tensor.
     /// @param out_data  The memory; any alignment. May be NULL if `size` is 0.
-    /// @param size      Its bytes, which must be tenon_tensor_bytes().
+    /// @param size      Number of bytes, which must be tenon_tensor_bytes().
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
-    ///     another context, `size` is another number, or `out_data` is NULL.
-    ///   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
-    ///     thread); use tenon_tensor_read_async().
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up, which it needs only for
-    ///     elements that do not lie row-major without gaps.
-    ///   - TENON_CANCELLED if somebody cancelled the scope or its context meanwhile.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
+    ///     another context, `size` does not match, or `out_data` is NULL.
+    ///   - TENON_UNIMPLEMENTED if neither the device nor this build can block (a browser's main thread);
+    ///     use tenon_tensor_read_async().
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted. The call needs
+    ///     device memory only if the elements are not row-major without gaps.
+    ///   - TENON_CANCELLED if the scope or its context was cancelled during the call.
     ///   - TENON_DEVICE_LOST if the device is lost.
-    ///   - What went wrong while the value was computed, such as TENON_OUT_OF_RANGE for an index.
+    ///   - Any error in computing the value, such as TENON_OUT_OF_RANGE for an index.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_read(scope: *mut tenon_scope, tensor: *mut tenon_tensor, out_data: *mut c_void, size: usize) -> *mut tenon_error;
     /// ```text
-    /// Copies the elements to host memory, row-major without gaps, and calls back when they are there.
+    /// Copies the elements to host memory, row-major without gaps, and runs a callback when they are
+    /// copied.
     ///
-    /// @param scope     Where; the tensor may lie on another device.
+    /// @param scope     The scope in which the call runs. The tensor may be on another device.
     /// @param tensor    The tensor.
     /// @param out_data  The memory, which stays valid until `done` runs; any alignment.
-    /// @param size      Its bytes, which must be tenon_tensor_bytes().
-    /// @param done      Runs once, on the context's callback thread, with what went wrong or NULL. Its
+    /// @param size      Number of bytes, which must be tenon_tensor_bytes().
+    /// @param done      Runs once, on the context's callback thread, with an error or NULL. Its
     ///                  destructor also runs when this call fails.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
-    ///     another context, `size` is another number, `out_data` is NULL or `done` has no function.
-    ///     Whatever else goes wrong is told to `done`: what tenon_tensor_read() gives.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
+    ///     another context, `size` does not match, `out_data` is NULL or `done` has no function. All
+    ///     other errors of tenon_tensor_read() are passed to `done`.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -6034,49 +6072,49 @@ functions! {
     /// ```text
     /// Reads the only element of a tensor as a double.
     ///
-    /// @param scope      Where.
-    /// @param tensor     One element of any dtype and rank; 64-bit integers round.
+    /// @param scope      The scope in which the call runs.
+    /// @param tensor     A tensor with one element, of any dtype and rank; 64-bit integers are rounded.
     /// @param out_value  Receives the value; 0 if the call fails.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor has not one element, was
-    ///     donated or is of another context, or `out_value` is NULL.
-    ///   - What tenon_tensor_read() gives.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor does not have exactly one
+    ///     element, was donated or belongs to another context, or `out_value` is NULL.
+    ///   - Any error that tenon_tensor_read() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_item_f64(scope: *mut tenon_scope, tensor: *mut tenon_tensor, out_value: *mut f64) -> *mut tenon_error;
     /// ```text
-    /// Reads the only element of a tensor as an integer; bool gives 0 or 1.
+    /// Reads the only element of a tensor as an integer; a bool reads as 0 or 1.
     ///
-    /// @param scope      Where.
-    /// @param tensor     One element of an integer dtype or bool, of any rank.
+    /// @param scope      The scope in which the call runs.
+    /// @param tensor     A tensor with one element, of an integer dtype or bool and any rank.
     /// @param out_value  Receives the value; 0 if the call fails.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor has not one element, is
-    ///     floating, was donated or is of another context, or `out_value` is NULL.
-    ///   - TENON_OUT_OF_RANGE if a uint64 is above what an int64 holds.
-    ///   - What tenon_tensor_read() gives.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor does not have exactly one
+    ///     element, is floating, was donated or belongs to another context, or `out_value` is NULL.
+    ///   - TENON_OUT_OF_RANGE if a uint64 value does not fit into an int64.
+    ///   - Any error that tenon_tensor_read() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_item_i64(scope: *mut tenon_scope, tensor: *mut tenon_tensor, out_value: *mut i64) -> *mut tenon_error;
     /// ```text
-    /// Gives a tensor of the same value on another device: a copy, unless it lies there already. Tapes
-    /// do not record it.
+    /// Gets a tensor with the same value on another device: a copy, unless the tensor is already there.
+    /// Tapes do not record it.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param tensor      The tensor.
     /// @param device      The name of the device, as for tenon_scope_set_device().
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
+    ///   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
     ///     another context, or `out_tensor` is NULL.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
-    ///   - What else tenon_tensor_read() gives.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+    ///   - Any other error that tenon_tensor_read() returns.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -6084,25 +6122,25 @@ functions! {
     /// ```text
     /// Prints a tensor as NumPy prints an array with `str`.
     ///
-    /// @param scope     Where.
+    /// @param scope     The scope in which the call runs.
     /// @param tensor    The tensor.
-    /// @param options   How; NULL for the defaults, which are NumPy's.
+    /// @param options   Options; NULL for the defaults, which are NumPy's.
     /// @param out_text  Receives the text, for tenon_string_release(); it ends with a zero byte.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the tensor was donated or is of
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the tensor was donated or belongs to
     ///     another context, an option is negative, or `out_text` is NULL.
-    ///   - What tenon_tensor_read() gives.
+    ///   - Any error that tenon_tensor_read() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_format(scope: *mut tenon_scope, tensor: *mut tenon_tensor, options: *const tenon_format_options, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Says where the text goes that tenon_print() makes. Any thread.
+    /// Sets the callback that receives the output of tenon_print(). Any thread.
     ///
     /// @param context   The context.
-    /// @param callback  Receives the text. Its destructor runs when another one takes its place and no
-    ///                  print is under way, with the context, or when this call fails.
+    /// @param callback  Receives the text. Its destructor runs once: when the callback was replaced and
+    ///                  no print is running, when the context is destroyed, or when this call fails.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context.
@@ -6111,86 +6149,90 @@ functions! {
     /// ```
     fn tenon_context_set_print(context: *mut tenon_context, callback: tenon_print_callback) -> *mut tenon_error;
     /// ```text
-    /// Prints a line of text and values. It waits for the values.
+    /// Prints a line of text and values. Waits until the values are computed.
     ///
-    /// @param scope     Where.
-    /// @param format    The line, in which {} stands for the next value, and {{ and }} for braces.
-    /// Empty: the values, a blank between them.
+    /// @param scope     The scope in which the call runs.
+    /// @param format    The line, in which {} stands for the next value, and {{ and }} for braces. If
+    ///                  empty, the values are printed with a blank between them.
     /// @param values    `n_values` tensors, printed as tenon_tensor_format() does.
-    /// @param n_values  How many.
-    /// @param options   How; NULL for the defaults.
+    /// @param n_values  Number of values.
+    /// @param options   Options; NULL for the defaults.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the format has
-    ///     another number of places than there are values, or a brace alone, or an option is negative.
-    ///   - What computing a value gave. Inside a function this comes out of its call.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+    ///     number of {} in the format differs from the number of values, the format has an unmatched
+    ///     brace, or an option is negative.
+    ///   - Any error from computing a value. Inside a function, the function's call returns it.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_print(scope: *mut tenon_scope, format: tenon_string, values: *const *mut tenon_tensor, n_values: usize, options: *const tenon_format_options) -> *mut tenon_error;
     /// ```text
-    /// Fails unless a condition holds. It waits for the answer.
+    /// Fails unless a condition holds. Waits until the condition is computed.
     ///
-    /// @param scope      Where.
+    /// @param scope      The scope in which the call runs.
     /// @param condition  A bool of any shape: all elements must be true.
-    /// @param message    What the error says, in which {} stands for the next value, as in
-    ///                   tenon_print(). Empty: the values, or that the condition does not hold.
-    /// @param values     `n_values` tensors that the message shows.
-    /// @param n_values   How many.
+    /// @param message    The error message, in which {} stands for the next value, as in tenon_print().
+    ///                   If empty, the message lists the values or, without values, reports that the
+    ///                   condition does not hold.
+    /// @param values     `n_values` tensors to show in the message.
+    /// @param n_values   Number of values.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_FAILED_PRECONDITION with the message if an element is false. Inside a function this
-    ///     comes out of its call, with the line at which this call stands.
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, `condition` is
-    ///     no bool, or the message has another number of places than there are values.
+    ///   - TENON_FAILED_PRECONDITION with the message if an element is false. Inside a function, the
+    ///     function's call returns it, with the source line of this call.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context,
+    ///     `condition` is not a bool, or the number of {} in the message differs from the number of
+    ///     values.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_assert(scope: *mut tenon_scope, condition: *const tenon_tensor, message: tenon_string, values: *const *mut tenon_tensor, n_values: usize) -> *mut tenon_error;
     /// ```text
-    /// Calls code of the host, which runs eagerly also inside a function: it may read values, choose
-    /// by them, use tapes and functions, and read and assign variables, which hold what the function
-    /// assigned before. What it assigns, the function finds there.
+    /// Calls a host callback, which runs eagerly even inside a function. It may read values and branch
+    /// on them, use tapes and functions, and read and assign variables. It reads the values that the
+    /// function assigned before; the function reads what the callback assigns.
     ///
-    /// Tapes record the call as one, by its inputs. Its gradient is that of the calls that it made: a
-    /// differentiated call runs in a scope of its own under a tape, which gives the gradient later,
-    /// without running the code again. For a gradient by a variable, read that outside and give the
-    /// value as an input. For another derivative, put the call into tenon_custom_gradient().
+    /// Tapes record the call as a single op on its inputs. Its gradient is the gradient of the calls
+    /// that it made: a differentiated call runs in its own scope under a tape, which later computes the
+    /// gradient without running the callback again. For a gradient with respect to a variable, read the
+    /// variable outside and pass the value as an input. For a different derivative, wrap the call in
+    /// tenon_custom_gradient().
     ///
-    /// @param scope        Where.
-    /// @param function     The code; it receives a scope, which need not be this one. Its destructor
-    /// runs when no trace needs it any more, or when this call fails.
-    /// @param inputs       `n_inputs` tensors that it is given.
-    /// @param n_inputs     How many.
-    /// @param like         `n_outputs` tensors, of whose dtypes and shapes its outputs are; an inline
-    ///                     scalar stands for a tensor of rank 0. Inside a function they may have
-    ///                     sizes that are unknown. Nothing else is done with them.
-    /// @param out_outputs  Receives `n_outputs` tensors, each another than any that the code knows.
-    /// @param n_outputs    How many.
+    /// @param scope        The scope in which the call runs.
+    /// @param function     The callback; it receives a scope, which may differ from `scope`. Its
+    ///                     destructor runs when no trace needs it any more, or when this call fails.
+    /// @param inputs       `n_inputs` tensors that are passed to the callback.
+    /// @param n_inputs     Number of inputs.
+    /// @param like         `n_outputs` tensors with the dtypes and shapes of the outputs; an inline
+    ///                     scalar stands for a tensor of rank 0. Inside a function their sizes may be
+    ///                     dynamic. Only their types are used.
+    /// @param out_outputs  Receives `n_outputs` tensors, all of them new handles.
+    /// @param n_outputs    Number of outputs.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, an input was donated or is of another
-    ///     context, a function or a list that it needs is NULL, or the code left an output NULL or gave
-    ///     one of another type, or on another device than its inputs. Inside a function, what the
-    ///     code does wrong comes out of the function's call.
-    ///   - What the code returned.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an input was donated or belongs to
+    ///     another context, a required function or array is NULL, or the callback left an output NULL or
+    ///     returned one with another type or on another device than the inputs. Inside a function, the
+    ///     function's call returns the callback's errors.
+    ///   - Any error that the callback returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_host_call(scope: *mut tenon_scope, function: tenon_tensor_function, inputs: *const *mut tenon_tensor, n_inputs: usize, like: *const *mut tenon_tensor, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
     /// ```text
-    /// Makes an error, for a callback to return.
+    /// Creates an error for a callback to return.
     ///
-    /// @param code     What kind of error; TENON_OK and codes that are unknown here become INTERNAL.
-    /// @param message  The message, which is copied. Names the op, the rule and the values.
+    /// @param code     The error code; TENON_OK and unknown codes become TENON_INTERNAL.
+    /// @param message  The message, which is copied. It should name the op, the rule and the values.
     ///
-    /// @return The error. Where memory ran out, an error that says so; never NULL.
+    /// @return The error, never NULL. If host memory is exhausted, an error that reports that.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_error_create(code: tenon_code, message: tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to an error. Any thread.
+    /// Adds a reference to an error. Any thread.
     ///
     /// @param error  The error; NULL does nothing.
     ///
@@ -6198,7 +6240,7 @@ functions! {
     /// ```
     fn tenon_error_retain(error: *mut tenon_error);
     /// ```text
-    /// Takes an owner away from an error and frees it with its last one. Any thread.
+    /// Releases a reference to an error; the last one frees it. Any thread.
     ///
     /// @param error  The error; NULL does nothing.
     ///
@@ -6206,7 +6248,7 @@ functions! {
     /// ```
     fn tenon_error_release(error: *mut tenon_error);
     /// ```text
-    /// Gives the code of an error. Any thread.
+    /// Returns the code of an error. Any thread.
     ///
     /// @param error  The error; NULL stands for success.
     ///
@@ -6216,91 +6258,95 @@ functions! {
     /// ```
     fn tenon_error_code(error: *const tenon_error) -> tenon_code;
     /// ```text
-    /// Gives the message of an error: the op, the rule and the values. Any thread.
+    /// Returns the message of an error: the op, the rule and the values. Any thread.
     ///
     /// @param error  The error; NULL stands for success.
     ///
-    /// @return Text that lives as long as the error; empty for NULL.
+    /// @return Text that stays valid as long as the error; empty for NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_error_message(error: *const tenon_error) -> tenon_string;
     /// ```text
-    /// Gives the name of the op that failed. Any thread.
+    /// Returns the name of the op that failed. Any thread.
     ///
     /// @param error  The error; NULL stands for success.
     ///
-    /// @return Text that lives as long as the error; empty if no op was called.
+    /// @return Text that stays valid as long as the error; empty if no op was called.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_error_op(error: *const tenon_error) -> tenon_string;
     /// ```text
-    /// Gives the name of the parameter at fault. Any thread.
+    /// Returns the name of the invalid parameter. Any thread.
     ///
     /// @param error  The error; NULL stands for success.
     ///
-    /// @return Text that lives as long as the error; empty if it is not one parameter's fault.
+    /// @return Text that stays valid as long as the error; empty if the error does not concern a single
+    ///         parameter.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_error_argument(error: *const tenon_error) -> tenon_string;
     /// ```text
-    /// Gives the name of the device that took part. Any thread.
+    /// Returns the name of the device involved. Any thread.
     ///
     /// @param error  The error; NULL stands for success.
     ///
-    /// @return Text like "cpu:0" that lives as long as the error; empty if none took part.
+    /// @return Text like "cpu:0", valid as long as the error; empty if no device was involved.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_error_device(error: *const tenon_error) -> tenon_string;
     /// ```text
-    /// Gives the user's source line, as tenon_scope_set_location() was told it. Any thread.
+    /// Returns the user's source line as set by tenon_scope_set_location(). Any thread.
     ///
     /// @param error  The error; NULL stands for success.
     ///
-    /// @return Text that lives as long as the error; empty if nobody told it.
+    /// @return Text that stays valid as long as the error; empty if none was set.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_error_location(error: *const tenon_error) -> tenon_string;
     /// ```text
-    /// Gives the error that led to this one. Any thread.
+    /// Returns the error that caused this one. Any thread.
     ///
     /// @param error  The error; NULL stands for success.
     ///
-    /// @return An error that lives as long as `error` and is not released; NULL if there is no cause.
+    /// @return An error that stays valid as long as `error` and must not be released; NULL if there is
+    /// no cause.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_error_cause(error: *const tenon_error) -> *const tenon_error;
     /// ```text
-    /// Gives the name of a code. Any thread.
+    /// Returns the name of a code. Any thread.
     ///
     /// @param code  The code.
     ///
-    /// @return Static text like "INVALID_ARGUMENT"; "INTERNAL" for a code that is unknown here.
+    /// @return Static text like "INVALID_ARGUMENT"; "INTERNAL" for an unknown code.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_code_name(code: tenon_code) -> tenon_string;
     /// ```text
-    /// Frees text that a function gave to its caller. Any thread. Text from getters is not freed.
+    /// Frees text that a function returned for its caller to own. Any thread. Text from getters must not
+    /// be freed.
     ///
-    /// @param text  The text, as it was received; empty text with NULL data does nothing.
+    /// @param text  The text, exactly as received; empty text with NULL data does nothing.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_string_release(text: tenon_string);
     /// ```text
-    /// Makes a function. Nothing runs yet.
+    /// Creates a function. Nothing runs yet.
     ///
-    /// @param context       Where it belongs; kept alive by it.
-    /// @param name          For messages; copied.
-    /// @param body          The code. Its destructor runs with the last owner of the function, or when
-    ///                      this call fails.
-    /// @param options       How; NULL for the defaults: no signature, 16 outputs, 64 traces, relaxed.
+    /// @param context       The context of the function, which keeps it alive.
+    /// @param name          The name used in messages; copied.
+    /// @param body          The body. Its destructor runs when the last reference to the function is
+    ///                      released, or when this call fails.
+    /// @param options       Options; NULL for the defaults: no signature, at most 16 outputs, at most 64
+    ///                      traces, and sizes that may become dynamic.
     /// @param out_function  Receives the function.
     ///
     /// @return NULL, or an error for the caller to free:
@@ -6311,7 +6357,7 @@ functions! {
     /// ```
     fn tenon_function_create(context: *mut tenon_context, name: tenon_string, body: tenon_function_body, options: *const tenon_function_options, out_function: *mut *mut tenon_function) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a function. Any thread.
+    /// Adds a reference to a function. Any thread.
     ///
     /// @param function  The function; NULL does nothing.
     ///
@@ -6319,7 +6365,7 @@ functions! {
     /// ```
     fn tenon_function_retain(function: *mut tenon_function);
     /// ```text
-    /// Takes an owner away from a function. Any thread.
+    /// Releases a reference to a function. Any thread.
     ///
     /// @param function  The function; NULL does nothing.
     ///
@@ -6327,114 +6373,115 @@ functions! {
     /// ```
     fn tenon_function_release(function: *mut tenon_function);
     /// ```text
-    /// Calls a function: traces it if no trace serves the call, and runs the trace. Inside another
-    /// function's callback, its calls become part of that one.
+    /// Calls a function: traces it if no trace matches the call, and runs the trace. Inside another
+    /// function's callback, its ops become part of the outer trace.
     ///
-    /// A callback that makes variables is traced twice for its first call, since it may make them only
-    /// then: their first values are computed in between.
+    /// A callback may create variables only in its first call. Such a callback is traced twice for that
+    /// call; the initial values of the variables are computed between the two traces.
     ///
-    /// @param scope        Where.
+    /// @param scope        The scope in which the call runs.
     /// @param function     The function.
-    /// @param inputs       `n_inputs` tensors, inline scalars among them. Those that were donated are
-    ///                     used up by a call that succeeds, which may write its outputs there.
-    /// @param n_inputs     How many.
+    /// @param inputs       `n_inputs` tensors or inline scalars. A successful call consumes its donated
+    ///                     inputs and may write its outputs to their memory.
+    /// @param n_inputs     Number of inputs.
     /// @param statics      `n_statics` static arguments.
-    /// @param n_statics    How many.
+    /// @param n_statics    Number of static arguments.
     /// @param out_outputs  Receives the outputs; all NULL if the call fails.
-    /// @param n_outputs    How many there is room for.
-    /// @param out_count    Receives how many there are; NULL: they are exactly `n_outputs`.
+    /// @param n_outputs    Capacity of `out_outputs`.
+    /// @param out_count    Receives the number of outputs; NULL if it must equal `n_outputs`.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, an input was
-    ///     donated to an earlier call or does not fit the signature, a static value is malformed, or the
-    /// callback gives more outputs than there is room for, or fewer where they are to be exactly as
-    /// many.
-    ///   - TENON_FAILED_PRECONDITION if a traced tensor's value was asked for or a tensor came from
-    ///     another trace, the callback makes a variable at every call, or functions call each other
-    ///     without end.
-    ///   - TENON_OUT_OF_RANGE if an op finds an index out of range. That does not stop the function: it
-    ///     runs to its end and stores the variables that it assigns, before and after the op; then the
-    ///     call fails, or, on an asynchronous device, the scope's next wait or read. Only an assertion,
-    ///     tenon_check_numerics() and a host call stop a function; variables then hold what was assigned
-    ///     before. Called eagerly (tenon_context_run_functions_eagerly()), the callback stops at the op.
-    ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_call() gives for
-    ///     the ops in it.
-    ///   - What the callback returned. What was traced before stays as it was.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an input
+    ///     was donated to an earlier call or does not fit the signature, a static argument is malformed,
+    ///     or the callback returns more outputs than fit (or, without `out_count`, not exactly
+    ///     `n_outputs`).
+    ///   - TENON_FAILED_PRECONDITION if the callback reads the value of a traced tensor, uses a tensor
+    ///     of another trace, creates a variable in every call, or if functions recurse without end.
+    ///   - TENON_OUT_OF_RANGE if an op finds an index out of range. The function still runs to its end
+    ///     and performs all assignments of variables, before and after the op. Then the call fails or,
+    ///     on an asynchronous device, the scope's next wait or read fails. Only a failed assertion,
+    ///     tenon_check_numerics() or host call stops a function; variables then hold what was assigned
+    ///     before. If functions run eagerly (tenon_context_run_functions_eagerly()), the callback stops
+    ///     at the op.
+    ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and any other error that tenon_call()
+    ///     returns for its ops.
+    ///   - Any error that the callback returns. Existing traces are not affected.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_function_call(scope: *mut tenon_scope, function: *mut tenon_function, inputs: *const *mut tenon_tensor, n_inputs: usize, statics: *const tenon_static, n_statics: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize, out_count: *mut usize) -> *mut tenon_error;
     /// ```text
-    /// Gives the trace that serves a call, without running it; it is made if there is none.
+    /// Gets the trace that matches a call, without running it. Traces the function if no trace matches.
     ///
-    /// @param scope      Where.
+    /// @param scope      The scope in which the call runs.
     /// @param function   The function.
     /// @param inputs     `n_inputs` tensors.
-    /// @param n_inputs   How many.
+    /// @param n_inputs   Number of inputs.
     /// @param statics    `n_statics` static arguments.
-    /// @param n_statics  How many.
+    /// @param n_statics  Number of static arguments.
     /// @param out_trace  Receives the trace.
     ///
-    /// @return NULL, or an error for the caller to free: what tenon_function_call() gives when it
-    /// traces; TENON_FAILED_PRECONDITION inside another function's callback.
+    /// @return NULL, or an error for the caller to free: any error of tenon_function_call() while
+    ///         tracing, or TENON_FAILED_PRECONDITION inside another function's callback.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_function_find_trace(scope: *mut tenon_scope, function: *mut tenon_function, inputs: *const *mut tenon_tensor, n_inputs: usize, statics: *const tenon_static, n_statics: usize, out_trace: *mut *mut tenon_trace) -> *mut tenon_error;
     /// ```text
-    /// Traces a function for inputs that are described, not given. Later calls that are alike use it.
+    /// Traces a function for input types instead of inputs. Later calls with matching inputs use the
+    /// trace.
     ///
-    /// @param scope      Where; the inputs would lie on its device.
+    /// @param scope      The scope; the inputs are assumed to be on its device.
     /// @param function   The function.
-    /// @param specs      `n_specs` types; sizes may be unknown.
-    /// @param n_specs    How many.
+    /// @param specs      `n_specs` input types; sizes may be unknown.
+    /// @param n_specs    Number of specs.
     /// @param statics    `n_statics` static arguments.
-    /// @param n_statics  How many.
+    /// @param n_statics  Number of static arguments.
     /// @param out_trace  Receives the trace.
     ///
-    /// @return NULL, or an error for the caller to free: what tenon_function_call() gives when it
-    /// traces; TENON_INVALID_ARGUMENT too if the callback asks for the number that an unknown size is.
+    /// @return NULL, or an error for the caller to free: any error of tenon_function_call() while
+    ///         tracing, or TENON_INVALID_ARGUMENT if the callback reads an unknown size as a number.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_function_trace(scope: *mut tenon_scope, function: *mut tenon_function, specs: *const tenon_input_spec, n_specs: usize, statics: *const tenon_static, n_statics: usize, out_trace: *mut *mut tenon_trace) -> *mut tenon_error;
     /// ```text
-    /// Tells whether calls in a scope are written down: inside a function's callback.
+    /// Returns whether calls in a scope are being traced, as they are inside a function's callback.
     ///
     /// @param scope  The scope.
     ///
-    /// @return False where calls compute, and if `scope` is not a scope.
+    /// @return False if calls compute, or if `scope` is not a scope.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_is_tracing(scope: *const tenon_scope) -> bool;
     /// ```text
-    /// Makes functions of a context run their callbacks as they are written at every call, for
-    /// debugging.
+    /// Makes functions of a context run their callbacks eagerly in every call, for debugging.
     ///
-    /// @param context   The context; what is not one is left alone.
-    /// @param eagerly   True: nothing is traced from now on. False: as usual.
+    /// @param context   The context; anything else is ignored.
+    /// @param eagerly   True: calls no longer trace. False: calls trace again.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_context_run_functions_eagerly(context: *mut tenon_context, eagerly: bool);
     /// ```text
-    /// Makes the gradient of a function a function. It takes the same inputs and static arguments, and
-    /// gives the gradients of the sum of the floating outputs: by each floating input that is no inline
-    /// scalar, in their order, of its type. Its gradient is one in turn.
+    /// Creates a function that computes the gradient of a function. It takes the same inputs and static
+    /// arguments. It returns the gradients of the sum of the floating outputs with respect to each
+    /// floating input that is not an inline scalar, in order, each of its input's type. It can be
+    /// differentiated again.
     ///
-    /// @param function      The function; kept alive by the other.
+    /// @param function      The function, which the gradient keeps alive.
     /// @param out_gradient  Receives the gradient.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if `function` is not a function or `out_gradient` is NULL. Calls fail
-    ///     so where there is no floating input or no floating output.
+    ///   - TENON_INVALID_ARGUMENT if `function` is not a function or `out_gradient` is NULL. Calls of
+    ///     the gradient also fail with it if there is no floating input or no floating output.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_function_gradient(function: *mut tenon_function, out_gradient: *mut *mut tenon_function) -> *mut tenon_error;
     /// ```text
-    /// Counts the traces that a function has. Any thread.
+    /// Counts the traces of a function. Any thread.
     ///
     /// @param function  The function.
     ///
@@ -6444,21 +6491,21 @@ functions! {
     /// ```
     fn tenon_function_count_traces(function: *const tenon_function) -> usize;
     /// ```text
-    /// Gives a trace of a function, in the order in which they were made. Any thread.
+    /// Gets a trace of a function by index, in the order of creation. Any thread.
     ///
     /// @param function   The function.
-    /// @param index      Its place.
+    /// @param index      Its index.
     /// @param out_trace  Receives the trace.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_OUT_OF_RANGE if there are not so many.
+    ///   - TENON_OUT_OF_RANGE if `index` is too large.
     ///   - TENON_INVALID_ARGUMENT if `function` is not a function or `out_trace` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_function_get_trace(function: *mut tenon_function, index: usize, out_trace: *mut *mut tenon_trace) -> *mut tenon_error;
     /// ```text
-    /// Lists the traces of a function with their signatures, and why each had to be made. Any thread.
+    /// Lists the traces of a function with their signatures, and why each was created. Any thread.
     ///
     /// @param function  The function.
     /// @param out_text  Receives text to be freed with tenon_string_release().
@@ -6470,7 +6517,7 @@ functions! {
     /// ```
     fn tenon_function_explain(function: *mut tenon_function, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a trace. Any thread.
+    /// Adds a reference to a trace. Any thread.
     ///
     /// @param trace  The trace; NULL does nothing.
     ///
@@ -6478,7 +6525,7 @@ functions! {
     /// ```
     fn tenon_trace_retain(trace: *mut tenon_trace);
     /// ```text
-    /// Takes an owner away from a trace, which lives on without its function. Any thread.
+    /// Releases a reference to a trace. A trace may outlive its function. Any thread.
     ///
     /// @param trace  The trace; NULL does nothing.
     ///
@@ -6486,21 +6533,22 @@ functions! {
     /// ```
     fn tenon_trace_release(trace: *mut tenon_trace);
     /// ```text
-    /// Calls a trace, which never traces anew.
+    /// Calls a trace. It never retraces.
     ///
-    /// @param scope        Where.
+    /// @param scope        The scope in which the call runs.
     /// @param trace        The trace.
-    /// @param inputs       `n_inputs` tensors that it serves; donated ones as in tenon_function_call().
-    /// @param n_inputs     How many.
+    /// @param inputs       `n_inputs` tensors that match the trace; donated inputs are treated as in
+    ///                     tenon_function_call().
+    /// @param n_inputs     Number of inputs.
     /// @param out_outputs  Receives `n_outputs` tensors; all NULL if the call fails.
-    /// @param n_outputs    How many, as tenon_trace_count_outputs() says.
+    /// @param n_outputs    Number of outputs, equal to tenon_trace_count_outputs().
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, an input was
-    ///     donated to an earlier call, the trace does not serve such inputs, or gives another number of
-    /// outputs.
-    ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and what else tenon_call() gives for
-    ///     the ops in it.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an input
+    ///     was donated to an earlier call, the inputs do not match the trace, or the trace has another
+    ///     number of outputs.
+    ///   - TENON_CANCELLED, TENON_OUT_OF_MEMORY, TENON_DEVICE_LOST and any other error that tenon_call()
+    ///     returns for its ops.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -6526,7 +6574,7 @@ functions! {
     /// ```
     fn tenon_trace_count_outputs(trace: *const tenon_trace) -> usize;
     /// ```text
-    /// Writes a trace down: its inputs, captures and states with their types, what must hold of unknown
+    /// Formats a trace as text: its inputs, captures and states with their types, the guards on unknown
     /// sizes, its calls and its outputs. Any thread.
     ///
     /// @param trace     The trace.
@@ -6549,20 +6597,20 @@ functions! {
     /// ```
     fn tenon_trace_count_variables(trace: *const tenon_trace) -> usize;
     /// ```text
-    /// Gives a variable of a trace, in the order in which they were first used. Any thread.
+    /// Returns a variable of a trace by index, in the order of first use. Any thread.
     ///
     /// @param trace  The trace.
-    /// @param index  Its place.
+    /// @param index  Its index.
     ///
-    /// @return A variable that lives as long as the trace and is not released; NULL if there are not so
-    ///         many.
+    /// @return A variable that stays valid as long as the trace and must not be released; NULL if
+    ///         `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_trace_variable(trace: *const tenon_trace, index: usize) -> *mut tenon_variable;
     /// ```text
-    /// Counts the calls of a trace that have effects (tenon/effects.h); those in the body of a loop or
-    /// in a branch once. Any thread.
+    /// Counts the calls of a trace that have effects (tenon/effects.h). A call in a loop body or branch
+    /// counts once. Any thread.
     ///
     /// @param trace  The trace.
     ///
@@ -6572,33 +6620,33 @@ functions! {
     /// ```
     fn tenon_trace_count_effects(trace: *const tenon_trace) -> usize;
     /// ```text
-    /// Tells which op such a call calls, in the order in which they were written. Any thread.
+    /// Returns the op of a call with effects by index, in program order. Any thread.
     ///
     /// @param trace  The trace.
-    /// @param index  Its place.
+    /// @param index  Its index.
     ///
-    /// @return The op's name: print, assert, host_call, check_numerics, or a custom op's. It lives as
-    ///         long as the trace; empty if there are not so many.
+    /// @return The op's name: print, assert, host_call, check_numerics, or a custom op's name. Valid as
+    ///         long as the trace; empty if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_trace_effect(trace: *const tenon_trace, index: usize) -> tenon_string;
     /// ```text
-    /// Makes a generator whose state lies on the scope's device.
+    /// Creates a generator whose state is on the scope's device.
     ///
-    /// @param scope          Where.
+    /// @param scope          The scope in which the call runs.
     /// @param seed           The key; the counter starts at 0.
     /// @param out_generator  Receives the generator.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `out_generator` is NULL.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_generator_create(scope: *mut tenon_scope, seed: u64, out_generator: *mut *mut tenon_generator) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a generator. Any thread, at any time.
+    /// Adds a reference to a generator. Any thread, at any time.
     ///
     /// @param generator  The generator; NULL does nothing.
     ///
@@ -6606,7 +6654,7 @@ functions! {
     /// ```
     fn tenon_generator_retain(generator: *mut tenon_generator);
     /// ```text
-    /// Takes an owner away from a generator. Any thread, at any time.
+    /// Releases a reference to a generator. Any thread, at any time.
     ///
     /// @param generator  The generator; NULL does nothing.
     ///
@@ -6614,94 +6662,96 @@ functions! {
     /// ```
     fn tenon_generator_release(generator: *mut tenon_generator);
     /// ```text
-    /// Starts a generator anew, as if it were made with this seed.
+    /// Resets a generator to the state of a new generator with this seed.
     ///
-    /// @param scope      Where.
+    /// @param scope      The scope in which the call runs.
     /// @param generator  The generator.
     /// @param seed       The key; the counter starts at 0.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or the generator of another context.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or the generator belongs to another
+    ///     context.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_generator_seed(scope: *mut tenon_scope, generator: *mut tenon_generator, seed: u64) -> *mut tenon_error;
     /// ```text
-    /// Gives the state, to be saved.
+    /// Gets the state, for example to save it.
     ///
-    /// @param scope      Where.
+    /// @param scope      The scope in which the call runs.
     /// @param generator  The generator.
     /// @param out_state  Receives a tensor u32[6].
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
-    ///     or `out_state` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the generator belongs to another
+    ///     context, or `out_state` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_generator_read(scope: *mut tenon_scope, generator: *mut tenon_generator, out_state: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Sets the state: what is drawn next is what was drawn when it was read.
+    /// Sets the state. The next draws repeat those that followed when the state was read.
     ///
-    /// @param scope      Where.
+    /// @param scope      The scope in which the call runs.
     /// @param generator  The generator.
     /// @param state      A tensor u32[6] on the generator's device.
     ///
-    /// @return NULL, or an error for the caller to free; the state is then what it was:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the state's type or device differs, or
-    ///     something is of another context.
+    /// @return NULL, or an error for the caller to free; the state is then unchanged:
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the state's type or device differs, or
+    ///     an object belongs to another context.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_generator_assign(scope: *mut tenon_scope, generator: *mut tenon_generator, state: *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Calls an op that draws: one that takes a state and gives, as its last output, the next one, such
-    /// as random_uniform or dropout. The generator passes its state and keeps the next.
+    /// Calls a random op: an op such as random_uniform or dropout that takes a state and returns the
+    /// next state as its last output. The generator passes its state to the op and stores the next
+    /// state.
     ///
-    /// @param scope        Where.
+    /// @param scope        The scope in which the call runs.
     /// @param generator    The generator.
     /// @param op           TENON_OP_<name>, or the number of a custom op.
     /// @param attrs        `tenon_<op>_attrs`; NULL for the defaults.
-    /// @param inputs       `n_inputs` inputs of the op, one of which is NULL: the first NULL entry
-    ///                     stands where the op takes the state.
-    /// @param n_inputs     How many, the state's place included.
-    /// @param out_outputs  Receives `n_outputs` tensors: the op's outputs but the last.
-    /// @param n_outputs    How many.
+    /// @param inputs       `n_inputs` inputs of the op, one of which is NULL: the first NULL entry is
+    ///                     the position of the state.
+    /// @param n_inputs     Number of inputs, including the state.
+    /// @param out_outputs  Receives `n_outputs` tensors: the op's outputs except the last.
+    /// @param n_outputs    Number of outputs.
     ///
-    /// @return NULL, or an error for the caller to free; the state is then what it was:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, no input is NULL, or the op's last
-    ///     output is no state.
-    ///   - What tenon_call() gives.
+    /// @return NULL, or an error for the caller to free; the state is then unchanged:
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, no input is NULL, or the op's last
+    ///     output is not a state.
+    ///   - Any error that tenon_call() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_generator_call(scope: *mut tenon_scope, generator: *mut tenon_generator, op: u32, attrs: *const c_void, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
     /// ```text
-    /// Draws numbers that are equally likely everywhere between two bounds.
+    /// Draws numbers from a uniform distribution on [low, high).
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param generator   The generator.
     /// @param dtype       A floating dtype.
     /// @param shape       `rank` sizes; may be NULL for rank 0.
     /// @param rank        At most TENON_MAX_RANK.
-    /// @param low         The least, which may occur.
-    /// @param high        The bound above, which does not occur.
+    /// @param low         The lower bound, inclusive.
+    /// @param high        The upper bound, exclusive.
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
-    ///     or the op random_uniform refuses dtype or shape.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
-    ///   - What tenon_call() gives.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the generator belongs to another
+    ///     context, or the op random_uniform does not accept the dtype or shape.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+    ///   - Any error that tenon_call() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_generator_uniform(scope: *mut tenon_scope, generator: *mut tenon_generator, dtype: tenon_dtype, shape: *const i64, rank: usize, low: f64, high: f64, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Draws numbers of a normal distribution.
+    /// Draws numbers from a normal distribution.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param generator   The generator.
     /// @param dtype       A floating dtype.
     /// @param shape       `rank` sizes; may be NULL for rank 0.
@@ -6711,16 +6761,16 @@ functions! {
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the generator is of another context,
-    ///     or the op random_normal refuses dtype or shape.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
-    ///   - What tenon_call() gives.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the generator belongs to another
+    ///     context, or the op random_normal does not accept the dtype or shape.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
+    ///   - Any error that tenon_call() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_generator_normal(scope: *mut tenon_scope, generator: *mut tenon_generator, dtype: tenon_dtype, shape: *const i64, rank: usize, mean: f64, scale: f64, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Counts the ops that are built in. Any thread.
+    /// Counts the built-in ops. Any thread.
     ///
     /// @return The number.
     ///
@@ -6728,82 +6778,84 @@ functions! {
     /// ```
     fn tenon_op_count() -> usize;
     /// ```text
-    /// Gives the number of an op by its place. Any thread.
+    /// Returns the number of a built-in op by index. Any thread.
     ///
-    /// @param index  The place, in the order of their numbers.
+    /// @param index  The index, in ascending order of op numbers.
     ///
-    /// @return TENON_OP_<name>; 0 if there are not so many.
+    /// @return TENON_OP_<name>; 0 if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_op_at(index: usize) -> u32;
     /// ```text
-    /// Gives the types that a call of an op would return, or why it would fail. Nothing is computed.
+    /// Infers the output types of an op call, or the error with which it would fail. Nothing is
+    /// computed.
     ///
-    /// @param scope      Where.
+    /// @param scope      The scope in which the call runs.
     /// @param op         TENON_OP_<name>, or the number of a custom op.
     /// @param attrs      `tenon_<op>_attrs`; NULL for the defaults.
-    /// @param inputs     `n_inputs` types, promoted already; TENON_DTYPE_NONE for an optional input that
-    ///                   is absent.
-    /// @param n_inputs   How many.
+    /// @param inputs     `n_inputs` types after type promotion; TENON_DTYPE_NONE for an absent optional
+    ///                   input.
+    /// @param n_inputs   Number of inputs.
     /// @param out_types  Receives up to `n_types` types.
-    /// @param n_types    How many there is room for.
-    /// @param out_count  Receives how many outputs the op gives.
+    /// @param n_types    Capacity of `out_types`.
+    /// @param out_count  Receives the number of outputs of the op.
     ///
-    /// @return NULL, or an error for the caller to free: what tenon_call() would give for tensors of
-    ///         these types.
+    /// @return NULL, or an error for the caller to free: the error that tenon_call() would return for
+    ///         tensors of these types.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_op_infer(scope: *mut tenon_scope, op: u32, attrs: *const c_void, inputs: *const tenon_type, n_inputs: usize, out_types: *mut tenon_type, n_types: usize, out_count: *mut usize) -> *mut tenon_error;
     /// ```text
-    /// Explains how a call would run: the device, by a kernel, as a view or by which parts, and what
-    /// every kernel that was passed over said. Nothing is computed.
+    /// Explains how a call would run: on which device; whether by a kernel, as a view or by a
+    /// decomposition; and why each rejected kernel refused. Nothing is computed.
     ///
-    /// @param scope     Where.
+    /// @param scope     The scope in which the call runs.
     /// @param op        TENON_OP_<name>, or the number of a custom op.
     /// @param attrs     `tenon_<op>_attrs`; NULL for the defaults.
-    /// @param inputs    `n_inputs` tensors; NULL for an optional one that is not given.
-    /// @param n_inputs  How many.
+    /// @param inputs    `n_inputs` tensors; NULL for an optional input that is omitted.
+    /// @param n_inputs  Number of inputs.
     /// @param out_text  Receives one or more lines, for tenon_string_release().
     ///
-    /// @return NULL, or an error for the caller to free: what tenon_call() would give for wrong inputs.
+    /// @return NULL, or an error for the caller to free: the error that tenon_call() would return for
+    ///         invalid inputs.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_explain(scope: *mut tenon_scope, op: u32, attrs: *const c_void, inputs: *const *mut tenon_tensor, n_inputs: usize, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Tells what a trace would do with inputs of some types, as JSON: where and how each of its calls
-    /// would run, and the memory that they take. Nothing is computed.
+    /// Describes as JSON what a trace would do for inputs of given types: where and how each of its
+    /// calls would run, and how much memory they need. Nothing is computed.
     ///
     ///     {"inputs": [{"name": "x", "type": "f32[2,3]"}], "outputs": [...],
     ///      "calls": [{"op": "matmul", "outputs": ["f32[2,4]"], "device": "cpu:0",
     ///                 "runs": "kernel", "why": "", "level": 0}],
     ///      "memory": {"variables": 48, "captures": 0, "inputs": 24, "outputs": 32, "peak": 32}}
     ///
-    /// Calls are as they were written, before the passes (tenon/passes.h). One runs as a "kernel" of the
-    /// device, as a "view", in "parts" or "elsewhere", where "why" says what kernels of the device said
-    /// against it; as "blocks" of code that the "host" chooses, which follow one "level" deeper; or on
-    /// the "host". "peak" is the most bytes that values hold at once beside inputs, variables and
-    /// captures, if calls run one after the other.
+    /// Calls are listed as traced, before the passes (tenon/passes.h). "runs" is "kernel" (a kernel of
+    /// the device), "view", "parts" (a decomposition), "elsewhere" (a fallback; "why" lists the reasons
+    /// of the device's kernels), "blocks" (branches or loop bodies that the host selects, listed one
+    /// "level" deeper) or "host". "peak" is the maximum number of bytes that values occupy at once if
+    /// calls run one after the other, without inputs, variables and captures.
     ///
-    /// @param scope     Where.
-    /// @param trace     The trace, which no other thread may call meanwhile.
-    /// @param inputs    `n_inputs` types that it serves, without unknown sizes.
-    /// @param n_inputs  How many.
+    /// @param scope     The scope in which the call runs.
+    /// @param trace     The trace, which no other thread may call at the same time.
+    /// @param inputs    `n_inputs` types that match the trace, without unknown sizes.
+    /// @param n_inputs  Number of inputs.
     /// @param out_text  Receives the JSON, for tenon_string_release().
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the trace does
-    ///     not serve such inputs, or a pointer is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+    ///     types do not match the trace, or a pointer is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_introspect_trace(scope: *mut tenon_scope, trace: *mut tenon_trace, inputs: *const tenon_type, n_inputs: usize, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Describes an ONNX model as JSON: the version of ONNX's ops that it imports, the names and types
-    /// of its inputs and outputs, the ops of its nodes, and those ops that are unknown here with the
-    /// nodes that are of them. Inputs that the file has values for are left out. Any thread.
+    /// Describes an ONNX model as JSON: the version of the ONNX operator set that it imports, the names
+    /// and types of its inputs and outputs, the ops of its nodes, and the unsupported ops with their
+    /// nodes. Inputs with initial values in the file are omitted. Any thread.
     ///
     ///     {"version": 13,
     ///      "inputs": [{"name": "x", "type": "f32[2,N]"}],
@@ -6811,126 +6863,126 @@ functions! {
     ///      "ops": ["Add", "com.example.Frob"],
     ///      "unknown": [{"op": "com.example.Frob", "nodes": ["node 1"]}]}
     ///
-    /// A type that no tensor here has is "tensor(string)" or the like, or "no tensor".
+    /// An unsupported type is listed as "tensor(string)" or the like, or "no tensor".
     ///
     /// @param data      The content of the file.
-    /// @param size      How many bytes.
+    /// @param size      Number of bytes.
     /// @param out_text  Receives the JSON, for tenon_string_release().
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_DATA_LOSS if it is truncated, contradicts itself or is no such file; the message says
-    ///     at which byte.
-    ///   - TENON_UNIMPLEMENTED if it holds sparse tensors, or tensors of too many axes.
+    ///   - TENON_DATA_LOSS if it is truncated, inconsistent or not an ONNX model; the message gives the
+    ///     byte offset.
+    ///   - TENON_UNIMPLEMENTED if it holds sparse tensors, or tensors with too many axes.
     ///   - TENON_INVALID_ARGUMENT if `data` or `out_text` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_introspect_onnx_describe(data: *const c_void, size: usize, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Runs an ONNX model once, node by node: each is a call of an op, on the device of the inputs.
+    /// Runs an ONNX model once. Each node is an eager op call on the device of the inputs.
     ///
-    /// @param scope        Where.
+    /// @param scope        The scope in which the call runs.
     /// @param data         The content of the file.
-    /// @param size         How many bytes.
+    /// @param size         Number of bytes.
     /// @param inputs       `n_inputs` tensors of the types that the model declares, on one device.
-    /// @param n_inputs     How many; those that tenon_introspect_onnx_describe() names.
+    /// @param n_inputs     Number of inputs, as listed by tenon_introspect_onnx_describe().
     /// @param out_outputs  Receives up to `n_outputs` tensors.
-    /// @param n_outputs    How many are wanted; those at the end may be left out.
+    /// @param n_outputs    Number of outputs to receive; trailing outputs may be left out.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the number or the type of the inputs
-    ///     differs, more outputs are asked for than there are, or a pointer is NULL.
-    ///   - TENON_UNIMPLEMENTED if ops or attributes are unknown here; the message lists all such ops
-    ///     with their nodes. Also if tensors lie in other files.
-    ///   - What tenon_introspect_onnx_describe() and the ops give; the message names the node.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the number or the types of the inputs
+    ///     differ from the model's, `n_outputs` exceeds the number of outputs, or a pointer is NULL.
+    ///   - TENON_UNIMPLEMENTED if ops or attributes are not supported; the message lists all such ops
+    ///     with their nodes. Also if tensors are stored in other files.
+    ///   - Any error of tenon_introspect_onnx_describe() and of the ops; the message names the node.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_introspect_onnx_run(scope: *mut tenon_scope, data: *const c_void, size: usize, inputs: *const *mut tenon_tensor, n_inputs: usize, out_outputs: *mut *mut tenon_tensor, n_outputs: usize) -> *mut tenon_error;
     /// ```text
-    /// Reads a tensor that lies alone in a file, in ONNX's form (TensorProto), onto the scope's device.
+    /// Reads a tensor from a file that holds a single ONNX TensorProto onto the scope's device.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param data        The content of the file.
-    /// @param size        How many bytes.
+    /// @param size        Number of bytes.
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_DATA_LOSS if it is truncated or contradicts itself.
-    ///   - TENON_UNIMPLEMENTED if its elements are of a type that is unknown here, or lie in another
-    ///     file.
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, or a pointer is NULL.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+    ///   - TENON_DATA_LOSS if it is truncated or inconsistent.
+    ///   - TENON_UNIMPLEMENTED if its element type is not supported, or its elements are stored in
+    ///     another file.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, or a pointer is NULL.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_introspect_onnx_tensor(scope: *mut tenon_scope, data: *const c_void, size: usize, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the very table that this library hands to plugins, for programs that drive one themselves.
-    /// Any thread.
+    /// Returns the host table that this library passes to plugins, for programs that drive a plugin
+    /// themselves. Any thread.
     ///
-    /// @return A table that lives for good.
+    /// @return The table, which is never freed.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_host_table() -> *const tenon_host;
     /// ```text
-    /// Adds a plugin that the program holds itself, linked in or wrapped around another, and opens its
-    /// devices.
+    /// Registers a plugin by its query function (one that is statically linked, or that wraps another)
+    /// and opens its devices.
     ///
     /// @param context  The context.
-    /// @param name     What errors call it until its query function has told its name.
-    /// @param query    Its query function, which must stay valid for good.
+    /// @param name     Name used in errors until the query function reports the plugin's name.
+    /// @param query    Its query function, which must stay valid until the process ends.
     ///
-    /// @return NULL, or an error for the caller to free: what tenon_context_load_plugin() gives for a
+    /// @return NULL, or an error for the caller to free: any error of tenon_context_load_plugin() for a
     ///         file, and TENON_INVALID_ARGUMENT if `query` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_context_add_plugin(context: *mut tenon_context, name: tenon_string, query: tenon_plugin_query) -> *mut tenon_error;
     /// ```text
-    /// Writes named tensors to a file, which takes its name only once it is whole.
+    /// Writes named tensors to a file. The file is renamed to `path` only when it is complete.
     ///
-    /// @param scope       Where.
-    /// @param path        The file; one that is there is replaced.
-    /// @param names       `n_tensors` names, each once and none "__metadata__".
-    /// @param tensors     `n_tensors` tensors; they may lie on any device.
-    /// @param n_tensors   How many.
-    /// @param metadata    `n_metadata` entries, each key once; NULL for none.
-    /// @param n_metadata  How many.
+    /// @param scope       The scope in which the call runs.
+    /// @param path        The file; an existing file is replaced.
+    /// @param names       `n_tensors` distinct names, none of them "__metadata__".
+    /// @param tensors     `n_tensors` tensors on any devices.
+    /// @param n_tensors   Number of tensors.
+    /// @param metadata    `n_metadata` entries with distinct keys; NULL for none.
+    /// @param n_metadata  Number of metadata entries.
     ///
-    /// @return NULL, or an error for the caller to free; the file is then what it was:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, a list is NULL with a count above
-    ///     zero, a name or key occurs twice, is reserved or no UTF-8, or a tensor was donated or is of
-    ///     another context.
+    /// @return NULL, or an error for the caller to free; the file is then unchanged:
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, an array is NULL with a count above
+    ///     zero, a name or key occurs twice, is reserved or is not UTF-8, or a tensor was donated or
+    ///     belongs to another context.
     ///   - TENON_NOT_FOUND if the folder does not exist.
     ///   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
-    ///   - What tenon_tensor_read() gives.
+    ///   - Any error that tenon_tensor_read() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_save(scope: *mut tenon_scope, path: tenon_string, names: *const tenon_string, tensors: *const *mut tenon_tensor, n_tensors: usize, metadata: *const tenon_metadata, n_metadata: usize) -> *mut tenon_error;
     /// ```text
-    /// Writes named tensors to memory, in the form of a file.
+    /// Writes named tensors to memory, in the file format.
     ///
-    /// @param scope       Where.
-    /// @param names       `n_tensors` names, each once and none "__metadata__".
-    /// @param tensors     `n_tensors` tensors; they may lie on any device.
-    /// @param n_tensors   How many.
-    /// @param metadata    `n_metadata` entries, each key once; NULL for none.
-    /// @param n_metadata  How many.
+    /// @param scope       The scope in which the call runs.
+    /// @param names       `n_tensors` distinct names, none of them "__metadata__".
+    /// @param tensors     `n_tensors` tensors on any devices.
+    /// @param n_tensors   Number of tensors.
+    /// @param metadata    `n_metadata` entries with distinct keys; NULL for none.
+    /// @param n_metadata  Number of metadata entries.
     /// @param out_bytes   Receives the bytes, for tenon_string_release().
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT as for tenon_safetensors_save(), or if `out_bytes` is NULL.
-    ///   - TENON_OUT_OF_MEMORY if the host's memory is used up.
-    ///   - What tenon_tensor_read() gives.
+    ///   - TENON_OUT_OF_MEMORY if host memory is exhausted.
+    ///   - Any error that tenon_tensor_read() returns.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_write(scope: *mut tenon_scope, names: *const tenon_string, tensors: *const *mut tenon_tensor, n_tensors: usize, metadata: *const tenon_metadata, n_metadata: usize, out_bytes: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Opens a file and checks all of it but the elements. Any thread.
+    /// Opens a file and validates everything except the elements. Any thread.
     ///
     /// @param path      The file.
     /// @param out_file  Receives the open file.
@@ -6938,19 +6990,19 @@ functions! {
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_NOT_FOUND if there is no such file.
     ///   - TENON_UNAVAILABLE if it cannot be read.
-    ///   - TENON_DATA_LOSS if it is truncated, contradicts itself or is no such file; the message says
+    ///   - TENON_DATA_LOSS if it is truncated, inconsistent or not a safetensors file; the message says
     ///     where.
-    ///   - TENON_UNIMPLEMENTED if an element type in it is unknown here.
+    ///   - TENON_UNIMPLEMENTED if an element type is not supported.
     ///   - TENON_INVALID_ARGUMENT if `out_file` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_open(path: tenon_string, out_file: *mut *mut tenon_safetensors) -> *mut tenon_error;
     /// ```text
-    /// Opens what tenon_safetensors_write() gave, or the content of a file. Any thread.
+    /// Opens the output of tenon_safetensors_write(), or the content of a file, from memory. Any thread.
     ///
     /// @param data      The bytes, which are copied.
-    /// @param size      How many.
+    /// @param size      Number of bytes.
     /// @param out_file  Receives the open file.
     ///
     /// @return NULL, or an error for the caller to free:
@@ -6961,7 +7013,7 @@ functions! {
     /// ```
     fn tenon_safetensors_open_memory(data: *const c_void, size: usize, out_file: *mut *mut tenon_safetensors) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to an open file. Any thread.
+    /// Adds a reference to an open file. Any thread.
     ///
     /// @param file  The file; NULL does nothing.
     ///
@@ -6969,7 +7021,7 @@ functions! {
     /// ```
     fn tenon_safetensors_retain(file: *mut tenon_safetensors);
     /// ```text
-    /// Takes an owner away from an open file; the last one closes it. Any thread.
+    /// Releases a reference to an open file; the last one closes it. Any thread.
     ///
     /// @param file  The file; NULL does nothing.
     ///
@@ -6981,51 +7033,51 @@ functions! {
     ///
     /// @param file  The file.
     ///
-    /// @return The number; 0 if `file` is not such a file.
+    /// @return The number; 0 if `file` is not a safetensors file.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_count(file: *const tenon_safetensors) -> usize;
     /// ```text
-    /// Gives the name of a tensor. They stand in the order of their elements in the file. Any thread.
+    /// Returns the name of a tensor by index, in the order of their elements in the file. Any thread.
     ///
     /// @param file   The file.
-    /// @param index  The tensor's place.
+    /// @param index  The tensor's index.
     ///
-    /// @return Text that lives as long as the file; empty if there are not so many.
+    /// @return Text that stays valid as long as the file; empty if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_name(file: *const tenon_safetensors, index: usize) -> tenon_string;
     /// ```text
-    /// Gives the dtype of a tensor. Any thread.
+    /// Returns the dtype of a tensor. Any thread.
     ///
     /// @param file   The file.
-    /// @param index  The tensor's place.
+    /// @param index  The tensor's index.
     ///
-    /// @return The dtype; TENON_DTYPE_NONE if there are not so many.
+    /// @return The dtype; TENON_DTYPE_NONE if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_dtype(file: *const tenon_safetensors, index: usize) -> tenon_dtype;
     /// ```text
-    /// Gives the number of axes of a tensor. Any thread.
+    /// Returns the number of axes of a tensor. Any thread.
     ///
     /// @param file   The file.
-    /// @param index  The tensor's place.
+    /// @param index  The tensor's index.
     ///
-    /// @return At most TENON_MAX_RANK; 0 if there are not so many.
+    /// @return At most TENON_MAX_RANK; 0 if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_rank(file: *const tenon_safetensors, index: usize) -> usize;
     /// ```text
-    /// Gives the sizes of a tensor. Any thread.
+    /// Returns the sizes of a tensor. Any thread.
     ///
     /// @param file   The file.
-    /// @param index  The tensor's place.
+    /// @param index  The tensor's index.
     ///
-    /// @return As many as its rank, alive as long as the file; NULL if there are not so many.
+    /// @return An array of length rank, valid as long as the file; NULL if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -7033,16 +7085,16 @@ functions! {
     /// ```text
     /// Reads a tensor onto the scope's device.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param file        The file. Several threads may read one file, each in its scope.
-    /// @param index       The tensor's place.
+    /// @param index       The tensor's index.
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_OUT_OF_RANGE if there are not so many.
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or `out_tensor` is NULL.
-    ///   - TENON_DATA_LOSS if the file became shorter since it was opened.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+    ///   - TENON_OUT_OF_RANGE if `index` is too large.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or `out_tensor` is NULL.
+    ///   - TENON_DATA_LOSS if the file was truncated after it was opened.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -7050,14 +7102,15 @@ functions! {
     /// ```text
     /// Reads a tensor by name onto the scope's device.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param file        The file. Several threads may read one file, each in its scope.
     /// @param name        The tensor's name.
     /// @param out_tensor  Receives the tensor.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_NOT_FOUND if the file has no tensor of that name; the message lists those that it has.
-    ///   - What tenon_safetensors_read() gives.
+    ///   - TENON_NOT_FOUND if the file has no tensor of that name; the message lists the names in the
+    ///     file.
+    ///   - Any error that tenon_safetensors_read() returns.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -7067,95 +7120,96 @@ functions! {
     ///
     /// @param file  The file.
     ///
-    /// @return The number; 0 if `file` is not such a file.
+    /// @return The number; 0 if `file` is not a safetensors file.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_count_metadata(file: *const tenon_safetensors) -> usize;
     /// ```text
-    /// Gives an entry of a file's metadata, in the order of their keys. Any thread.
+    /// Returns an entry of a file's metadata by index, sorted by key. Any thread.
     ///
     /// @param file   The file.
-    /// @param index  The entry's place.
+    /// @param index  The entry's index.
     ///
-    /// @return Texts that live as long as the file; empty if there are not so many.
+    /// @return Strings that stay valid as long as the file; empty if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_safetensors_metadata(file: *const tenon_safetensors, index: usize) -> tenon_metadata;
     /// ```text
-    /// Whether a tensor is a list of tensors. Any thread.
+    /// Returns whether a tensor is a list of tensors. Any thread.
     ///
     /// @param tensor  The tensor.
     ///
-    /// @return True for a list; false for a tensor, and for what is no tensor.
+    /// @return True for a list; false for anything else.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_tensor_is_list(tensor: *const tenon_tensor) -> bool;
     /// ```text
-    /// Makes an empty list of tensors of a dtype and sizes.
+    /// Creates an empty list of tensors of a given dtype and shape.
     ///
-    /// @param scope     Where: on its device.
-    /// @param dtype     Of each entry.
+    /// @param scope     The scope; the result is placed on its device.
+    /// @param dtype     The dtype of each entry.
     /// @param shape     `rank` sizes of each entry.
-    /// @param rank      How many axes an entry has.
-    /// @param capacity  For so many entries there is memory from the start, side by side, so that they
-    ///                  are stacked without being copied once more; 0: each keeps its own. No bound: a
-    ///                  list grows beyond it.
+    /// @param rank      Number of axes of an entry.
+    /// @param capacity  Number of entries for which contiguous memory is preallocated, so that stacking
+    ///                  them needs no copy. 0: each entry has its own memory. The list can grow beyond
+    ///                  its capacity.
     /// @param out_list  Receives the list.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if `scope` is none, there is no such dtype, a size or `capacity` is
-    ///     negative, the bytes of all do not fit, or `out_list` is NULL.
-    ///   - TENON_OUT_OF_MEMORY if there is no memory for `capacity` entries.
+    ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope, the dtype is unknown, a size or `capacity`
+    ///     is negative, the total number of bytes overflows, or `out_list` is NULL.
+    ///   - TENON_OUT_OF_MEMORY if there is not enough memory for `capacity` entries.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_list_create(scope: *mut tenon_scope, dtype: tenon_dtype, shape: *const i64, rank: usize, capacity: i64, out_list: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Makes an empty list of tensors like one that is there.
+    /// Creates an empty list of tensors of the same type as a given tensor.
     ///
-    /// Inside a function the sizes of that one may be unknown; then they are those of each call.
+    /// Inside a function the sizes of `entry` may be dynamic; the list then has the sizes of each call.
     ///
-    /// @param scope     Where: on the device of `entry`.
-    /// @param entry     A tensor of the type of the entries; its value does not matter. An inline scalar
-    ///                  stands for float32, int64 or bool. A list makes a list of lists.
+    /// @param scope     The scope in which the call runs. The list is on the device of `entry`.
+    /// @param entry     A tensor of the type of the entries; its value is ignored. An inline scalar
+    ///                  stands for float32, int64 or bool. If it is a list, the result is a list of
+    ///                  lists.
     /// @param capacity  As for tenon_list_create().
     /// @param out_list  Receives the list.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the tensor was
-    ///     donated, `capacity` is negative, or `out_list` is NULL.
-    ///   - TENON_OUT_OF_MEMORY if there is no memory for `capacity` entries.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+    ///     tensor was donated, `capacity` is negative, or `out_list` is NULL.
+    ///   - TENON_OUT_OF_MEMORY if there is not enough memory for `capacity` entries.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_list_create_like(scope: *mut tenon_scope, entry: *const tenon_tensor, capacity: i64, out_list: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the list with another entry at an index, which may lie anywhere.
+    /// Returns a copy of a list with the entry at an index replaced. The index may be beyond the end.
     ///
-    /// @param scope     Where.
-    /// @param list      The list; it stays as it is.
-    /// @param index     Where the entry goes.
-    /// @param tensor    The entry: of the dtype and the sizes of the list's.
-    /// @param out_list  Receives the list with the entry.
+    /// @param scope     The scope in which the call runs.
+    /// @param list      The list, which is not changed.
+    /// @param index     The index of the entry.
+    /// @param tensor    The entry, with the dtype and sizes of the list's entries.
+    /// @param out_list  Receives the new list.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
-    ///     `list` is none, `index` is no int64 of rank 0 or negative, `tensor` is of another type than
-    ///     the entries, or `out_list` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+    ///     donated, `list` is not a list, `index` is negative or not an int64 of rank 0, `tensor` is of
+    ///     another type than the entries, or `out_list` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_list_set(scope: *mut tenon_scope, list: *const tenon_tensor, index: *const tenon_tensor, tensor: *const tenon_tensor, out_list: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the list with another entry behind its last.
+    /// Returns a copy of a list with an entry appended.
     ///
-    /// @param scope     Where.
-    /// @param list      The list; it stays as it is.
-    /// @param tensor    The entry: of the dtype and the sizes of the list's.
-    /// @param out_list  Receives the list with the entry.
+    /// @param scope     The scope in which the call runs.
+    /// @param list      The list, which is not changed.
+    /// @param tensor    The entry, with the dtype and sizes of the list's entries.
+    /// @param out_list  Receives the new list.
     ///
     /// @return NULL, or an error for the caller to free: as tenon_list_set().
     ///
@@ -7163,63 +7217,65 @@ functions! {
     /// ```
     fn tenon_list_push(scope: *mut tenon_scope, list: *const tenon_tensor, tensor: *const tenon_tensor, out_list: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the entry of a list at an index; zeros if it was not set.
+    /// Gets the entry of a list at an index; zeros if it was not set.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param list        The list.
-    /// @param index       Which entry.
+    /// @param index       The index of the entry.
     /// @param out_tensor  Receives the entry.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
-    ///     `list` is none, `index` is no int64 of rank 0 or negative, or `out_tensor` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+    ///     donated, `list` is not a list, `index` is negative or not an int64 of rank 0, or `out_tensor`
+    ///     is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_list_get(scope: *mut tenon_scope, list: *const tenon_tensor, index: *const tenon_tensor, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives how long a list is: one more than the last index that was set.
+    /// Gets the length of a list: the highest index that was set, plus 1.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param list        The list.
-    /// @param out_length  Receives an int64 of rank 0; inside a function, that of each call.
+    /// @param out_length  Receives an int64 of rank 0. Inside a function it is symbolic and has the
+    ///                    value of each call.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
-    ///     `list` is none, or `out_length` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+    ///     donated, `list` is not a list, or `out_length` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_list_length(scope: *mut tenon_scope, list: *const tenon_tensor, out_length: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the first entries of a list as one tensor, along a new first axis.
+    /// Stacks the first `length` entries of a list into one tensor along a new first axis.
     ///
-    /// Inside a function, a length that is made of numbers and of sizes (what tenon_shape() gives of
-    /// some tensor, its parts, and sums, differences and products of these) is known without waiting: a
-    /// list that gathers what a loop over the first axis of `xs` makes is stacked by tenon_shape(xs)[0].
-    /// For one that only values say, the host waits at each call.
+    /// Inside a function, a length computed from constants and sizes (elements of tenon_shape(), and
+    /// their sums, differences and products) stays symbolic, so the host does not wait. For example, a
+    /// list filled by a loop over the first axis of `xs` can be stacked with length tenon_shape(xs)[0].
+    /// A length that depends on other values makes the host wait in each call.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param list        A list of tensors.
-    /// @param length      How many: an int64 of rank 0. NULL for all of them.
-    /// @param out_tensor  Receives the tensor, of one axis more than the entries.
+    /// @param length      Number of entries, an int64 of rank 0; NULL for all entries.
+    /// @param out_tensor  Receives the tensor, which has one more axis than the entries.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, was donated,
-    ///     `list` is none or one of lists, `length` is no int64 of rank 0 or negative, or `out_tensor`
-    ///     is NULL.
-    ///   - TENON_OUT_OF_MEMORY if there is no memory for so many.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, was
+    ///     donated, `list` is not a list or is a list of lists, `length` is negative or not an int64 of
+    ///     rank 0, or `out_tensor` is NULL.
+    ///   - TENON_OUT_OF_MEMORY if there is not enough memory for the result.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_list_stack(scope: *mut tenon_scope, list: *const tenon_tensor, length: *const tenon_tensor, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the first entries of a list as one tensor, one behind the other along their first axis.
+    /// Concatenates the first `length` entries of a list along their first axis.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param list        A list of tensors of rank 1 or more.
-    /// @param length      How many, as for tenon_list_stack().
-    /// @param out_tensor  Receives the tensor, of as many axes as the entries.
+    /// @param length      Number of entries, as in tenon_list_stack().
+    /// @param out_tensor  Receives the tensor, which has as many axes as the entries.
     ///
     /// @return NULL, or an error for the caller to free: as tenon_list_stack(), and
     ///   - TENON_INVALID_ARGUMENT if the entries have rank 0.
@@ -7228,15 +7284,15 @@ functions! {
     /// ```
     fn tenon_list_concat(scope: *mut tenon_scope, list: *const tenon_tensor, length: *const tenon_tensor, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the parts of a tensor along its first axis as a list. Nothing is copied.
+    /// Splits a tensor along its first axis into a list. Nothing is copied.
     ///
-    /// @param scope     Where.
+    /// @param scope     The scope in which the call runs.
     /// @param tensor    A tensor of rank 1 or more.
-    /// @param out_list  Receives the list, as long as the first axis.
+    /// @param out_list  Receives the list, whose length is the size of the first axis.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, the tensor was
-    ///     donated, is a list or has rank 0, or `out_list` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, the
+    ///     tensor was donated, is a list or has rank 0, or `out_list` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -7244,75 +7300,75 @@ functions! {
     /// ```text
     /// Counts the passes. Any thread.
     ///
-    /// @return How many there are.
+    /// @return The number of passes.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_count_passes() -> usize;
     /// ```text
-    /// Tells what a pass is called. Any thread.
+    /// Returns the name of a pass. Any thread.
     ///
-    /// @param index  Which one, in the order in which they run.
+    /// @param index  The pass's index, in the order in which passes run.
     ///
-    /// @return A word; empty if there is none. It lives as long as the library.
+    /// @return The name; empty if `index` is out of range. It is never freed.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_pass_name(index: usize) -> tenon_string;
     /// ```text
-    /// Tells what a pass does. Any thread.
+    /// Returns a description of a pass. Any thread.
     ///
-    /// @param index  Which one.
+    /// @param index  The pass's index.
     ///
-    /// @return One clause; empty if there is none. It lives as long as the library.
+    /// @return One clause; empty if `index` is out of range. It is never freed.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_pass_summary(index: usize) -> tenon_string;
     /// ```text
-    /// Turns a pass off or on for the functions of a context.
+    /// Enables or disables a pass for the functions of a context.
     ///
     /// @param context  The context.
-    /// @param name     The pass.
-    /// @param enabled  False: code goes without it that has not run yet.
+    /// @param name     The name of the pass.
+    /// @param enabled  Whether to run the pass; applies to graphs that have not run yet.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context or `name` is malformed.
-    ///   - TENON_NOT_FOUND if there is no such pass; the message lists what there is.
+    ///   - TENON_NOT_FOUND if there is no such pass; the message lists the passes.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_context_set_pass(context: *mut tenon_context, name: tenon_string, enabled: bool) -> *mut tenon_error;
     /// ```text
-    /// Starts a profiler. Any thread. Releasing it stops it, too.
+    /// Starts a profiler. Releasing it also stops it. Any thread.
     ///
-    /// @param context       What is profiled; kept alive by the profiler.
-    /// @param options       How; NULL for the defaults. Copied.
+    /// @param context       The context to profile, which the profiler keeps alive.
+    /// @param options       Options; NULL for the defaults. Copied.
     /// @param out_profiler  Receives the profiler.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_FAILED_PRECONDITION if another profiler runs in the context.
-    ///   - TENON_INVALID_ARGUMENT if `context` is not a context, the options have no struct_size or ask
-    ///     for what only a newer version knows, or `out_profiler` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if `context` is not a context, the options have no struct_size or set
+    ///     fields that only a newer version supports, or `out_profiler` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_profiler_start(context: *mut tenon_context, options: *const tenon_profiler_options, out_profiler: *mut *mut tenon_profiler) -> *mut tenon_error;
     /// ```text
-    /// Stops a profiler, and waits for launches of asynchronous devices that it has seen. Calls that are
-    /// under way, on other threads or around this one, are left out. Any thread.
+    /// Stops a profiler, and waits for the launches of asynchronous devices that it has recorded. Calls
+    /// that are still running, on other threads or around this call, are not recorded. Any thread.
     ///
     /// @param profiler  The profiler.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_FAILED_PRECONDITION if it was stopped before.
+    ///   - TENON_FAILED_PRECONDITION if it is already stopped.
     ///   - TENON_INVALID_ARGUMENT if `profiler` is not a profiler.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_profiler_stop(profiler: *mut tenon_profiler) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a profiler. Any thread.
+    /// Adds a reference to a profiler. Any thread.
     ///
     /// @param profiler  The profiler; NULL does nothing.
     ///
@@ -7320,7 +7376,7 @@ functions! {
     /// ```
     fn tenon_profiler_retain(profiler: *mut tenon_profiler);
     /// ```text
-    /// Takes an owner away from a profiler; the last one ends it. Any thread.
+    /// Releases a reference to a profiler; the last one stops it. Any thread.
     ///
     /// @param profiler  The profiler; NULL does nothing.
     ///
@@ -7328,30 +7384,30 @@ functions! {
     /// ```
     fn tenon_profiler_release(profiler: *mut tenon_profiler);
     /// ```text
-    /// Gives what was found as a table for people: a line for each row, those first that took most time,
-    /// with the number of calls, the time in all, its mean, least and most, its share of all time, and
-    /// how fast that is. The time is a device's where something was launched, else the host's own.
+    /// Formats the results as a human-readable table, sorted by total time in descending order. Each row
+    /// has the number of calls, the total, mean, minimum and maximum time, the share of all time, and
+    /// the throughput. Times are device times if anything was launched, or else the host's self times.
     /// Any thread.
     ///
     /// @param profiler  The profiler, stopped.
     /// @param out_text  Receives the text, for tenon_string_release().
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_FAILED_PRECONDITION if it still runs.
+    ///   - TENON_FAILED_PRECONDITION if it is still running.
     ///   - TENON_INVALID_ARGUMENT if `profiler` is not a profiler or `out_text` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_profiler_table(profiler: *const tenon_profiler, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Writes the events into a file in the JSON format of Chrome's traces, which Perfetto opens: each
-    /// thread is a track, and so is each asynchronous device. Any thread.
+    /// Writes the events to a file in Chrome's JSON trace format, which Perfetto opens. Each thread and
+    /// each asynchronous device is a track. Any thread.
     ///
     /// @param profiler  The profiler, stopped.
-    /// @param path      The file; one that is there is replaced.
+    /// @param path      The file; an existing file is replaced.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_FAILED_PRECONDITION if it still runs.
+    ///   - TENON_FAILED_PRECONDITION if it is still running.
     ///   - TENON_NOT_FOUND if the folder does not exist.
     ///   - TENON_UNAVAILABLE if the file cannot be written; the message says why.
     ///   - TENON_INVALID_ARGUMENT if `profiler` is not a profiler or `path` is malformed.
@@ -7364,21 +7420,21 @@ functions! {
     ///
     /// @param profiler  The profiler.
     ///
-    /// @return The number; 0 while it runs, or if `profiler` is not a profiler.
+    /// @return The number; 0 while the profiler runs, or if `profiler` is not a profiler.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_profiler_count_rows(profiler: *const tenon_profiler) -> usize;
     /// ```text
-    /// Tells what a row says. They stand in the order of the table. Any thread.
+    /// Gets a row by index, in the order of the table. Any thread.
     ///
     /// @param profiler  The profiler, stopped.
-    /// @param index     The row's place.
-    /// @param out_row   Filled in up to the struct_size that it has.
+    /// @param index     The row's index.
+    /// @param out_row   Filled up to its `struct_size`, which the caller sets.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_FAILED_PRECONDITION if it still runs.
-    ///   - TENON_OUT_OF_RANGE if there are not so many.
+    ///   - TENON_FAILED_PRECONDITION if it is still running.
+    ///   - TENON_OUT_OF_RANGE if `index` is too large.
     ///   - TENON_INVALID_ARGUMENT if `profiler` is not a profiler, or `out_row` is NULL or has no
     ///     struct_size.
     ///
@@ -7386,75 +7442,74 @@ functions! {
     /// ```
     fn tenon_profiler_describe_row(profiler: *const tenon_profiler, index: usize, out_row: *mut tenon_profiler_row) -> *mut tenon_error;
     /// ```text
-    /// Counts the events that the trace lacks, for want of room (`max_events`); the table has them. Any
+    /// Counts the events that the trace lacks because of `max_events`; the table includes them. Any
     /// thread.
     ///
     /// @param profiler  The profiler.
     ///
-    /// @return The number; 0 while it runs, or if `profiler` is not a profiler.
+    /// @return The number; 0 while the profiler runs, or if `profiler` is not a profiler.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_profiler_count_dropped_events(profiler: *const tenon_profiler) -> u64;
     /// ```text
-    /// Reads a program, its weights onto the scope's device.
+    /// Reads a program, with its weights on the scope's device.
     ///
-    /// @param scope        Where.
-    /// @param path         A folder that tenon_program_save() wrote, or an ONNX file. Weights that lie
-    ///                     in other files are looked for beside it and nowhere else.
+    /// @param scope        The scope in which the call runs.
+    /// @param path         A folder that tenon_program_save() wrote, or an ONNX file. Weights in
+    ///                     external files are searched only in the folder of that file.
     /// @param out_program  Receives the program.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_NOT_FOUND if there is no such file or folder, or a file is missing that another names.
-    ///   - TENON_UNAVAILABLE if one cannot be read.
-    ///   - TENON_DATA_LOSS if one is truncated, contradicts itself or is none of a program; the message
+    ///   - TENON_NOT_FOUND if there is no such file or folder, or a referenced file is missing.
+    ///   - TENON_UNAVAILABLE if a file cannot be read.
+    ///   - TENON_DATA_LOSS if a file is truncated, inconsistent or not part of a program; the message
     ///     names the file, and the node, tensor or byte.
-    ///   - TENON_UNIMPLEMENTED if it asks for ops, attributes or versions that are unknown here; the
-    ///     message lists all such ops with the nodes that are of them.
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or `out_program` is NULL.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory or its limit is used up.
+    ///   - TENON_UNIMPLEMENTED if it uses unsupported ops, attributes or versions; the message lists all
+    ///     such ops with their nodes.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or `out_program` is NULL.
+    ///   - TENON_OUT_OF_MEMORY if the device's memory or the memory limit is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_open(scope: *mut tenon_scope, path: tenon_string, out_program: *mut *mut tenon_program) -> *mut tenon_error;
     /// ```text
-    /// Writes functions as a program: a folder with `NAME.onnx` for each, `weights.safetensors` with
-    /// what their variables hold now and the tensors that they found outside, and `tenon.json`. A name
-    /// that occurs several times is a function of so many signatures, of which the further ones are
-    /// `NAME.2.onnx` and so on.
+    /// Writes traces as a program: a folder with one `NAME.onnx` for each, `weights.safetensors` with
+    /// the current values of their variables and captures, and `tenon.json`. A name that occurs several
+    /// times is a function with several signatures; the second is `NAME.2.onnx`, and so on.
     ///
-    /// Files of such names that are there are replaced, and those that an earlier tenon.json lists and
-    /// this one does not are removed; others are left alone. All files are written beside their names
-    /// before the first of an earlier program goes. They cannot take their names in one step: a process
-    /// that ends just then leaves a folder without a tenon.json, in which the earlier files are
-    /// `FILE.tenon-old`.
+    /// Existing files of these names are replaced. Files that an earlier tenon.json lists and the new
+    /// one does not are removed; other files are not touched. All files are first written under
+    /// temporary names; only then are the files of an earlier program replaced. This replacement is not
+    /// atomic: a process that dies during it leaves a folder without a tenon.json, in which the earlier
+    /// files are named `FILE.tenon-old`.
     ///
-    /// Variables are named by tenon_variable_name(). Those that a function assigns are inputs and
-    /// outputs of its model. Functions that are not given are not part of what is written, nor are
-    /// variables that no given one uses. Static arguments are written with the signature that they were
-    /// traced for, and the function's defaults with it.
+    /// Variables are named by tenon_variable_name(). Variables that a function assigns are inputs and
+    /// outputs of its model. Only the given traces and the variables that they use are written. Static
+    /// arguments are written with the signature that was traced for them, together with the function's
+    /// defaults.
     ///
-    /// @param scope        Where.
-    /// @param path         The folder; it is made if only its last part is missing.
-    /// @param names        `n_traces` names, which become names of files.
-    /// @param traces       `n_traces` traces, of tenon_function_trace() or any other.
-    /// @param n_traces     How many; at least one.
+    /// @param scope        The scope in which the call runs.
+    /// @param path         The folder; created if only its last component is missing.
+    /// @param names        `n_traces` names, which become file names.
+    /// @param traces       `n_traces` traces, from tenon_function_trace() or elsewhere.
+    /// @param n_traces     Number of traces; at least 1.
     ///
-    /// @return NULL, or an error for the caller to free; the folder is as it was then:
-    ///   - TENON_UNIMPLEMENTED if ONNX has no way to say what they do, as it has none for callbacks on
-    ///     the host, or a static argument is an object or has no name; the message lists all of that.
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind or of another context, a list is NULL,
-    ///     a name cannot be that of a file, or traces of one name serve the same calls or come from
-    ///     functions with different defaults.
-    ///   - TENON_NOT_FOUND if the folder around `path` does not exist.
+    /// @return NULL, or an error for the caller to free; the folder is then unchanged:
+    ///   - TENON_UNIMPLEMENTED if ONNX cannot express a call, such as a host callback, or a static
+    ///     argument is an object or has no name; the message lists all of them.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type or belongs to another context, an array
+    ///     is NULL, a name is not a valid file name, or traces with the same name match the same calls
+    ///     or come from functions with different defaults.
+    ///   - TENON_NOT_FOUND if the parent folder of `path` does not exist.
     ///   - TENON_UNAVAILABLE if a file cannot be written; the message says why.
-    ///   - What tenon_tensor_read() gives for the variables.
+    ///   - Any error that tenon_tensor_read() returns for the variables.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_save(scope: *mut tenon_scope, path: tenon_string, names: *const tenon_string, traces: *const *mut tenon_trace, n_traces: usize) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a program. Any thread.
+    /// Adds a reference to a program. Any thread.
     ///
     /// @param program  The program; NULL does nothing.
     ///
@@ -7462,8 +7517,8 @@ functions! {
     /// ```
     fn tenon_program_retain(program: *mut tenon_program);
     /// ```text
-    /// Takes an owner away from a program. Its functions and variables live on with their owners. Any
-    /// thread.
+    /// Releases a reference to a program. Its functions and variables stay valid as long as they are
+    /// referenced. Any thread.
     ///
     /// @param program  The program; NULL does nothing.
     ///
@@ -7481,29 +7536,29 @@ functions! {
     /// ```
     fn tenon_program_count_functions(program: *const tenon_program) -> usize;
     /// ```text
-    /// Gives the name of a function: as it was saved, or of a single ONNX file that of its graph. Any
-    /// thread.
+    /// Returns the name of a function: the name under which it was saved, or the graph's name for a
+    /// single ONNX file. Any thread.
     ///
     /// @param program  The program.
-    /// @param index    The function's place.
+    /// @param index    The function's index.
     ///
-    /// @return Text that lives as long as the program; empty if there are not so many.
+    /// @return Text that stays valid as long as the program; empty if `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_function_name(program: *const tenon_program, index: usize) -> tenon_string;
     /// ```text
-    /// Gives a function by its name. Its variables are those of the program: what one function assigns
-    /// to them, and what the caller does, all of them see. Any thread.
+    /// Gets a function by name. It shares the variables of the program: all functions see what any of
+    /// them, or the caller, assigns. Any thread.
     ///
     /// @param program       The program.
-    /// @param name          The function's name; empty for the only one.
-    /// @param out_function  Receives the function, which takes the inputs of its signatures, in their
-    ///                      order, and gives their outputs in theirs. A call that fits none of several
-    ///                      is an error that lists them.
+    /// @param name          The function's name; may be empty if there is only one.
+    /// @param out_function  Receives the function, which takes the inputs and returns the outputs of its
+    ///                      signatures, in their order. A call that matches no signature fails with an
+    ///                      error that lists them.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_NOT_FOUND if there is no such function; the message lists those that there are.
+    ///   - TENON_NOT_FOUND if there is no such function; the message lists the functions.
     ///   - TENON_INVALID_ARGUMENT if `program` is not a program or `out_function` is NULL.
     ///
     /// @since 0.1, unstable
@@ -7513,9 +7568,9 @@ functions! {
     /// Counts the signatures of a function. Any thread.
     ///
     /// @param program   The program.
-    /// @param function  The function's place.
+    /// @param function  The function's index.
     ///
-    /// @return The number; 0 if there are not so many functions.
+    /// @return The number; 0 if `function` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -7524,25 +7579,25 @@ functions! {
     /// Counts the inputs of a signature. Any thread.
     ///
     /// @param program    The program.
-    /// @param function   The function's place.
-    /// @param signature  The signature's place in it.
+    /// @param function   The function's index.
+    /// @param signature  The signature's index within the function.
     ///
-    /// @return The number; 0 if there are not so many functions or signatures.
+    /// @return The number; 0 if an index is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_count_inputs(program: *const tenon_program, function: usize, signature: usize) -> usize;
     /// ```text
-    /// Gives the inputs of a signature as its file declares them: names, dtypes and sizes, those that
-    /// are open as TENON_SIZE_UNKNOWN. tenon_function_trace() takes them as they are; in names of sizes,
-    /// what it does not take is "_". Any thread.
+    /// Returns the inputs of a signature as its file declares them: names, dtypes and sizes, with
+    /// TENON_SIZE_UNKNOWN for unknown sizes. They can be passed to tenon_function_trace(): characters
+    /// that it does not accept in names of sizes are replaced by "_". Any thread.
     ///
     /// @param program    The program.
-    /// @param function   The function's place.
-    /// @param signature  The signature's place in it.
+    /// @param function   The function's index.
+    /// @param signature  The signature's index within the function.
     ///
-    /// @return As many as tenon_program_count_inputs() says, alive as long as the program; NULL if there
-    ///         are not so many functions or signatures.
+    /// @return An array of tenon_program_count_inputs() elements, valid as long as the program; NULL if
+    ///         an index is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -7551,24 +7606,24 @@ functions! {
     /// Counts the outputs of a signature. Any thread.
     ///
     /// @param program    The program.
-    /// @param function   The function's place.
-    /// @param signature  The signature's place in it.
+    /// @param function   The function's index.
+    /// @param signature  The signature's index within the function.
     ///
-    /// @return The number; 0 if there are not so many functions or signatures.
+    /// @return The number; 0 if an index is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_count_outputs(program: *const tenon_program, function: usize, signature: usize) -> usize;
     /// ```text
-    /// Gives the outputs of a signature as its file declares them. Where that says nothing of an
+    /// Returns the outputs of a signature as its file declares them. If the file does not declare an
     /// output's type, its dtype is TENON_DTYPE_NONE and its rank 0. Any thread.
     ///
     /// @param program    The program.
-    /// @param function   The function's place.
-    /// @param signature  The signature's place in it.
+    /// @param function   The function's index.
+    /// @param signature  The signature's index within the function.
     ///
-    /// @return As many as tenon_program_count_outputs() says, alive as long as the program; NULL if
-    ///         there are not so many functions or signatures.
+    /// @return An array of tenon_program_count_outputs() elements, valid as long as the program; NULL if
+    ///         an index is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
@@ -7577,31 +7632,31 @@ functions! {
     /// Counts the static arguments of a signature. Any thread.
     ///
     /// @param program    The program.
-    /// @param function   The function's place.
-    /// @param signature  The signature's place in it.
+    /// @param function   The function's index.
+    /// @param signature  The signature's index within the function.
     ///
-    /// @return The number; 0 if there are not so many functions or signatures.
+    /// @return The number; 0 if an index is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_count_statics(program: *const tenon_program, function: usize, signature: usize) -> usize;
     /// ```text
-    /// Gives the static arguments of a signature: those for which it was traced. A call of it gives
-    /// them, or leaves out what was a default of the function. Any thread.
+    /// Returns the static arguments for which a signature was traced. A call of the signature must pass
+    /// them, except those that equal a default of the function. Any thread.
     ///
     /// @param program    The program.
-    /// @param function   The function's place.
-    /// @param signature  The signature's place in it.
+    /// @param function   The function's index.
+    /// @param signature  The signature's index within the function.
     ///
-    /// @return As many as tenon_program_count_statics() says, by their names, alive as long as the
-    ///         program; NULL if there are not so many functions or signatures.
+    /// @return An array of tenon_program_count_statics() elements, sorted by name, valid as long as the
+    ///         program; NULL if an index is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_statics(program: *const tenon_program, function: usize, signature: usize) -> *const tenon_static;
     /// ```text
-    /// Counts the variables of a program: all tensors that its files hold, which training may change.
-    /// Any thread.
+    /// Counts the variables of a program: all tensors in its files. Training may change them. Any
+    /// thread.
     ///
     /// @param program  The program.
     ///
@@ -7611,21 +7666,21 @@ functions! {
     /// ```
     fn tenon_program_count_variables(program: *const tenon_program) -> usize;
     /// ```text
-    /// Gives a variable of a program; its name is that in the files. Any thread.
+    /// Returns a variable of a program by index. Its name is its name in the files. Any thread.
     ///
     /// @param program  The program.
-    /// @param index    The variable's place.
+    /// @param index    The variable's index.
     ///
-    /// @return A variable that lives as long as the program and is not released; NULL if there are not
-    ///         so many.
+    /// @return A variable that stays valid as long as the program and must not be released; NULL if
+    ///         `index` is out of range.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_program_variable(program: *const tenon_program, index: usize) -> *mut tenon_variable;
     /// ```text
-    /// Describes a program as JSON: its functions with the static arguments that calls may leave out,
-    /// and their signatures: static arguments, the types of what enters and leaves, the ops of the nodes
-    /// with how often they occur, and the operator sets; and the variables. Any thread.
+    /// Describes a program as JSON: its functions and its variables. A function has the defaults of its
+    /// static arguments, and its signatures: static arguments, types of inputs and outputs, ops with the
+    /// number of their nodes, and operator sets. Any thread.
     ///
     ///     {"functions": [{"name": "f", "defaults": {"training": false},
     ///                     "signatures": [{"statics": {"training": true},
@@ -7644,22 +7699,22 @@ functions! {
     /// ```
     fn tenon_program_describe(program: *const tenon_program, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Makes a scope without tapes. Any thread.
+    /// Creates a scope without tapes. Any thread.
     ///
-    /// @param context    Where it belongs; kept alive by it.
+    /// @param context    The context of the scope, which keeps it alive.
     /// @param device     The name of its device, as for tenon_scope_set_device(); empty for "cpu", which
-    ///                   is then opened when it is first needed.
+    ///                   is opened on first use.
     /// @param out_scope  Receives the scope.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
+    ///   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
     ///   - TENON_INVALID_ARGUMENT if `context` is not a context or `out_scope` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_create(context: *mut tenon_context, device: tenon_string, out_scope: *mut *mut tenon_scope) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a scope. Any thread.
+    /// Adds a reference to a scope. Any thread.
     ///
     /// @param scope  The scope; NULL does nothing.
     ///
@@ -7667,70 +7722,72 @@ functions! {
     /// ```
     fn tenon_scope_retain(scope: *mut tenon_scope);
     /// ```text
-    /// Takes an owner away from a scope. Any thread.
+    /// Releases a reference to a scope. Any thread.
     ///
-    /// @param scope  The scope; NULL does nothing. A context's default scope is released with it.
+    /// @param scope  The scope; NULL does nothing. The default scope of a context is released with the
+    ///               context.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_release(scope: *mut tenon_scope);
     /// ```text
-    /// Gives the context of a scope. Any thread.
+    /// Returns the context of a scope. Any thread.
     ///
     /// @param scope  The scope.
     ///
-    /// @return A context that lives as long as the scope; NULL if `scope` is not a scope.
+    /// @return A context that stays valid as long as the scope; NULL if `scope` is not a scope.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_context(scope: *const tenon_scope) -> *mut tenon_context;
     /// ```text
-    /// Sets the device on which calls without tensors, and new tensors, are placed.
+    /// Sets the device for new tensors and for calls without input tensors.
     ///
     /// @param scope  The scope.
-    /// @param name   "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU, else cpu:0.
+    /// @param name   "cpu:1"; "cpu" for cpu:0; "best" for the first device that is not a CPU, or cpu:0
+    ///               if there is none.
     ///
-    /// @return NULL, or an error for the caller to free; the device is then what it was:
-    ///   - TENON_NOT_FOUND if there is no such device; the message lists those that there are.
+    /// @return NULL, or an error for the caller to free; the device is then unchanged:
+    ///   - TENON_NOT_FOUND if there is no such device; the message lists the available devices.
     ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_set_device(scope: *mut tenon_scope, name: tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Gives the current device, which is opened if it was not yet.
+    /// Gets the current device, and opens it if necessary.
     ///
     /// @param scope       The scope.
     /// @param out_device  Receives the device.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_NOT_FOUND if there is no CPU device and no other was set.
+    ///   - TENON_NOT_FOUND if no device was set and there is no CPU device.
     ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `out_device` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_get_device(scope: *mut tenon_scope, out_device: *mut *mut tenon_device) -> *mut tenon_error;
     /// ```text
-    /// Waits until all work that was started in a scope has finished.
+    /// Blocks until all work that was started in a scope has finished.
     ///
     /// @param scope  The scope.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - The first error of that work which no call returned yet: TENON_OUT_OF_RANGE for an index,
-    ///     TENON_DEVICE_LOST, or whatever the device's plugin gave.
-    ///   - TENON_UNIMPLEMENTED where neither the device nor this build can block (a browser's main
-    ///     thread); use tenon_scope_wait_async().
+    ///   - The first error of that work that no call has returned yet: TENON_OUT_OF_RANGE for an index,
+    ///     TENON_DEVICE_LOST, or any error of the device's plugin.
+    ///   - TENON_UNIMPLEMENTED if neither the device nor this build can block (a browser's main thread);
+    ///     use tenon_scope_wait_async().
     ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_scope_wait(scope: *mut tenon_scope) -> *mut tenon_error;
     /// ```text
-    /// Calls back when all work that was started in a scope has finished.
+    /// Runs a callback when all work that was started in a scope has finished.
     ///
     /// @param scope  The scope.
     /// @param done   Runs once, on the context's callback thread, with the error that tenon_scope_wait()
-    ///               would have given, or NULL. Its destructor also runs when this call fails.
+    ///               would have returned, or NULL. Its destructor also runs when this call fails.
     ///
     /// @return NULL, or an error for the caller to free:
     ///   - TENON_INVALID_ARGUMENT if `scope` is not a scope or `done` has no function.
@@ -7739,8 +7796,8 @@ functions! {
     /// ```
     fn tenon_scope_wait_async(scope: *mut tenon_scope, done: tenon_done_callback) -> *mut tenon_error;
     /// ```text
-    /// Cancels what is under way in a scope: its calls return TENON_CANCELLED at their next check. Calls
-    /// that begin later run. Any thread.
+    /// Cancels running calls of a scope: they return TENON_CANCELLED at their next check. Calls that
+    /// start later are not affected. Any thread.
     ///
     /// @param scope  The scope; NULL does nothing.
     ///
@@ -7748,7 +7805,7 @@ functions! {
     /// ```
     fn tenon_scope_cancel(scope: *mut tenon_scope);
     /// ```text
-    /// Tells the source line that the next calls come from, for their errors. For bindings.
+    /// Sets the source location of the following calls, which their errors report. For bindings.
     ///
     /// @param scope     The scope.
     /// @param location  Text like "train.py:12", which is copied; empty for none.
@@ -7760,24 +7817,25 @@ functions! {
     /// ```
     fn tenon_scope_set_location(scope: *mut tenon_scope, location: tenon_string) -> *mut tenon_error;
     /// ```text
-    /// Makes a variable.
+    /// Creates a variable.
     ///
-    /// @param scope         Where.
-    /// @param initial       Its first value, which gives it its dtype, shape and device. An inline
+    /// @param scope         The scope in which the call runs.
+    /// @param initial       Its initial value, which determines its dtype, shape and device. An inline
     ///                      scalar becomes a tensor on the scope's device.
-    /// @param options       How; NULL for the defaults: trainable, without a name.
+    /// @param options       Options; NULL for the defaults: trainable, no name.
     /// @param out_variable  Receives the variable.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, `initial` was donated, is of another
-    ///     context or is a list, or `out_variable` is NULL.
-    ///   - TENON_OUT_OF_MEMORY if the host's memory is used up, or for an inline scalar the device's.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, `initial` was donated, belongs to
+    ///     another context or is a list, or `out_variable` is NULL.
+    ///   - TENON_OUT_OF_MEMORY if host memory is exhausted, or, for an inline scalar, if device memory
+    ///     is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_create(scope: *mut tenon_scope, initial: *mut tenon_tensor, options: *const tenon_variable_options, out_variable: *mut *mut tenon_variable) -> *mut tenon_error;
     /// ```text
-    /// Adds an owner to a variable. Any thread.
+    /// Adds a reference to a variable. Any thread.
     ///
     /// @param variable  The variable; NULL does nothing.
     ///
@@ -7785,8 +7843,8 @@ functions! {
     /// ```
     fn tenon_variable_retain(variable: *mut tenon_variable);
     /// ```text
-    /// Takes an owner away from a variable. Its memory is free with the last one, unless a tensor that
-    /// was read still has it. Any thread.
+    /// Releases a reference to a variable. The last one frees its memory, unless a tensor that was read
+    /// still uses it. Any thread.
     ///
     /// @param variable  The variable; NULL does nothing.
     ///
@@ -7794,38 +7852,38 @@ functions! {
     /// ```
     fn tenon_variable_release(variable: *mut tenon_variable);
     /// ```text
-    /// Gives what a variable holds. The tapes of the scope watch it, if it is trainable and they watch
-    /// by themselves. A later assignment does not change what was read.
+    /// Gets the tensor that a variable holds. If the variable is trainable, those tapes of the scope
+    /// with `watch_trainable` watch it. A later assignment does not change the tensor.
     ///
-    /// @param scope       Where.
+    /// @param scope       The scope in which the call runs.
     /// @param variable    The variable.
     /// @param out_tensor  Receives the tensor, which shares the variable's memory.
     ///
     /// @return NULL, or an error for the caller to free:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the variable is of another context, or
-    ///     `out_tensor` is NULL.
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the variable belongs to another
+    ///     context, or `out_tensor` is NULL.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_read(scope: *mut tenon_scope, variable: *mut tenon_variable, out_tensor: *mut *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Lets a variable hold another tensor. Tapes do not record it.
+    /// Assigns a tensor to a variable. Tapes do not record it.
     ///
-    /// @param scope     Where.
+    /// @param scope     The scope in which the call runs.
     /// @param variable  The variable.
-    /// @param value     A tensor of the variable's dtype, shape and device, or an inline scalar where
-    ///                  the variable is 0-d. Shared, not copied.
+    /// @param value     A tensor of the variable's dtype, shape and device, or an inline scalar if the
+    ///                  variable has rank 0. Shared, not copied.
     ///
-    /// @return NULL, or an error for the caller to free; the variable then holds what it held:
-    ///   - TENON_INVALID_ARGUMENT if a handle is of another kind, the dtype, shape or device differs, or
-    ///     the variable or `value` is of another context, or `value` was donated.
-    ///   - TENON_OUT_OF_MEMORY if the device's memory is used up, which an inline scalar needs.
+    /// @return NULL, or an error for the caller to free; the variable is then unchanged:
+    ///   - TENON_INVALID_ARGUMENT if a handle has the wrong type, the dtype, shape or device differs, or
+    ///     the variable or `value` belongs to another context, or `value` was donated.
+    ///   - TENON_OUT_OF_MEMORY if `value` is an inline scalar and the device's memory is exhausted.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_assign(scope: *mut tenon_scope, variable: *mut tenon_variable, value: *mut tenon_tensor) -> *mut tenon_error;
     /// ```text
-    /// Gives the dtype. Any thread.
+    /// Returns the dtype. Any thread.
     ///
     /// @param variable  The variable.
     ///
@@ -7835,7 +7893,7 @@ functions! {
     /// ```
     fn tenon_variable_dtype(variable: *const tenon_variable) -> tenon_dtype;
     /// ```text
-    /// Gives the number of axes. Any thread.
+    /// Returns the number of axes. Any thread.
     ///
     /// @param variable  The variable.
     ///
@@ -7845,37 +7903,39 @@ functions! {
     /// ```
     fn tenon_variable_rank(variable: *const tenon_variable) -> usize;
     /// ```text
-    /// Gives the sizes. Any thread.
+    /// Returns the sizes. Any thread.
     ///
     /// @param variable  The variable.
     ///
-    /// @return As many as its rank, alive as long as the variable; NULL if `variable` is not one.
+    /// @return An array of length rank, valid as long as the variable; NULL if `variable` is not a
+    ///         variable.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_shape(variable: *const tenon_variable) -> *const i64;
     /// ```text
-    /// Gives the name. Any thread.
+    /// Returns the name. Any thread.
     ///
     /// @param variable  The variable.
     ///
-    /// @return Text that lives as long as the variable; empty if it has none or is no variable.
+    /// @return Text that stays valid as long as the variable; empty if it has no name or is not a
+    ///         variable.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_name(variable: *const tenon_variable) -> tenon_string;
     /// ```text
-    /// Gives the name of the device on which a variable lies. Any thread.
+    /// Returns the name of the device that holds a variable. Any thread.
     ///
     /// @param variable  The variable.
     ///
-    /// @return Text like "cpu:0", alive as long as the variable; empty if `variable` is not one.
+    /// @return Text like "cpu:0", valid as long as the variable; empty if `variable` is not a variable.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_device_name(variable: *const tenon_variable) -> tenon_string;
     /// ```text
-    /// Tells whether tapes watch a variable when it is read. Any thread.
+    /// Returns whether tapes watch a variable when it is read. Any thread.
     ///
     /// @param variable  The variable.
     ///
@@ -7885,7 +7945,7 @@ functions! {
     /// ```
     fn tenon_variable_is_trainable(variable: *const tenon_variable) -> bool;
     /// ```text
-    /// Sets whether tapes watch a variable when it is read, from its next read on. Any thread.
+    /// Sets whether tapes watch a variable when it is read, starting with its next read. Any thread.
     ///
     /// @param variable   The variable; NULL does nothing.
     /// @param trainable  Whether they do.
@@ -7894,37 +7954,37 @@ functions! {
     /// ```
     fn tenon_variable_set_trainable(variable: *mut tenon_variable, trainable: bool);
     /// ```text
-    /// Gives a variable as what gradients can be taken by. Any thread.
+    /// Casts a variable to a value, the type of gradient sources. Any thread.
     ///
     /// @param variable  The variable; NULL gives NULL.
     ///
-    /// @return The same object under another type; no owner is added.
+    /// @return The same object with another type; no reference is added.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_variable_as_value(variable: *mut tenon_variable) -> *mut tenon_value;
     /// ```text
-    /// Gives a value as a tensor. Any thread.
+    /// Casts a value to a tensor. Any thread.
     ///
     /// @param value  The value.
     ///
-    /// @return The same object, no owner added; NULL if it is not a tensor.
+    /// @return The same object, no reference added; NULL if it is not a tensor.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_value_as_tensor(value: *mut tenon_value) -> *mut tenon_tensor;
     /// ```text
-    /// Gives a value as a variable. Any thread.
+    /// Casts a value to a variable. Any thread.
     ///
     /// @param value  The value.
     ///
-    /// @return The same object, no owner added; NULL if it is not a variable.
+    /// @return The same object, no reference added; NULL if it is not a variable.
     ///
     /// @since 0.1, unstable
     /// ```
     fn tenon_value_as_variable(value: *mut tenon_value) -> *mut tenon_variable;
     /// ```text
-    /// Adds an owner to a value. Any thread.
+    /// Adds a reference to a value. Any thread.
     ///
     /// @param value  The value; NULL does nothing.
     ///
@@ -7932,7 +7992,7 @@ functions! {
     /// ```
     fn tenon_value_retain(value: *mut tenon_value);
     /// ```text
-    /// Takes an owner away from a value. Any thread.
+    /// Releases a reference to a value. Any thread.
     ///
     /// @param value  The value; NULL does nothing.
     ///
