@@ -284,7 +284,7 @@ static void refuses_ops_without_required_fields(void) {
   op = scale_op();
   op.compute = NULL;
   CHECK_ERROR(tenon_op_register(context(), &op, &id), TENON_INVALID_ARGUMENT,
-              "either compute or decompose, and test.scale has neither");
+              "either compute or decompose, but test.scale has neither");
   op = scale_op();
   op.infer = NULL;
   CHECK_ERROR(tenon_op_register(context(), &op, &id), TENON_INVALID_ARGUMENT, "op.infer is NULL");

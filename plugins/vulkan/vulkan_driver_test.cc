@@ -152,7 +152,7 @@ TEST(VulkanInstance, IsUnavailableWithoutALoader) {
 TEST(VulkanInstance, IsUnavailableIfTheLoaderIsAnotherLibrary) {
   const Failure failure = TestDevice::try_create(Settings{{"loader", "libm.so.6"}});
   EXPECT_EQ(failure.code, TENON_UNAVAILABLE);
-  EXPECT_TRUE(says(failure, "libm.so.6 is no Vulkan loader")) << failure.message;
+  EXPECT_TRUE(says(failure, "libm.so.6 is not a Vulkan loader")) << failure.message;
 }
 
 TEST(VulkanInstance, IsUnavailableWithoutADriver) {

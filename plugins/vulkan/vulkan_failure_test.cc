@@ -86,9 +86,7 @@ TEST_P(VulkanFailure, OfASubmissionIsReportedForEachOfItsLaunches) {
     ASSERT_EQ(heard().failed.size(), 3u);
     for (const auto& [ticket, failure] : heard().failed) {
       EXPECT_EQ(failure.code, TENON_OUT_OF_MEMORY) << failure.message;
-      EXPECT_TRUE(
-          says(failure, "the device rejected its submission (vulkan_failure_test.cc:89 too)"))
-          << failure.message;
+      EXPECT_TRUE(says(failure, "the device rejected its submission")) << failure.message;
       EXPECT_TRUE(says(failure, "VK_ERROR_OUT_OF_DEVICE_MEMORY")) << failure.message;
     }
   }
@@ -159,9 +157,7 @@ TEST_P(VulkanFailure, OfACopyIsReportedToTheFirstWaiter) {
   stream.fill(a, 0, 400, 0, 4);
   const Failure waited = take(TestDevice::calls().wait(stream.get()));
   EXPECT_EQ(waited.code, TENON_OUT_OF_MEMORY);
-  EXPECT_TRUE(
-      says(waited, "the device rejected the submission of a copy (vulkan_failure_test.cc:160 too)"))
-      << waited.message;
+  EXPECT_TRUE(says(waited, "the device rejected the submission of a copy")) << waited.message;
   EXPECT_TRUE(says(waited, "VK_ERROR_OUT_OF_DEVICE_MEMORY")) << waited.message;
   stream.fill(a, 0, 400, 0, 4);
   const Failure told = notified(stream);

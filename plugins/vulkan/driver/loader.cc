@@ -22,9 +22,7 @@ bool open_loader(const std::string& name, Loader& loader, std::string& why) {
   }
   void* const symbol = dlsym(library, "vkGetInstanceProcAddr");
   if (symbol == nullptr) {
-    why = name +
-          " is not a Vulkan loader: it does not export vkGetInstanceProcAddr "
-          "(vulkan_driver_test.cc too)";
+    why = name + " is not a Vulkan loader: it does not export vkGetInstanceProcAddr";
     return false;
   }
   loader.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(symbol);

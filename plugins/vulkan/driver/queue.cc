@@ -183,17 +183,12 @@ void Queue::end(Batch& batch) {
   n_host_copies_ -= batch.host_copies.size();
   if (is_lost || batch.result == VK_SUCCESS) return;
   for (const LaunchId& launch : batch.launches) {
-    driver_.host().launch_failed(
-        launch.work, launch.ticket,
-        driver_.error(batch.result,
-                      "the device rejected its submission (vulkan_failure_test.cc:89 too)"));
+    driver_.host().launch_failed(launch.work, launch.ticket,
+                                 driver_.error(batch.result, "the device rejected its submission"));
   }
   if (batch.has_transfers) {
     batch.stream->add_failure(
-        batch.number,
-        driver_.error(
-            batch.result,
-            "the device rejected the submission of a copy (vulkan_failure_test.cc:160 too)"));
+        batch.number, driver_.error(batch.result, "the device rejected the submission of a copy"));
   }
 }
 
