@@ -37,7 +37,7 @@ TEST(Program, ReportsInvalidArguments) {
       {"--plugin /dev/null", "/dev/null"},
       {"--plugin ref --op nothing", "--op: unknown op \"nothing\""},
       {"--plugin ref --dtype f33", "there is no dtype \"f33\""},
-      {"--plugin ref --check nothing", "there is no property \"nothing\"; there are"},
+      {"--plugin ref --check nothing", "unknown property \"nothing\"; there are"},
       {"--plugin ref --level 9", "--level"},
       {"--plugin ref --profile loose", "--profile"},
       {"--plugin ref --seed one", "--seed"},

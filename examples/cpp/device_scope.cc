@@ -15,14 +15,14 @@ int main() {
     x = random_matrix();
     y = matmul(x, x);
   }
-  std::cout << "x lies on " << x.device() << "\ny lies on " << y.device() << '\n';
+  std::cout << "x is on " << x.device() << "\ny is on " << y.device() << '\n';
 
   const Tensor z = random_matrix();
-  std::cout << "z lies on " << z.device() << '\n';
+  std::cout << "z is on " << z.device() << '\n';
   try {
     y + z;
   } catch (const Error& error) {
     std::cout << error.message() << '\n';
   }
-  std::cout << "y + z lies on " << (y.to("cpu:0") + z).device() << '\n';
+  std::cout << "y + z is on " << (y.to("cpu:0") + z).device() << '\n';
 }

@@ -59,17 +59,32 @@ void write(const fs::path& path, const std::string& bytes) {
   file.finish();
 }
 
-// For each kernel the function that the driver calls, and the size of its parameters.
+// The index after the braces that open first at or after `begin`.
+size_t end_of_body(const std::string& source, size_t begin) {
+  size_t depth = 0;
+  for (size_t i = source.find('{', begin); i < source.size(); ++i) {
+    if (source[i] == '{') ++depth;
+    if (source[i] == '}' && --depth == 0) return i + 1;
+  }
+  return source.size();
+}
+
+// Adds the function that the driver calls, and the size of its parameters, after each kernel: an
+// #if around a kernel covers these, too.
 std::string with_calls(const std::string& source) {
   static const std::regex kernel(R"(KERNEL (\w+)\(PARAMETERS\((\w+)\))");
-  std::string text = source + "\n";
+  std::string text;
+  size_t copied = 0;
   for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at) {
     const std::string name = (*at)[1], type = (*at)[2];
-    text += "KERNEL tenon_call_" + name + "(const void* p) { " + name + "(*(const " + type +
+    const size_t after = end_of_body(source, static_cast<size_t>(at->position()));
+    text += source.substr(copied, after - copied);
+    copied = after;
+    text += "\nKERNEL tenon_call_" + name + "(const void* p) { " + name + "(*(const " + type +
             "*)p); }\n" + "extern \"C\" __global__ const unsigned long long tenon_size_" + name +
             ";\nconst unsigned long long tenon_size_" + name + " = sizeof(" + type + ");\n";
   }
-  return text;
+  return text + source.substr(copied) + "\n";
 }
 
 int run(const std::vector<std::string>& command, const fs::path& output) {
