@@ -20,9 +20,8 @@ void copy_to(Scope& scope, const Tensor& x, const TensorImpl& all, int64_t start
   const Tensor from = dense(scope, x);
   const uint64_t size = size_of(x->type.dtype);
   const tenon_place source = {from->storage->buffer, nullptr,
-                                      static_cast<uint64_t>(from->offset) * size, 0};
-  const tenon_place place = {all.storage->buffer, nullptr,
-                                     static_cast<uint64_t>(start) * size, 0};
+                              static_cast<uint64_t>(from->offset) * size, 0};
+  const tenon_place place = {all.storage->buffer, nullptr, static_cast<uint64_t>(start) * size, 0};
   Device& device = *all.storage->device;
   if (scope.recorder()) scope.recorder()->interrupted();
   device.copy(scope.stream(device), source, place,

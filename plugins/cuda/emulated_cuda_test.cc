@@ -22,8 +22,7 @@ class EmulatedCuda : public ::testing::Test {
     if (failure.code != TENON_OK) return failure;
     values.resize(n);
     for (size_t i = 0; i < n; ++i) values[i] = static_cast<int32_t>(i);
-    const tenon_place on_host = {nullptr, values.data(), 0, 0},
-                              on_device = {buffer, nullptr, 0, 0};
+    const tenon_place on_host = {nullptr, values.data(), 0, 0}, on_device = {buffer, nullptr, 0, 0};
     const tenon_copy_region up = {on_host, on_device, 4 * n, 0},
                             down = {on_device, on_host, 4 * n, 0};
     take(calls.copy(bench_.stream(), &up));

@@ -11,9 +11,7 @@ namespace {
 std::byte* host_of(const tenon_place& place) {
   return static_cast<std::byte*>(place.host) + place.offset;
 }
-CUdeviceptr device_of(const tenon_place& place) {
-  return from_c(place.buffer).data + place.offset;
-}
+CUdeviceptr device_of(const tenon_place& place) { return from_c(place.buffer).data + place.offset; }
 
 }  // namespace
 

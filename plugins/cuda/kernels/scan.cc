@@ -10,7 +10,7 @@ namespace {
 // Of a line that one thread scans.
 constexpr int64_t kLongestOfThread = 32;
 // Elements of a tile that one thread takes, of long lines: fewer barriers for each element.
-constexpr int64_t kMostOfThread = 16;
+constexpr int64_t kMaxOfThread = 16;
 
 std::string scan_source(const Request& request, const char* reduce, bool is_extreme) {
   return embedded_source(type_line(type_name(request.input(0).dtype), "T") + "#define REDUCE " +
@@ -39,7 +39,7 @@ Prepared prepare(const Request& request, std::string source, int64_t given_axis,
         parameters.push(is_exclusive ? 1 : 0);
         parameters.push(is_reverse ? 1 : 0);
         parameters.push_list(line_sizes(x, axis));
-        parameters.push(std::clamp<int64_t>(x.sizes[axis] / kBlockSize, 1, kMostOfThread));
+        parameters.push(std::clamp<int64_t>(x.sizes[axis] / kBlockSize, 1, kMaxOfThread));
         if (x.sizes[axis] <= kLongestOfThread) return dispatcher.run_over(0, n_lines, parameters);
         return dispatcher.run(1, blocks_for(dispatcher.device(), n_lines, 1), parameters);
       });
