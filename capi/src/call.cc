@@ -93,17 +93,31 @@ void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImp
   }
 }
 
-Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs,
-             std::span<const tenon_size_argument> sizes, tenon_tensor* const* inputs,
+// Calls an op of the registry. This is the hot path of tenon_call().
+Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tensor* const* inputs,
              size_t n_inputs) {
+  tenon::SmallVector<TensorImpl*, 6> borrowed;
+  try {
+    CallAttrs given(op, attrs);
+    borrow(inputs, n_inputs, borrowed);
+    return tenon::apply(scope, op, given.view(), borrowed);
+  } catch (tenon::Error& error) {
+    error.set_op(op.name);
+    throw;
+  }
+}
+
+// Calls any op, with sizes that tensors hold.
+Tensors call_sized(tenon::Scope& scope, const OpDef& op, const void* attrs,
+                   std::span<const tenon_size_argument> sizes, tenon_tensor* const* inputs,
+                   size_t n_inputs) {
   tenon::SmallVector<TensorImpl*, 6> borrowed;
   Tensors kept;
   try {
     CallAttrs given(op, attrs);
-    if (!sizes.empty()) [[unlikely]]
-      given.set_sizes(scope, op, sizes);
+    given.set_sizes(scope, op, sizes);
     borrow(inputs, n_inputs, borrowed);
-    if (is_custom(op)) [[unlikely]] {
+    if (is_custom(op)) {
       // The op's callbacks may release the inputs, so keep them alive. Donated inputs must not get
       // another owner.
       for (size_t i = 0; i < borrowed.size(); ++i) {
@@ -148,7 +162,7 @@ tenon_error* tenon_call_sized(tenon_scope* scope, uint32_t op, const void* attrs
     const OpDef& found = find_op(self.context(), op);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     if (n_sizes > 0) require_pointer(sizes, "sizes");
-    Tensors outputs = call(self, found, attrs, {sizes, n_sizes}, inputs, n_inputs);
+    Tensors outputs = call_sized(self, found, attrs, {sizes, n_sizes}, inputs, n_inputs);
     require_outputs(found, n_outputs, outputs.size());
     set_outputs(outputs, out_outputs, n_outputs);
   });
@@ -157,17 +171,17 @@ tenon_error* tenon_call_sized(tenon_scope* scope, uint32_t op, const void* attrs
 tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
                         tenon_tensor* const* inputs, size_t n_inputs, tenon_tensor** out_outputs,
                         size_t n_outputs) {
+  if (op >> 31 != 0) [[unlikely]] {  // A custom op, which runs callbacks.
+    return tenon_call_sized(scope, op, attrs, nullptr, 0, inputs, n_inputs, out_outputs, n_outputs);
+  }
   clear_outputs(out_outputs, n_outputs);
-  const auto body = [&](tenon::Scope& self) {
+  return boundary_in(scope, [&](tenon::Scope& self) {
     const OpDef& found = find_op(self.context(), op);
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    Tensors outputs = call(self, found, attrs, {}, inputs, n_inputs);
+    Tensors outputs = call(self, found, attrs, inputs, n_inputs);
     require_outputs(found, n_outputs, outputs.size());
     set_outputs(outputs, out_outputs, n_outputs);
-  };
-  if (op >> 31 != 0) [[unlikely]]
-    return boundary_with_callbacks(scope, body);
-  return boundary_in(scope, body);
+  });
 }
 
 tenon_error* tenon_op_find(tenon_context* context, tenon_string name, uint32_t* out_op) {
