@@ -136,14 +136,14 @@ Tensors call_sized(tenon::Scope& scope, const OpDef& op, const void* attrs,
 
 // Returns whether attributes or inputs determine the number of outputs. Callers of such an op must
 // take all outputs.
-bool has_fixed_output_count(const OpDef& op) {
+bool has_variable_output_count(const OpDef& op) {
   return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
 }
 
 void require_outputs(const OpDef& op, size_t wanted, size_t given) {
   if (wanted == given) [[likely]]
     return;
-  if (wanted > given || has_fixed_output_count(op)) {
+  if (wanted > given || has_variable_output_count(op)) {
     tenon::Error error(tenon::Code::kInvalidArgument,
                        tenon::format("{} outputs are asked for, but it gives {}", {wanted, given}));
     error.set_op(op.name);

@@ -99,7 +99,7 @@ void test_moment(const Subject& subject) {
   const Event two = pair.second.record();
   pair.first.wait_for(two);
   pair.first.fill(pair.data, 5);
-  expect_read(pair, 4, "what is read behind an event, when the first stream goes on");
+  expect_read(pair, 4, "data read after an event while the first stream continues");
 }
 
 void test_released(const Subject& subject) {

@@ -333,7 +333,8 @@ Fault no_row_loop_ran(const Bench&) {
 }
 
 Fault no_anchor_loop_ran(const Bench&) {
-  return guard::n_anchor_loops() > 0 ? "" : "it lists heads of loops, and made no loop behind one";
+  return guard::n_anchor_loops() > 0 ? ""
+                                     : "it lists anchors of loops, but no loop with an anchor ran";
 }
 
 // ---- recordings

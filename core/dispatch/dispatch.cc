@@ -1,7 +1,7 @@
 // The dispatcher. Every operation, from every language and inside every transformation, is one call
 // of apply().
 //
-// What a call does depends on the innermost interpreter of its scope:
+// The innermost interpreter of the scope executes the call:
 //
 //   Eager    runs a kernel now.                   Always at the bottom.
 //   Tape     passes the call on and records it.   While a tape is recording.

@@ -69,7 +69,7 @@ struct Filter {
   Weight weight;
   double parameter = 0;
   int64_t reach = 1;             // That distance.
-  bool antialias = false;        // Whether to stretch it where the result is smaller than x.
+  bool antialias = false;        // Whether to widen the filter when downsampling.
   bool exclude_outside = false;  // Elements outside x have no weight; else they repeat the edge.
 };
 

@@ -33,7 +33,7 @@ std::vector<const Node*> calls_needed_for(const Graph& graph, uint32_t end,
   return calls;
 }
 
-// The values kept, and the bytes of the longest span, if each span ends once it produced `stretch`
+// The saved values, and the bytes of the longest span. A span ends once it has produced `stretch`
 // bytes.
 struct Cuts {
   std::vector<Value> kept;

@@ -101,7 +101,7 @@ bool is_effect(const OpDef& op) {
 std::optional<OwnOp> own_op(const ModelFunction& function) {
   constexpr int kMaxDepth = 3;
   constexpr size_t kMaxPlaces = 256;
-  const Json text = parse_strict_json(function.doc, kMaxDepth, "what the function says of itself");
+  const Json text = parse_strict_json(function.doc, kMaxDepth, "the doc string of the function");
   if (!text.is_object() || text.size() != 4) return std::nullopt;
   for (const char* key : {"op", "attributes", "inputs", "outputs"}) {
     if (!text.contains(key)) return std::nullopt;

@@ -95,9 +95,9 @@ inline Type type_of(const tenon_type& c) { return {c.dtype, Shape(c.shape, c.sha
 
 inline tenon_type c_type(const Type& type) {
   if (type.shape.size() > TENON_MAX_RANK) {
-    throw Error(Code::kInvalidArgument,
-                "a type has " + std::to_string(type.shape.size()) +
-                    " axes, which is more than the maximum of TENON_MAX_RANK");
+    throw Error(Code::kInvalidArgument, "a type has " + std::to_string(type.shape.size()) +
+                                            " axes, but at most " + std::to_string(TENON_MAX_RANK) +
+                                            " are allowed");
   }
   tenon_type c = {};
   c.dtype = type.dtype;
