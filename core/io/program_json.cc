@@ -55,9 +55,9 @@ void require_keys(const Json& object, std::string_view what, std::initializer_li
     require_code(value && is_of(*value, key.form), Code::kDataLoss,
                  "{} has no \"{}\", or it is of another kind", what, key.name);
   }
-  for (const auto& [name, value] : object.items()) {
-    require_code(any_of(keys, [&](const JsonKey& key) { return name == key.name; }),
-                 Code::kDataLoss, "{} has \"{}\", which is not known here", what, name);
+  for (const auto& item : object.items()) {
+    require_code(any_of(keys, [&](const JsonKey& key) { return item.first == key.name; }),
+                 Code::kDataLoss, "{} has \"{}\", which is not known here", what, item.first);
   }
 }
 

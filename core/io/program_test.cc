@@ -186,7 +186,7 @@ TEST_F(SavedFolder, IsRefusedIfItsDescriptionIsInvalid) {
   refused("\"sum_next\"", "\"next\"", "the graph has no output \"next\"");
   refused("\"kind\": \"variable\"", "\"kind\": \"cell\"", "which is not known here");
   refused("{", (std::string(40, '[') + "{").c_str(), "is nested too deep");
-  refused("\"version\": 1", "\"version\": 1e999", "tenon.json is no JSON");
+  refused("\"version\": 1", "\"version\": 1e999", "tenon.json is not valid JSON");
   save();
   replace("\"version\": 1", "\"version\": 2");
   EXPECT_ERROR(read("p"), Code::kUnimplemented, "tenon.json is of version 2, and 1 is known here");

@@ -136,7 +136,7 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
   EXPECT_EQ(with(x), "accepted");
   EXPECT_EQ(with(""), "its header does not begin with a brace");
   EXPECT_EQ(with(" " + x), "its header does not begin with a brace");
-  EXPECT_NE(with("{\"x\":").find("its header is no JSON"), std::string::npos);
+  EXPECT_NE(with("{\"x\":").find("its header is not valid JSON"), std::string::npos);
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"x":3})"),
             "its header has the key \"x\" twice");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[5],"data_offsets":[0,5]}})"),

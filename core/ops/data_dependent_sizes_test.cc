@@ -12,7 +12,7 @@ using testing::make;
 using testing::OpProblem;
 using testing::tensors_equal;
 
-class DataDependentSizes : public CoreTest {
+class DataDependentSizeOps : public CoreTest {
  protected:
   std::string explained(OpId id, AnyAttrs attrs, const Tensor& x) {
     TensorImpl* inputs[] = {x.get()};
@@ -21,7 +21,7 @@ class DataDependentSizes : public CoreTest {
 };
 
 // Devices without a kernel run these decompositions; the tests' devices have kernels.
-TEST_F(DataDependentSizes, DecompositionsMatchKernels) {
+TEST_F(DataDependentSizeOps, DecompositionsMatchKernels) {
   for (const OpId id : {OpId::k_nonzero, OpId::k_unique}) {
     const OpDef& op = op_def(id);
     for (const AnyCase& c : op.cases(op)) {
@@ -39,7 +39,7 @@ TEST_F(DataDependentSizes, DecompositionsMatchKernels) {
   }
 }
 
-TEST_F(DataDependentSizes, ExplainReportsThatTheHostWaits) {
+TEST_F(DataDependentSizeOps, ExplainReportsThatTheHostWaits) {
   const Tensor x = f32({0, 1});
   const NonzeroAttrs open, sized{.size = 1};
 
@@ -51,7 +51,7 @@ TEST_F(DataDependentSizes, ExplainReportsThatTheHostWaits) {
             "nonzero -> i64[1,1], i64[] on " + device().name() + ": a kernel of the device");
 }
 
-TEST_F(DataDependentSizes, UnusedCapacityIsFreed) {
+TEST_F(DataDependentSizeOps, UnusedCapacityIsFreed) {
   std::vector<double> values(10000, 0);
   values[1234] = 1;
   const Tensor x = make(DType::kI8, {10000}, values);
@@ -63,7 +63,7 @@ TEST_F(DataDependentSizes, UnusedCapacityIsFreed) {
   EXPECT_LT(live_bytes() - before, 1000u);
 }
 
-TEST_F(DataDependentSizes, ReadsIntegersOfEveryWidth) {
+TEST_F(DataDependentSizeOps, ReadsIntegersOfEveryWidth) {
   EXPECT_EQ(read_integer(make(DType::kI8, {}, {-3})), -3);
   EXPECT_EQ(read_integer(make(DType::kU32, {}, {4294967295})), 4294967295);
   EXPECT_EQ(read_integer(make(DType::kI64, {}, {-9007199254740992})), -9007199254740992);

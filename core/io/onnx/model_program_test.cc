@@ -296,7 +296,7 @@ TEST_F(ModelProgram, ABranchThatDoesNotFitFailsWhenItIsTaken) {
 
     EXPECT_TENSOR(call_one(f, {choose(!first), x}), f32({1, 2}, {-1, -2}));
     EXPECT_ERROR(call(f, {choose(first), x}), Code::kFailedPrecondition,
-                 "of the model does not fit such inputs: node 0 (MatMul): matmul: C");
+                 "of the model does not fit these inputs: node 0 (MatMul): matmul: C");
     EXPECT_EQ(f->traces().size(), 1u);
   }
   EXPECT_EQ(log_, "");
