@@ -37,7 +37,7 @@ const std::vector<Line>& long_sums() {
       {"cumsum", {}, {{kMillion}}},
       {"cumsum", {{"axis", 0}, {"reverse", true}}, {{kMillion, 2}}},
       {"matmul", {}, {{1, kMillion}, {kMillion, 1}}},
-      {"matmul", {}, {{7, kMillion}, {kMillion, 9}}},
+      {"matmul", {}, {{3, kMillion}, {kMillion, 5}}},
       {"gemm", {{"trans_a", true}}, {{kMillion, 2}, {kMillion, 2}}},
       {"conv", {}, {square, square}},
       {"conv_backward_filter", one_tap, {square, square}},
