@@ -13,6 +13,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/os_error.h"
+
 namespace tenon {
 namespace {
 
@@ -168,8 +170,8 @@ FileVerdict check_shared_object(const std::string& path) {
   const File file(path);
   struct stat status;
   if (!file.is_open() || !file.status(status)) {
-    const Code code = errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kUnavailable;
-    return {code, format("cannot be opened: {}", {std::strerror(errno)})};
+    const int error = errno;
+    return {code_of_errno(error), format("cannot be opened: {}", {std::strerror(error)})};
   }
   if (!S_ISREG(status.st_mode)) return not_a_library("it is no regular file");
 

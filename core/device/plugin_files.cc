@@ -70,7 +70,10 @@ class Files {
 
   void add_folder(const std::string& folder) {
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-    if (!directory) return;
+    if (!directory) {
+      if (errno == ENOMEM) throw std::bad_alloc();
+      return;
+    }
     std::vector<std::string> names;
     while (const dirent* entry = readdir(directory.get())) {
       if (!name_in_file_name(entry->d_name).empty()) names.emplace_back(entry->d_name);
@@ -105,7 +108,10 @@ std::string install_folder() {
   if (dladdr(reinterpret_cast<void*>(&install_folder), &info) == 0 || !info.dli_fname) return {};
   const std::unique_ptr<char, void (*)(void*)> resolved(realpath(info.dli_fname, nullptr),
                                                         std::free);
-  if (!resolved) return {};
+  if (!resolved) {
+    if (errno == ENOMEM) throw std::bad_alloc();
+    return {};
+  }
   std::string path = resolved.get();
   path.resize(path.rfind('/') + 1);
   return path + "tenon/plugins";

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 
-#include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/os_error.h"
 #include "core/dispatch/profiler.h"
 #include "files/atomic_file.h"
 
@@ -170,8 +169,7 @@ void Profile::write_trace(const std::string& path) const {
   const auto check = [&] {
     const int error = out.error();
     if (error == 0) return;
-    fail(error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kUnavailable,
-         "{}: cannot be written: {}", {path, std::strerror(error)});
+    fail(code_of_errno(error), "{}: cannot be written: {}", {path, std::strerror(error)});
   };
   check();
   text += fmt::format(

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/os_error.h"
 #include "core/base/search.h"
 #include "core/io/folder_lock.h"
 #include "files/atomic_file.h"
@@ -60,8 +60,10 @@ void FolderUpdate::write(const std::string& name, const std::string& bytes) {
   const std::string path = add(name);
   tenon_files::AtomicFile file(path);
   file.write(bytes);
-  require_code(file.finish(), Code::kUnavailable, "{}: cannot be written: {}",
-               (folder_ / name).string(), std::strerror(file.error()));
+  if (file.finish()) return;
+  const int error = file.error();
+  fail(code_of_errno(error), "{}: cannot be written: {}",
+       {(folder_ / name).string(), std::strerror(error)});
 }
 
 void FolderUpdate::remove(const std::string& name) { removed_.push_back(name); }

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/base/error.h"
+#include "core/base/os_error.h"
 
 namespace tenon {
 namespace {
@@ -21,8 +21,8 @@ Ref<Safetensors> Safetensors::open(const std::string& path) {
   errno = 0;
   file->file_.open(path, std::ios::binary | std::ios::ate);
   if (!file->file_) {
-    fail(errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kUnavailable, "{}: {}",
-         {path, std::strerror(errno)});
+    const int error = errno;
+    fail(code_of_errno(error), "{}: {}", {path, std::strerror(error)});
   }
   const std::streamoff size = file->file_.tellg();
   try {

@@ -1,11 +1,10 @@
 // Writes the header, then the elements.
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
-#include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/os_error.h"
 #include "core/io/safetensors.h"
 #include "core/io/safetensors_dtypes.h"
 #include "files/atomic_file.h"
@@ -81,8 +80,7 @@ void save_safetensors(const std::string& path, std::vector<TensorToStore> tensor
   const auto check = [&] {
     const int error = file.error();
     if (error == 0) return;
-    fail(error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kUnavailable,
-         "{}: cannot be written: {}", {path, std::strerror(error)});
+    fail(code_of_errno(error), "{}: cannot be written: {}", {path, std::strerror(error)});
   };
   check();
   write_safetensors(std::move(tensors), metadata, [&](const void* data, uint64_t size) {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/os_error.h"
 
 namespace tenon::onnx {
 namespace {
@@ -22,8 +22,6 @@ struct stat status_of(int descriptor) {
                std::strerror(errno));
   return status;
 }
-
-bool is_missing(int error) { return error == ENOENT || error == ENOTDIR; }
 
 // The components of a location: folders, then the file.
 std::vector<std::string> parts_of(const std::string& location) {
@@ -83,8 +81,8 @@ std::string read_whole(const OpenFile& file, uint64_t most, std::string_view nam
 std::string read_whole_file(const std::string& path, uint64_t most) {
   const OpenFile file(::open(path.c_str(), kReading));
   const int error = errno;
-  require_code(file.is_open(), is_missing(error) ? Code::kNotFound : Code::kUnavailable,
-               "\"{}\" cannot be opened: {}", path, std::strerror(error));
+  require_code(file.is_open(), code_of_errno(error), "\"{}\" cannot be opened: {}", path,
+               std::strerror(error));
   require_code(S_ISREG(status_of(file.descriptor()).st_mode), Code::kInvalidArgument,
                "\"{}\" is no file", path);
   return read_whole(file, most, path);
@@ -104,9 +102,8 @@ const OpenFile& ModelFolder::open(const std::string& location) {
     OpenFile next(::openat(from, parts[i].c_str(), kReading | O_NOFOLLOW | folder));
     const int error = errno;
     require_code(next.is_open(),
-                 error == ENOENT   ? Code::kNotFound
-                 : error == EACCES ? Code::kUnavailable
-                                   : Code::kDataLoss,
+                 error == ENOENT || error == EACCES || error == ENOMEM ? code_of_errno(error)
+                                                                       : Code::kDataLoss,
                  "\"{}\" cannot be opened as a file of the model's folder that is no link: {}",
                  location, std::strerror(error));
     inner = std::move(next);

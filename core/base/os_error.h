@@ -1,0 +1,24 @@
+// Error codes of failed system calls.
+
+#pragma once
+
+#include <cerrno>
+
+#include "core/base/error.h"
+
+namespace tenon {
+
+// The code for an errno of a call that opens, reads or writes a file.
+inline Code code_of_errno(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return Code::kNotFound;
+    case ENOMEM:
+      return Code::kOutOfMemory;
+    default:
+      return Code::kUnavailable;
+  }
+}
+
+}  // namespace tenon
