@@ -28,7 +28,7 @@ endif()
 set(test_plugins ${PROJECT_BINARY_DIR}/test_plugins)
 if(NOT TENON_STATIC_PLUGINS)
   foreach(fault symbol load epoch error nothing feature name calls table kernels signature prepare
-                create devices nulltext custom count)
+                create devices many nulltext custom count)
     add_library(tenon_bad_${fault} MODULE ${PROJECT_SOURCE_DIR}/capi/tests/plugins/bad_plugin.c)
     target_compile_definitions(tenon_bad_${fault} PRIVATE BAD_${fault})
     target_link_libraries(tenon_bad_${fault} PRIVATE tenon_headers tenon_compile_options)

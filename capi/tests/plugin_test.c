@@ -130,6 +130,8 @@ static void invalid_plugins_are_refused(void) {
               "its list has 1099511627776 kernels, more than the 1048576 allowed");
   CHECK_ERROR(load_bad("create"), TENON_UNAVAILABLE, "the driver is asleep");
   CHECK_ERROR(load_bad("devices"), TENON_INTERNAL, "the device caught fire");
+  CHECK_ERROR(load_bad("many"), TENON_INVALID_ARGUMENT,
+              "it has 1099511627776 devices, more than the 4096 allowed");
 }
 
 static void every_candidate_has_its_reason(void) {

@@ -129,6 +129,9 @@ Context::Plugin* Context::open(PluginCandidate& candidate) {
       if (tenon_error* error = plugin->calls.count_devices(plugin->instance, &n)) {
         throw take_error(error);
       }
+      // A larger count indicates an uninitialised variable.
+      constexpr size_t kMaxDevices = 4096;
+      require(n <= kMaxDevices, "it has {} devices, more than the {} allowed", n, kMaxDevices);
       for (size_t i = 0; i < n; ++i) {
         plugin->devices.push_back(std::make_unique<Device>(
             *this, found, plugin->calls, plugin->instance, i, options_.memory_limit_bytes));
