@@ -24,8 +24,9 @@
 namespace tenon_kit {
 namespace {
 
-constexpr int kUnavailable = 77;  // Test drivers report this status as "skipped".
-constexpr int kUnfinished = 75;   // Cells are left; continue with --resume.
+// The plugin returned UNAVAILABLE. Test drivers report this status as "skipped".
+constexpr int kUnavailable = 77;
+constexpr int kUnfinished = 75;  // Cells are left; continue with --resume.
 
 struct Options {
   RunOptions run;
@@ -337,7 +338,9 @@ int run(Options& options) {
     runner = std::make_unique<Runner>(options.run);
   } catch (const tenon::Error& error) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.message());
-    return error.code() == tenon::Code::kUnavailable ? kUnavailable : 1;
+    return error.code() == tenon::Code::kUnavailable && is_unavailable(subject_of(options))
+               ? kUnavailable
+               : 1;
   }
   if (options.claims) return print_claims(*runner), 0;
   const Environment& env = runner->environment();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "conformance/device/device_check.h"
@@ -55,6 +56,12 @@ void test_description(const Subject& subject) {
           sizeof(tenon_plugin));
   require(facts.reserved == 0 && facts.calls->reserved == 0, "a reserved word is not zero");
   require(is_name(facts.name), "its name is not of the form [a-z][a-z0-9_]*");
+  // Programs find a plugin by the name of its file.
+  const std::string file = std::filesystem::path(subject.file).filename();
+  if (file.starts_with("libtenon_") && file.ends_with(".so")) {
+    const std::string wanted = "libtenon_" + std::string(facts.name.data, facts.name.size) + ".so";
+    require(file == wanted, "its file is {}, but its name requires {}", file, wanted);
+  }
   require(facts.version.data != nullptr && facts.version.size > 0, "its version is empty");
   require(facts.n_kernels == 0 || facts.kernels, "its list of kernels is NULL");
   require(facts.n_kernels == 0 || facts.kernel_size >= sizeof(tenon_kernel),

@@ -20,6 +20,8 @@ std::vector<DeviceFault> faults_of_level_0() {
       {"query", "another plugin each time", kRef, [](FaultyPlugin&) {}, query_other},
       {"description", "a name with a capital", kRef,
        [](FaultyPlugin& b) { b.plugin.name = TENON_STR("Ref"); }},
+      {"description", "another name than that of its file", kRef,
+       [](FaultyPlugin& b) { b.plugin.name = TENON_STR("other"); }},
       {"description", "a required call is missing", kRef,
        [](FaultyPlugin& b) { b.calls.memory_statistics = nullptr; }},
       {"description", "a feature without its call", kRef,

@@ -1,32 +1,13 @@
 // Runs the program tenon-conformance as a user does.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <string>
+
+#include "conformance/tests/process.h"
 
 namespace tenon_kit {
 namespace {
-
-struct ProcessResult {
-  int status = -1;
-  std::string text;
-};
-
-ProcessResult run(const std::string& arguments) {
-  const std::string command = std::string(TENON_TEST_PROGRAM) + " " + arguments + " 2>&1";
-  ProcessResult ended;
-  FILE* const output = popen(command.c_str(), "r");
-  char chunk[4096];
-  while (const size_t n = fread(chunk, 1, sizeof chunk, output)) ended.text.append(chunk, n);
-  ended.status = WEXITSTATUS(pclose(output));
-  return ended;
-}
-
-bool has(const ProcessResult& ended, const std::string& words) {
-  return ended.text.find(words) != std::string::npos;
-}
 
 TEST(Program, ReportsInvalidArguments) {
   const struct {
@@ -61,6 +42,30 @@ TEST(Program, ReportsInvalidArguments) {
     const ProcessResult ended = run(arguments);
     EXPECT_NE(ended.status, 0) << arguments;
     EXPECT_TRUE(has(ended, words)) << arguments << "\n" << ended.text;
+  }
+}
+
+// A device that is absent is skipped; a plugin that a host refuses fails.
+TEST(Program, SkipsOnlyPluginsThatReturnUnavailable) {
+  const struct {
+    const char* fault;
+    int status;
+    const char* words;
+  } cases[] = {
+      {"error", 77, "bad: needs a unicorn"},
+      {"create", 77, "the driver is asleep"},
+      {"epoch", 1, "is of another epoch"},
+      {"feature", 1, "it needs of the host what this one lacks: bit 40"},
+      {"load", 1, "what_no_library_has"},
+      {"many", 1, "it has 1099511627776 devices, more than the 4096 allowed"},
+      {"count", 1, "its list has 1099511627776 kernels, more than the"},
+      {"nulltext", 1, "its kernels[1] has a signature that is NULL"},
+  };
+  for (const auto& [fault, status, words] : cases) {
+    const std::string file = std::string(TENON_TEST_BAD_PLUGIN) + fault + ".so";
+    const ProcessResult ended = run("--plugin " + file + " --op exp");
+    EXPECT_EQ(ended.status, status) << fault << "\n" << ended.text;
+    EXPECT_TRUE(has(ended, words)) << fault << "\n" << ended.text;
   }
 }
 
@@ -109,20 +114,6 @@ TEST(Program, RefusesRelaxedForDevicesWithoutFastMath) {
       has(ref, "--profile relaxed is for devices that declare FAST_MATH, which ref:0 does not"))
       << ref.text;
 }
-
-#if defined(TENON_TEST_FAKE)
-TEST(Program, NotesThatHiddenMemoryIsNotObserved) {
-  const std::string few = " --op exp --dtype f32 --check poison --jobs 1 --json watched.json";
-
-  const ProcessResult hidden = run("--plugin " TENON_TEST_FAKE + few);
-  EXPECT_TRUE(has(hidden, "cells: 1, 1 UNSUPPORTED")) << hidden.text;
-  EXPECT_TRUE(has(hidden, "note: guard bytes, poison and changed inputs cannot be seen"));
-
-  const ProcessResult visible = run("--plugin " TENON_TEST_FAKE " --option visible=1" + few);
-  EXPECT_TRUE(has(visible, "cells: 1, 1 PASS")) << visible.text;
-  EXPECT_FALSE(has(visible, "cannot be seen"));
-}
-#endif
 
 TEST(Program, LimitsTheMemoryOfWorkers) {
   const std::string few = "--plugin ref --op exp --dtype f16 --check fused --jobs 1";
