@@ -44,6 +44,29 @@ Finding test_threads(const Environment& env, const Problem& problem) {
   return fault.empty() ? Finding() : Finding::fault(fault);
 }
 
+// A launch that gets no host memory reports that, or does without.
+Finding test_failing_memory(const Environment& env, const Problem& problem,
+                            const std::vector<Result>& want) {
+  for (uint64_t n = 1; n <= 40; ++n) {
+    std::vector<Result> got = want;
+    guard::fail_memory_at(n);
+    guard::watch(Poison::kPattern);
+    try {
+      got = env.device.run(problem);
+    } catch (const tenon::Error&) {
+      // Reported.
+    }
+    guard::relax();
+    const bool reached = guard::fail_memory_at(0);
+    if (const std::string fault = same_bits(got, want); !fault.empty()) {
+      return Finding::fault("allocation " + std::to_string(n) +
+                            " of host memory in a launch failed, which was not reported: " + fault);
+    }
+    if (!reached) break;
+  }
+  return {};
+}
+
 // A failed call reports an error and leaks nothing, and the next call is right.
 Finding test_failures(const Environment& env, const Problem& problem) {
   const std::vector<Result> want = env.device.run(problem);
@@ -69,7 +92,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
       }
     }
   }
-  return {};
+  return test_failing_memory(env, problem, want);
 }
 
 bool if_thorough(const Environment& env, const Claim&) { return env.thorough; }

@@ -16,6 +16,7 @@ namespace {
 // Allocations up to and including the failing one; 0 if none fails.
 thread_local uint64_t left = 0;
 thread_local int held = 0;
+std::atomic<uint64_t> left_of_all{0};
 
 }  // namespace
 
@@ -24,6 +25,8 @@ bool fail_host_memory_at(uint64_t n) {
   left = n;
   return was_reached;
 }
+
+uint64_t fail_host_memory_of_all_at(uint64_t n) { return left_of_all.exchange(n); }
 
 uint64_t host_memory_left_by(const std::function<void()>& work) {
   uint64_t least = UINT64_MAX;
@@ -46,7 +49,15 @@ HostMemoryHolds::~HostMemoryHolds() { --held; }
 // used.
 static std::atomic<uint64_t> bytes_in_use{0};
 
-static bool fails_now() { return left != 0 && held == 0 && --left == 0; }
+static bool fails_now() {
+  if (held != 0) return false;
+  if (left != 0 && --left == 0) return true;
+  uint64_t n = left_of_all.load(std::memory_order_relaxed);
+  while (n != 0) {
+    if (left_of_all.compare_exchange_weak(n, n - 1)) return n == 1;
+  }
+  return false;
+}
 
 static void* given(void* memory) {
   bytes_in_use.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);

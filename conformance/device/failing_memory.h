@@ -1,6 +1,6 @@
-// Makes an allocation of the calling thread fail: malloc and everything based on it. If the build
-// cannot replace malloc (with sanitizers, or another C library), nothing fails and
-// `can_fail_host_memory` returns false.
+// Makes an allocation of the calling thread, or of all threads, fail: malloc and everything based
+// on it. If the build cannot replace malloc (with sanitizers, or another C library), nothing fails
+// and `can_fail_host_memory` returns false.
 
 #pragma once
 
@@ -14,6 +14,9 @@ bool can_fail_host_memory();
 // Makes only the n-th next allocation of this thread fail, counted from 1; 0 for none. Returns
 // whether the previously requested failure was reached.
 bool fail_host_memory_at(uint64_t n);
+
+// The same for all threads together. Returns what is left of the previously requested number.
+uint64_t fail_host_memory_of_all_at(uint64_t n);
 
 // While an object lives, allocations of this thread belong to the host: they do not fail and are
 // not counted.

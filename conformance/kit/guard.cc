@@ -13,6 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "conformance/device/failing_memory.h"
+#include "conformance/kit/op_registry.h"
 #include "conformance/kit/plugin_log.h"
 #include "conformance/kit/watched_launch.h"
 
@@ -24,7 +26,7 @@ constexpr size_t kCalls = 4;
 struct State {
   tenon_plugin_query query = nullptr;
   const tenon_host* host = nullptr;
-  tenon_host heard = {};  // The host's table with a log that the guard collects.
+  tenon_host heard = {};  // The host's table, with functions of the guard before some.
   const tenon_plugin* inner = nullptr;
   tenon_plugin outer = {};
   tenon_plugin_calls calls = {};  // Of the guarded plugin.
@@ -34,12 +36,13 @@ struct State {
   std::mutex mutex;
   std::map<tenon_device_p*, tenon_features> features_of;
   std::map<tenon_stream_p*, tenon_device_p*> device_of;
+  std::map<tenon_kernel_p*, uint32_t> op_of;  // 0: a loop, or a custom op.
   std::set<std::tuple<uint32_t, tenon_dtype, tenon_dtype>> prepared;
   std::vector<std::string> faults;
   bool watching = false;
   Poison poison = Poison::kPattern;
-  std::atomic<bool> visible{false};
   std::atomic<uint64_t> watched{0};
+  uint64_t memory_left = 0;  // Host allocations up to the one that fails; 0 for none.
   std::atomic<uint64_t> loops{0}, row_loops{0}, anchor_loops{0}, recordings{0}, replays{0};
   std::atomic<uint64_t> seen[kCalls] = {};
   std::atomic<uint64_t> fails[kCalls] = {};
@@ -63,7 +66,18 @@ tenon_error* injected_failure(Call call) {
                                 tenon_str("this failure was ordered"));
 }
 
+// ---- the host's table: what it allocates is not the plugin's
+
+tenon_error* make_error(tenon_code code, tenon_string message) {
+  const device::HostMemoryHolds holds;
+  return state.host->make_error(code, message);
+}
+void launch_failed(void* work, uint64_t ticket, tenon_error* error) {
+  const device::HostMemoryHolds holds;
+  state.host->launch_failed(work, ticket, error);
+}
 void log(void* log_context, int32_t level, tenon_string message) {
+  const device::HostMemoryHolds holds;
   note_plugin_log(level, message);
   state.host->log(log_context, level, message);
 }
@@ -89,7 +103,6 @@ tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** 
   if (tenon_error* refused = state.calls.describe_device(*out, &properties)) {
     state.host->release_error(refused);  // The core makes the same call and reports it.
   }
-  state.visible = state.visible || (properties.features & TENON_FEATURE_HOST_VISIBLE) != 0;
   std::lock_guard lock(state.mutex);
   state.features_of[*out] = properties.features;
   return nullptr;
@@ -148,6 +161,10 @@ void release_event(tenon_event_p* event) {
 }
 void release_kernel(tenon_kernel_p* kernel) {
   --state.kernels_open;
+  {
+    std::lock_guard lock(state.mutex);
+    state.op_of.erase(kernel);
+  }
   state.calls.release_kernel(kernel);
 }
 
@@ -198,6 +215,7 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
   if (!error && *out_kernel) {
     ++state.kernels_open;
     std::lock_guard lock(state.mutex);
+    state.op_of[*out_kernel] = handed.line->op;
     state.prepared.insert({handed.line->op, first_dtype(request->inputs, request->n_inputs),
                            first_dtype(request->outputs, request->n_outputs)});
   }
@@ -232,18 +250,49 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
 
 // ---- launches
 
+// The op of a kernel, for messages.
+std::string name_of(tenon_kernel_p* kernel) {
+  std::lock_guard lock(state.mutex);
+  const auto found = state.op_of.find(kernel);
+  const OpFacts* const op = found == state.op_of.end() ? nullptr : find_op(found->second);
+  if (op) return op->name;
+  return found == state.op_of.end() ? "a loop" : "a custom op";
+}
+
+// Launches. If an allocation of the launch is to fail, nothing else runs meanwhile.
+tenon_error* launch_with_failing_memory(const Inner& inner, tenon_features features,
+                                        tenon_kernel_p* kernel, tenon_stream_p* stream,
+                                        const tenon_launch& launch) {
+  if (state.memory_left == 0) return state.calls.launch(kernel, stream, &launch);
+  if (tenon_error* error = finish(inner, stream, features)) return error;
+  device::fail_host_memory_of_all_at(state.memory_left);
+  tenon_error* error = state.calls.launch(kernel, stream, &launch);
+  const device::HostMemoryHolds holds;
+  tenon_error* late = error ? nullptr : finish(inner, stream, features);
+  state.memory_left = device::fail_host_memory_of_all_at(0);
+  return error ? error : late;
+}
+
 tenon_error* watched_launch(tenon_device_p* device, tenon_features features, tenon_kernel_p* kernel,
                             tenon_stream_p* stream, const tenon_launch* launch) {
   const Inner inner = {state.calls, *state.host};
-  // Earlier work writes the inputs.
-  if (tenon_error* error = finish(inner, stream, features)) return error;
-  const Watched watched(inner, device, *launch, state.poison);
-  const tenon_launch handed = watched.handed();
-  tenon_error* error = state.calls.launch(kernel, stream, &handed);
-  if (!error) error = finish(inner, stream, features);
-  for (std::string& text : watched.look()) fault(std::move(text));
+  const bool is_visible = (features & TENON_FEATURE_HOST_VISIBLE) != 0;
+  Watched watched(inner, device, stream, is_visible, *launch);
+  tenon_error* error = watched.prepare(state.poison);
+  if (!error) {
+    const tenon_launch handed = watched.handed();
+    error = launch_with_failing_memory(inner, features, kernel, stream, handed);
+  }
+  if (!error) error = watched.collect();
+  tenon_error* late = finish(inner, stream, features);
+  if (error) {
+    state.host->release_error(late);
+    return error;
+  }
+  const std::string name = name_of(kernel);
+  for (const std::string& text : watched.faults()) fault(name + ": " + text);
   if (watched.looks()) ++state.watched;
-  return error;
+  return late;
 }
 
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
@@ -255,9 +304,6 @@ tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_
     std::lock_guard lock(state.mutex);
     device = state.device_of[stream];
     features = state.features_of[device];
-  }
-  if ((features & TENON_FEATURE_HOST_VISIBLE) == 0) {
-    return state.calls.launch(kernel, stream, launch);
   }
   return watched_launch(device, features, kernel, stream, launch);
 }
@@ -313,6 +359,8 @@ tenon_error* answer(const tenon_host* host, const tenon_plugin** out_plugin) {
     const tenon_plugin* found = nullptr;
     state.host = host;
     state.heard = *host;
+    state.heard.make_error = make_error;
+    state.heard.launch_failed = launch_failed;
     state.heard.log = log;
     if (tenon_error* error = state.query(&state.heard, &found)) return error;
     if (!found || !found->calls || (found->n_kernels && !found->kernels)) {
@@ -343,11 +391,12 @@ void watch(Poison poison) {
 }
 void relax() { state.watching = false; }
 
+bool fail_memory_at(uint64_t n) { return std::exchange(state.memory_left, n) == 0; }
+
 std::vector<std::string> take_faults() {
   std::lock_guard lock(state.mutex);
   return std::exchange(state.faults, {});
 }
-bool watches() { return state.visible; }
 uint64_t n_watched() { return state.watched; }
 
 void fail_at(Call call, uint64_t n) {

@@ -2,9 +2,8 @@
 // poisoned memory between guard bytes, inputs must not change, and open objects must be closed.
 // Calls fail when a check requests it.
 //
-// There is one guard in a process. It observes devices with host-visible memory, and waits for each
-// observed launch that may run asynchronously. For other devices it observes nothing, and `watches`
-// returns false.
+// There is one guard in a process. It observes launches on any device, also if the host cannot
+// access its memory, and waits for each observed launch that may run asynchronously.
 
 #pragma once
 
@@ -42,13 +41,16 @@ const tenon_plugin& plugin();  // The wrapped plugin. Throws if it was not queri
 void watch(Poison poison);
 void relax();
 std::vector<std::string> take_faults();  // Faults found since the last call.
-bool watches();                          // Whether an opened device has host-visible memory.
 uint64_t n_watched();  // Launches with an observed operand since the last `watch`.
 
 // Makes the n-th call from now fail, counted from 1; 0 for none.
 enum class Call { kAllocate, kLaunch, kCopy, kPrepare };  // Replays count as launches.
 void fail_at(Call call, uint64_t n);
 uint64_t n_calls(Call call);  // Since the last `fail_at`.
+
+// Makes the n-th host allocation from now fail that observed launches make, on any thread; 0 for
+// none. Returns whether the previously requested failure was reached.
+bool fail_memory_at(uint64_t n);
 
 Balance balance();
 

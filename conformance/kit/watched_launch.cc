@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "conformance/device/failing_memory.h"
 #include "plugins/sdk/dtype.h"
 #include "plugins/sdk/view.h"
 
@@ -16,26 +17,36 @@ namespace {
 constexpr size_t kZone = 256;  // Guard bytes at each end.
 constexpr unsigned char kGuardByte = 0xc3;
 
-// The range of bytes that a view covers.
+// The bytes that a view covers: of a buffer, or of the host's memory at `host` if `buffer` is NULL.
 struct Extent {
-  const unsigned char* from = nullptr;
-  size_t size = 0;
+  tenon_place from = {};
+  uint64_t size = 0;
 };
 Extent extent_of(const tenon_view& view) {
-  if (!view.data || tenon_sdk::count(view) == 0) return {};
+  if ((!view.buffer && !view.data) || tenon_sdk::count(view) == 0) return {};
   int64_t low = 0, high = 0;
   for (size_t i = 0; i < view.rank; ++i) {
     const int64_t reach = (view.sizes[i] - 1) * view.strides[i];
     (reach < 0 ? low : high) += reach;
   }
   const auto element = static_cast<int64_t>(tenon_sdk::size_of(view.dtype));
-  return {static_cast<const unsigned char*>(view.data) + low * element,
-          static_cast<size_t>((high - low + 1) * element)};
+  Extent extent = {.size = static_cast<uint64_t>((high - low + 1) * element)};
+  extent.from.buffer = view.buffer;
+  if (view.buffer) {
+    extent.from.offset = view.byte_offset + static_cast<uint64_t>(low * element);
+  } else {
+    extent.from.host = static_cast<unsigned char*>(view.data) + low * element;
+  }
+  return extent;
 }
 
 bool overlap(const Extent& a, const Extent& b) {
-  return a.size && b.size && a.from < b.from + b.size && b.from < a.from + a.size;
+  if (!a.from.buffer || a.from.buffer != b.from.buffer) return false;
+  return a.size && b.size && a.from.offset < b.from.offset + b.size &&
+         b.from.offset < a.from.offset + a.size;
 }
+
+tenon_place host_place(void* at) { return {nullptr, at, 0, 0}; }
 
 }  // namespace
 
@@ -55,6 +66,7 @@ tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features f
       .function =
           [](void* payload, const tenon_error* error) {
             if (!error) return;
+            const device::HostMemoryHolds holds;
             Answer& own = **static_cast<Shared*>(payload);
             own.failure =
                 own.host.make_error(own.host.error_code(error), own.host.error_message(error));
@@ -74,48 +86,51 @@ tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features f
   return refused ? refused : answer->failure;
 }
 
-// Replaces an output: a buffer of its exact size between two guard zones.
+// Replaces an output or the workspace: a buffer of its size between two guard zones.
 struct Watched::StandIn {
-  const tenon_plugin_calls* calls = nullptr;
-  tenon_buffer_p* buffer = nullptr;
-  unsigned char* data = nullptr;
-  size_t size = 0;
+  const tenon_plugin_calls& calls;
+  std::string name;
+  tenon_buffer_p* buffer;
+  uint64_t size;
+  Extent real = {};                     // Where an output belongs.
+  unsigned char guards[2][kZone] = {};  // The guard bytes as they are after the launch.
 
-  bool open(const Inner& inner, tenon_device_p* device, size_t bytes, Poison poison) {
-    size = bytes;
-    calls = &inner.calls;
-    tenon_error* error = calls->allocate(device, bytes + 2 * kZone, &buffer);
-    if (error) {
-      inner.host.release_error(error);
-      return false;
-    }
-    data = static_cast<unsigned char*>(calls->map(buffer));
-    if (!data) return false;
-    std::memset(data, kGuardByte, bytes + 2 * kZone);
-    std::memset(data + kZone, static_cast<int>(poison), bytes);
-    return true;
-  }
+  StandIn(const tenon_plugin_calls& own_calls, std::string own_name, tenon_buffer_p* own_buffer,
+          uint64_t bytes)
+      : calls(own_calls), name(std::move(own_name)), buffer(own_buffer), size(bytes) {}
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+  ~StandIn() { calls.release(buffer); }
 
-  // The offset of the first guard byte that was overwritten; below -kZone if none.
-  int64_t broken() const {
+  tenon_place at(uint64_t offset) const { return {buffer, nullptr, offset, 0}; }
+
+  std::string fault() const {
     for (size_t i = 0; i < kZone; ++i) {
-      if (data[i] != kGuardByte) return static_cast<int64_t>(i) - static_cast<int64_t>(kZone);
-      if (data[kZone + size + i] != kGuardByte) return static_cast<int64_t>(size + i);
+      for (const bool is_after : {false, true}) {
+        if (guards[is_after][i] == kGuardByte) continue;
+        const auto offset = static_cast<int64_t>(i) +
+                            (is_after ? static_cast<int64_t>(size) : -static_cast<int64_t>(kZone));
+        return fmt::format("{} was written outside its {} bytes, at {}", name, size, offset);
+      }
     }
-    return -static_cast<int64_t>(kZone) - 1;
-  }
-
-  ~StandIn() {
-    if (buffer) calls->release(buffer);
+    return "";
   }
 };
 
-Watched::Watched(const Inner& inner, tenon_device_p* device, const tenon_launch& launch,
-                 Poison poison)
-    : launch_(launch),
+struct Watched::Input {
+  size_t number;
+  Extent extent;
+  std::vector<unsigned char> before, after;
+};
+
+Watched::Watched(const Inner& inner, tenon_device_p* device, tenon_stream_p* stream,
+                 bool is_visible, const tenon_launch& launch)
+    : inner_(inner),
+      device_(device),
+      stream_(stream),
+      launch_(launch),
       outputs_(launch.outputs, launch.outputs + launch.n_outputs),
-      stand_ins_(launch.n_outputs),
-      before_(launch.n_inputs) {
+      workspace_(launch.workspace) {
   std::vector<bool> in_place(launch.n_inputs, false);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Extent target = extent_of(outputs_[i]);
@@ -125,46 +140,101 @@ Watched::Watched(const Inner& inner, tenon_device_p* device, const tenon_launch&
       aliased = in_place[k] = true;
     }
     if (aliased || target.size == 0) continue;
-    if (!stand_ins_[i].open(inner, device, target.size, poison)) continue;
-    outputs_[i].buffer = stand_ins_[i].buffer;
-    outputs_[i].byte_offset = kZone;
-    outputs_[i].data = stand_ins_[i].data + kZone;
-    looks_ = true;
+    if (replace(outputs_[i], target.size, is_visible, fmt::format("output {}", i))) {
+      stand_ins_.back()->real = target;
+    }
   }
+  if (launch.workspace_size)
+    replace(workspace_, launch.workspace_size, is_visible, "the workspace");
   for (size_t k = 0; k < launch.n_inputs; ++k) {
     const Extent x = extent_of(launch.inputs[k]);
     if (!x.size || in_place[k]) continue;
-    before_[k].assign(x.from, x.from + x.size);
-    looks_ = true;
+    inputs_.push_back(std::make_unique<Input>(Input{k, x, {}, {}}));
+    inputs_.back()->before.resize(x.size);
+    inputs_.back()->after.resize(x.size);
   }
+  looks_ = !stand_ins_.empty() || !inputs_.empty();
 }
 
 Watched::~Watched() = default;
 
+// Changes `view` to refer to a new stand-in. Leaves it as it is if the device has no memory.
+bool Watched::replace(tenon_view& view, uint64_t bytes, bool is_visible, std::string name) {
+  tenon_buffer_p* buffer = nullptr;
+  if (tenon_error* error = inner_.calls.allocate(device_, bytes + 2 * kZone, &buffer)) {
+    inner_.host.release_error(error);
+    return false;
+  }
+  auto stand_in = std::make_unique<StandIn>(inner_.calls, std::move(name), buffer, bytes);
+  void* const data = is_visible ? inner_.calls.map(buffer) : nullptr;
+  if (is_visible && !data) return false;
+  view.buffer = buffer;
+  view.byte_offset = kZone;
+  view.data = data ? static_cast<unsigned char*>(data) + kZone : nullptr;
+  stand_ins_.push_back(std::move(stand_in));
+  return true;
+}
+
+tenon_error* Watched::copy(const tenon_place& from, const tenon_place& to, uint64_t size) const {
+  const tenon_copy_region region = {from, to, size, 0};
+  return inner_.calls.copy(stream_, &region);
+}
+
+// A value is in the host's memory, and valid during the call only.
+tenon_error* Watched::read(const Input& x, std::vector<unsigned char>& to) const {
+  if (x.extent.from.buffer) return copy(x.extent.from, host_place(to.data()), x.extent.size);
+  std::memcpy(to.data(), x.extent.from.host, x.extent.size);
+  return nullptr;
+}
+
+tenon_error* Watched::prepare(Poison poison) {
+  const auto fill = [&](const StandIn& own, uint64_t offset, uint64_t size, uint8_t byte) {
+    const tenon_fill_region region = {own.buffer, offset, size, byte, 1, 0};
+    return inner_.calls.fill(stream_, &region);
+  };
+  for (const auto& own : stand_ins_) {
+    if (tenon_error* error = fill(*own, 0, own->size + 2 * kZone, kGuardByte)) return error;
+    if (tenon_error* error = fill(*own, kZone, own->size, static_cast<uint8_t>(poison)))
+      return error;
+  }
+  for (const auto& x : inputs_) {
+    if (tenon_error* error = read(*x, x->before)) return error;
+  }
+  return nullptr;
+}
+
 tenon_launch Watched::handed() const {
   tenon_launch launch = launch_;
   launch.outputs = outputs_.data();
+  launch.workspace = workspace_;
   return launch;
 }
 
-std::vector<std::string> Watched::look() const {
-  std::vector<std::string> faults;
-  for (size_t i = 0; i < stand_ins_.size(); ++i) {
-    const StandIn& own = stand_ins_[i];
-    if (!own.data) continue;
-    const int64_t at = own.broken();
-    if (at >= -static_cast<int64_t>(kZone)) {
-      faults.push_back(
-          fmt::format("output {} was written outside its {} bytes, at {}", i, own.size, at));
+tenon_error* Watched::collect() {
+  for (const auto& own : stand_ins_) {
+    for (const bool is_after : {false, true}) {
+      const uint64_t offset = is_after ? kZone + own->size : 0;
+      if (tenon_error* error = copy(own->at(offset), host_place(own->guards[is_after]), kZone))
+        return error;
     }
-    std::memcpy(launch_.outputs[i].data, own.data + kZone, own.size);
+    if (own->real.size == 0) continue;
+    if (tenon_error* error = copy(own->at(kZone), own->real.from, own->size)) return error;
   }
-  for (size_t k = 0; k < before_.size(); ++k) {
-    const Extent x = extent_of(launch_.inputs[k]);
-    if (before_[k].empty() || std::memcmp(x.from, before_[k].data(), x.size) == 0) continue;
-    faults.push_back(fmt::format("input {} was written to", k));
+  for (const auto& x : inputs_) {
+    if (tenon_error* error = read(*x, x->after)) return error;
   }
-  return faults;
+  return nullptr;
+}
+
+std::vector<std::string> Watched::faults() const {
+  std::vector<std::string> found;
+  for (const auto& own : stand_ins_) {
+    if (std::string fault = own->fault(); !fault.empty()) found.push_back(std::move(fault));
+  }
+  for (const auto& x : inputs_) {
+    if (x->before != x->after) found.push_back(fmt::format("input {} was written to", x->number));
+  }
+  return found;
 }
 
 }  // namespace tenon_kit::guard

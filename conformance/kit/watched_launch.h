@@ -1,10 +1,12 @@
-// A launch that the guard observes (guard.h). Outputs are replaced by poisoned memory between guard
-// bytes, and inputs are compared before and after.
+// A launch that the guard observes (guard.h). Outputs and the workspace are replaced by poisoned
+// memory between guard bytes, and inputs are compared before and after. Device memory is accessed
+// through the stream's own copies and fills only, so that the host need not see it.
 
 #pragma once
 
 #include <tenon/plugin.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,27 +23,41 @@ struct Inner {
 // Waits for all work of the stream, and returns the error that no call has reported yet.
 tenon_error* finish(const Inner& inner, tenon_stream_p* stream, tenon_features features);
 
+// The stream must have finished before an object is destroyed.
 class Watched {
  public:
-  // Earlier work of the stream must have completed.
-  Watched(const Inner& inner, tenon_device_p* device, const tenon_launch& launch, Poison poison);
+  Watched(const Inner& inner, tenon_device_p* device, tenon_stream_p* stream, bool is_visible,
+          const tenon_launch& launch);
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
   ~Watched();
 
   bool looks() const { return looks_; }
+  // Enqueues what precedes the launch: fills of the replacements, and copies of inputs.
+  tenon_error* prepare(Poison poison);
   // The launch to run in its place.
   tenon_launch handed() const;
-  // After it completed: copies the outputs to their real memory, and returns the faults.
-  std::vector<std::string> look() const;
+  // Enqueues what follows it: copies of outputs to their real memory, of guard bytes and of inputs.
+  tenon_error* collect();
+  // The faults, after the stream has finished.
+  std::vector<std::string> faults() const;
 
  private:
   struct StandIn;
+  struct Input;
 
+  bool replace(tenon_view& view, uint64_t bytes, bool is_visible, std::string name);
+  tenon_error* read(const Input& x, std::vector<unsigned char>& to) const;
+  tenon_error* copy(const tenon_place& from, const tenon_place& to, uint64_t size) const;
+
+  const Inner inner_;
+  tenon_device_p* const device_;
+  tenon_stream_p* const stream_;
   const tenon_launch& launch_;
   std::vector<tenon_view> outputs_;
-  std::vector<StandIn> stand_ins_;
-  std::vector<std::vector<unsigned char>> before_;  // Contents of the inputs before the launch.
+  tenon_view workspace_;
+  std::vector<std::unique_ptr<StandIn>> stand_ins_;
+  std::vector<std::unique_ptr<Input>> inputs_;
   bool looks_ = false;
 };
 

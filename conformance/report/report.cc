@@ -50,10 +50,6 @@ Heading heading_of(const Runner& runner, const std::string& profile, const std::
   if ((features & TENON_FEATURE_FLOAT64) == 0) {
     heading.notes.push_back("float64 may be refused: it declares no FLOAT64");
   }
-  if ((features & TENON_FEATURE_HOST_VISIBLE) == 0) {
-    heading.notes.push_back(
-        "guard bytes, poison and changed inputs cannot be seen: its memory is not the host's");
-  }
   if (!kRealIsQuad) {
     heading.notes.push_back(
         "float64 is compared with an oracle of the same precision: binary128 is unavailable");

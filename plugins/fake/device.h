@@ -56,6 +56,7 @@ struct Buffer {
 struct Kernel {
   Device& device;
   tenon_kernel_p* kernel;
+  uint32_t op;  // 0: a loop, or a custom op.
 };
 
 inline Instance& from_c(tenon_instance_p* self) { return *reinterpret_cast<Instance*>(self); }

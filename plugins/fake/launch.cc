@@ -1,5 +1,7 @@
 #include "plugins/fake/launch.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -10,9 +12,10 @@ namespace tenon_fake {
 namespace {
 
 // Wraps a kernel of the inner plugin, if there is one.
-tenon_error* wrap(Device& device, tenon_kernel_p* kernel, tenon_kernel_p** out_kernel) {
+tenon_error* wrap(Device& device, uint32_t op, tenon_kernel_p* kernel,
+                  tenon_kernel_p** out_kernel) {
   if (!kernel) return nullptr;
-  auto* const made = new (std::nothrow) Kernel{device, kernel};
+  auto* const made = new (std::nothrow) Kernel{device, kernel, op};
   if (!made) {
     inner().release_kernel(kernel);
     return device.error(TENON_OUT_OF_MEMORY, "no memory for a kernel");
@@ -39,7 +42,7 @@ tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
   own.line = inner_line(request->line);
   tenon_kernel_p* kernel = nullptr;
   tenon_error* error = own.line->prepare(device.device, &own, &kernel, out_traits, out_reason);
-  return error ? error : wrap(device, kernel, out_kernel);
+  return error ? error : wrap(device, own.line->op, kernel, out_kernel);
 }
 
 const std::vector<tenon_kernel>& list() {
@@ -76,10 +79,41 @@ tenon_error* prepare_loop(tenon_device_p* self, const tenon_loop_request* reques
   }
   tenon_kernel_p* kernel = nullptr;
   tenon_error* error = inner().prepare_loop(device.device, &own, &kernel, out_traits, out_reason);
-  return error ? error : wrap(device, kernel, out_kernel);
+  return error ? error : wrap(device, 0, kernel, out_kernel);
 }
 
 // ---- launches
+
+namespace {
+
+// Writes one element after the end of an output, if it has any.
+void overrun(const tenon_view& output) {
+  size_t bytes = TENON_DTYPE_BITS(output.dtype) / 8;
+  const size_t element = bytes;
+  for (size_t i = 0; i < output.rank; ++i) bytes *= static_cast<size_t>(output.sizes[i]);
+  if (bytes > 0) std::memset(static_cast<std::byte*>(output.data) + bytes, 0x11, element);
+}
+
+// Runs one launch on the inner plugin, with the faults that its op has.
+tenon_error* run(const Options& options, uint32_t op, tenon_kernel_p* kernel,
+                 tenon_stream_p* stream, const tenon_launch& launch) {
+  const auto has_fault = [op](uint64_t faulty) { return op != 0 && op == faulty; };
+  // Volatile, so that the compiler keeps the allocations.
+  static void* volatile block;
+  if (has_fault(options.leak_op)) block = std::malloc(24);
+  if (has_fault(options.swallow_op)) {
+    block = std::malloc(24);
+    if (!block) return nullptr;
+    std::free(block);
+  }
+  tenon_error* error = inner().launch(kernel, stream, &launch);
+  if (!error && has_fault(options.overrun_op) && options.overrun_output < launch.n_outputs) {
+    overrun(launch.outputs[options.overrun_output]);
+  }
+  return error;
+}
+
+}  // namespace
 
 Faults::Faults(Device& device, uint64_t n) : device_(device), first_(device.launches += n) {
   first_ -= n - 1;
@@ -116,9 +150,12 @@ tenon_error* launch(tenon_kernel_p* self, tenon_stream_p* where, const tenon_lau
 
   const auto own = std::make_shared<OwnLaunch>(*given);
   own->locate();
-  return stream.enqueue([&stream, faults, own, inner_kernel = kernel.kernel] {
+  return stream.enqueue([&stream, faults, own, op = kernel.op, inner_kernel = kernel.kernel] {
     tenon_error* error = faults.at(0);
-    if (!error) error = inner().launch(inner_kernel, stream.inner(), &own->get());
+    if (!error) {
+      const Options& options = stream.device().options();
+      error = run(options, op, inner_kernel, stream.inner(), own->get());
+    }
     return faults.tell(error, own->get().work, own->get().ticket);
   });
 }

@@ -30,6 +30,10 @@ constexpr Option kOptions[] = {
     {"records", &Options::records},
     {"clock", &Options::clock},
     {"max_operand_bytes", &Options::max_operand_bytes},
+    {"overrun_op", &Options::overrun_op},
+    {"overrun_output", &Options::overrun_output},
+    {"leak_op", &Options::leak_op},
+    {"swallow_op", &Options::swallow_op},
 };
 
 }  // namespace

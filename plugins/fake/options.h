@@ -33,6 +33,12 @@ struct Options {
   uint64_t fail_call = 0;      // This call fails, of all calls that may fail.
   uint64_t lose_at = 0;        // The device is lost from this launch on.
   uint64_t silent = 0;         // A failed launch is reported only by `notify` and `wait`.
+
+  // ---- faults of the launches of one op, by its number; 0 for none ----
+  uint64_t overrun_op = 0;      // Writes one element after the end of
+  uint64_t overrun_output = 0;  // this output.
+  uint64_t leak_op = 0;         // Leaks a few bytes of host memory.
+  uint64_t swallow_op = 0;      // Does nothing, and succeeds, if it gets no host memory.
 };
 
 // Refuses unknown keys and values that are not numbers.
