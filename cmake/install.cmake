@@ -14,6 +14,14 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/plugins/sdk)
           FILES_MATCHING PATTERN *.h)
 endif()
 
+# For vendors of plugins: the template that `tenon new plugin` copies, complete examples, and pages.
+set(share ${CMAKE_INSTALL_DATADIR}/tenon)
+install(DIRECTORY plugins/null DESTINATION ${share}/plugins COMPONENT dev)
+install(FILES tools/new/new.sh DESTINATION ${share}/tools/new COMPONENT dev)
+install(DIRECTORY examples/plugins DESTINATION ${share}/examples COMPONENT dev PATTERN tests EXCLUDE)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev FILES_MATCHING PATTERN *.md
+        PATTERN snippets EXCLUDE)
+
 if(NOT TENON_STATIC_PLUGINS)
   install(EXPORT tenon_targets NAMESPACE tenon:: DESTINATION ${package} COMPONENT dev)
   configure_package_config_file(cmake/tenon-config.cmake.in tenon-config.cmake

@@ -29,7 +29,7 @@ printed() { grep -q -e "$1" "$work/printed" || { echo "certify: nothing says: $1
 
 cd "$source"
 cmake --install "$build" --prefix "$prefix" >"$work/installed"
-./dev new plugin acme --out "$work/acme"
+"$prefix/bin/tenon" new plugin acme --out "$work/acme"
 
 cd "$work/acme"
 cmake -B build -DCMAKE_PREFIX_PATH="$prefix"
@@ -87,7 +87,7 @@ cmake --build build
 
 # ---- the plugin in plain C
 
-cp -r "$source/examples/plugins/plain_c" "$work/plain_c"
+cp -r "$prefix/share/tenon/examples/plugins/plain_c" "$work/plain_c"
 cd "$work/plain_c"
 cmake -B build -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build build

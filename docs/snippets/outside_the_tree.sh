@@ -18,7 +18,7 @@ mkdir -p "$work"
 
 cmake --install "$build" --prefix "$prefix"
 
-./dev new plugin acme --out "$work/acme"
+"$prefix/bin/tenon" new plugin acme --out "$work/acme"
 cmake -S "$work/acme" -B "$work/acme/build" -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$work/acme/build"
 

@@ -1,4 +1,5 @@
-# Implements ./dev new; tools/dev/new.sh has its help. Runs at the top of the repository.
+# Implements ./dev new, whose help is in tools/dev/new.sh, and `tenon new plugin`. Runs at the top of
+# the repository, or in the folder of an installation that has plugins/null.
 
 set -eu
 

@@ -6,6 +6,7 @@
 
 #include "tools/tenon/devices.h"
 #include "tools/tenon/failure.h"
+#include "tools/tenon/new_plugin.h"
 #include "tools/tenon/operations.h"
 #include "tools/tenon/programs.h"
 
@@ -121,6 +122,17 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   return command;
 }
 
+CLI::App* add_new_plugin(CLI::App& app, NewPluginOptions& options) {
+  CLI::App* const command = app.add_subcommand("new", "Start a device plugin");
+  command->require_subcommand(1);
+  CLI::App* const plugin = command->add_subcommand(
+      "plugin", "Copy the template of a plugin, which builds against this installation");
+  plugin->add_option("NAME", options.name, "How its devices are called, such as acme")->required();
+  plugin->add_option("--out", options.folder, "The folder to write; NAME by default")
+      ->type_name("FOLDER");
+  return plugin;
+}
+
 int run(int argc, char** argv) {
   DevicesOptions devices_options;
   OpsOptions ops_options;
@@ -128,6 +140,7 @@ int run(int argc, char** argv) {
   InspectOptions inspect_options;
   ProfileOptions profile_options;
   ConvertOptions convert_options;
+  NewPluginOptions new_plugin_options;
   CLI::App app("Inspects Tenon on this machine, and runs programs and models.", "tenon");
   app.footer(
       "Exits with 0; with 1 if what was asked for does not exist or fails, and with 2 if "
@@ -148,6 +161,8 @@ int run(int argc, char** argv) {
   CLI::App* const profile_command = add_profile(app, profile_options);
   CLI::App* const convert_command = add_convert(app, convert_options);
 
+  CLI::App* const new_plugin_command = add_new_plugin(app, new_plugin_options);
+
   CLI::App* const version_command =
       app.add_subcommand("version", "Print the version of the library");
 
@@ -165,6 +180,7 @@ int run(int argc, char** argv) {
   if (*inspect_command) return inspect_program(inspect_options);
   if (*profile_command) return profile_program(profile_options);
   if (*convert_command) return convert_program(convert_options);
+  if (*new_plugin_command) return new_plugin(new_plugin_options);
   if (*version_command) return version();
   fmt::print(stderr, "{}", app.help());
   return kMisused;
