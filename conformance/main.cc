@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "conformance/device/device_check.h"
+#include "conformance/device/step.h"
 #include "conformance/functions/function_check.h"
 #include "conformance/kit/plugin_log.h"
 #include "conformance/onnx/onnx_tests.h"
@@ -189,6 +190,7 @@ int serve(const Options& options) {
   return serve_cells([&](const Cell& cell, const Tell& tell) {
     if (cell.claim == kDevice) {
       const DeviceCheck& check = all_device_checks().at(cell.check);
+      device::set_step_listener(tell);
       try {
         return run_device_check(check, subject_of(options));
       } catch (const std::exception& error) {  // The library cannot be opened.

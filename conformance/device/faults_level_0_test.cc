@@ -26,6 +26,8 @@ std::vector<DeviceFault> faults_of_level_0() {
        [](FaultyPlugin& b) { b.calls.memory_statistics = nullptr; }},
       {"description", "a feature without its call", kRef,
        [](FaultyPlugin& b) { b.calls.wait = nullptr; }},
+      {"lines", "a line is for an op that does not exist", kRef,
+       [](FaultyPlugin& b) { b.kernels[0].op = 99999; }},
       {"features", "it needs what no host has", kRef,
        [](FaultyPlugin& b) { b.plugin.requires_of_host |= tenon_features{1} << 40; }},
       {"features", "it claims everything", kRef,

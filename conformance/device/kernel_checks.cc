@@ -5,6 +5,7 @@
 #include "conformance/device/device_check.h"
 #include "conformance/device/failing_memory.h"
 #include "conformance/device/launching.h"
+#include "conformance/device/step.h"
 #include "conformance/kit/dtypes.h"
 #include "conformance/kit/line_signature.h"
 #include "conformance/kit/op_registry.h"
@@ -38,7 +39,9 @@ void test_lines(const Subject& subject) {
     require(text(line.name).empty(), "line {} is for op {} and names {}", i, line.op,
             text(line.name));
     const OpFacts* op = find_op(line.op);
-    if (!op) continue;  // An op of a later version.
+    require(op != nullptr,
+            "line {}, \"{}\", is for op {}, which this version of Tenon does not have", i,
+            text(line.signature), line.op);
     size_t required = 0;
     bool variadic = false;
     for (const InputFacts& input : op->inputs) {
@@ -101,6 +104,7 @@ void test_life(const Subject& subject) {
   size_t n_run = 0;
   for (const Example& example : examples(bench.plugin())) {
     const std::string name = name_of_line(bench.plugin(), example.line);
+    begin_step(name);
     const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
     const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     if (!kernel.get()) continue;  // Other lines may accept it.
@@ -123,6 +127,7 @@ void test_unlaunched(const Subject& subject) {
   if (all.empty()) throw Unsupported("no line of it is elementwise");
   const auto prepare_all = [&] {
     for (const Example& example : all) {
+      begin_step(name_of_line(bench.plugin(), example.line));
       const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
       const Prepared kernel(bench, example.line, attrs.data(), example.inputs, example.outputs);
     }
@@ -146,6 +151,7 @@ void test_refusals(const Subject& subject) {
   const std::vector<Example> all = examples(bench.plugin());
   if (all.empty()) throw Unsupported("no line of it is elementwise");
   for (Example example : all) {
+    begin_step(name_of_line(bench.plugin(), example.line));
     const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});
     for (const size_t rank : {size_t{0}, size_t{3}, size_t{TENON_MAX_RANK}}) {
       for (Arg& arg : example.inputs) arg.sizes.assign(rank, 1);
@@ -164,6 +170,7 @@ void test_refusals(const Subject& subject) {
   const Stream stream(bench);
   // If the line accepted a rank, the kernel must be able to launch with it.
   for (Example example : all) {
+    begin_step(name_of_line(bench.plugin(), example.line));
     for (Arg& arg : example.inputs) arg.sizes = {1, 5, 1, 1};
     for (Arg& arg : example.outputs) arg.sizes = {1, 5, 1, 1};
     const PackedAttrs attrs(*find_op(bench.plugin().line(example.line).op), {});

@@ -4,6 +4,7 @@
 
 #include "conformance/kit/dtypes.h"
 #include "conformance/kit/line_signature.h"
+#include "conformance/kit/op_registry.h"
 
 namespace tenon_kit::device {
 namespace {
@@ -40,6 +41,8 @@ Prepared::Prepared(const Bench& bench, size_t line, const void* attrs,
     : bench_(bench) {
   const tenon_kernel& kernel = bench.plugin().line(line);
   const std::string signature(kernel.signature.data, kernel.signature.size);
+  const OpFacts* const op = find_op(kernel.op);
+  const std::string name = (op ? op->name : "a custom op") + " \"" + signature + "\"";
   const bool shaped = parse_line_signature(signature).shaped;
   const std::vector<tenon_operand> in = operands_of(inputs, shaped);
   const std::vector<tenon_operand> out = operands_of(outputs, shaped);
@@ -51,14 +54,13 @@ Prepared::Prepared(const Bench& bench, size_t line, const void* attrs,
   if (error) {
     const bool both = handle_ != nullptr;
     const Failure failure = take(error);
-    require(!both, "prepare of \"{}\" gave a kernel and an error", signature);
-    throw Fault(fmt::format("prepare of \"{}\" failed: {}", signature, failure.message));
+    require(!both, "prepare of {} gave a kernel and an error", name);
+    throw Fault(fmt::format("prepare of {} failed: {}", name, failure.message));
   }
   traits_ = traits.flags;
-  require(traits.struct_size <= sizeof traits, "prepare of \"{}\" made its traits longer",
-          signature);
+  require(traits.struct_size <= sizeof traits, "prepare of {} made its traits longer", name);
   require(reason.data != nullptr || reason.size == 0,
-          "prepare of \"{}\" gave a reason that is NULL with a size", signature);
+          "prepare of {} gave a reason that is NULL with a size", name);
 }
 
 Prepared::~Prepared() {

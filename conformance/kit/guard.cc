@@ -38,6 +38,9 @@ struct State {
   std::map<tenon_stream_p*, tenon_device_p*> device_of;
   std::map<tenon_kernel_p*, uint32_t> op_of;  // 0: a loop, or a custom op.
   std::set<std::tuple<uint32_t, tenon_dtype, tenon_dtype>> prepared;
+  std::map<uint32_t, std::string> refusals;
+  std::set<std::string> launched;
+  std::atomic<bool> notes_launches{false};
   std::vector<std::string> faults;
   bool watching = false;
   Poison poison = Poison::kPattern;
@@ -212,6 +215,11 @@ tenon_error* prepare(tenon_device_p* device, const tenon_kernel_request* request
   tenon_kernel_request handed = *request;
   handed.line = inner_line(request->line);
   tenon_error* error = handed.line->prepare(device, &handed, out_kernel, out_traits, out_reason);
+  if (!error && !*out_kernel) {
+    std::lock_guard lock(state.mutex);
+    state.refusals[handed.line->op] =
+        out_reason->data ? std::string(out_reason->data, out_reason->size) : "no reason";
+  }
   if (!error && *out_kernel) {
     ++state.kernels_open;
     std::lock_guard lock(state.mutex);
@@ -297,6 +305,11 @@ tenon_error* watched_launch(tenon_device_p* device, tenon_features features, ten
 
 tenon_error* launch(tenon_kernel_p* kernel, tenon_stream_p* stream, const tenon_launch* launch) {
   if (tenon_error* error = injected_failure(Call::kLaunch)) return error;
+  if (state.notes_launches) {
+    std::string name = name_of(kernel);
+    std::lock_guard lock(state.mutex);
+    state.launched.insert(std::move(name));
+  }
   if (!state.watching) return state.calls.launch(kernel, stream, launch);
   tenon_device_p* device;
   tenon_features features;
@@ -414,6 +427,24 @@ Balance balance() {
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output) {
   std::lock_guard lock(state.mutex);
   return state.prepared.contains({op, input, output});
+}
+
+std::string refusal_of(uint32_t op) {
+  std::lock_guard lock(state.mutex);
+  const auto found = state.refusals.find(op);
+  return found == state.refusals.end() ? "" : found->second;
+}
+
+void note_launches() {
+  std::lock_guard lock(state.mutex);
+  state.launched.clear();
+  state.notes_launches = true;
+}
+
+std::vector<std::string> take_launched() {
+  std::lock_guard lock(state.mutex);
+  state.notes_launches = false;
+  return {state.launched.begin(), state.launched.end()};
 }
 
 bool has_loops() { return state.own.prepare_loop != nullptr; }

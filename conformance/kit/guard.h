@@ -57,6 +57,13 @@ Balance balance();
 // Whether a kernel was prepared for the op with these dtypes of the first input and output.
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 
+// What the plugin gave as its reason when it last refused a kernel for the op; empty if it did not.
+std::string refusal_of(uint32_t op);
+
+// The ops whose kernels are launched between the two calls, sorted.
+void note_launches();
+std::vector<std::string> take_launched();
+
 // Whether the plugin has `prepare_loop`, and how many loops it has prepared so far: in all, over
 // rows, and after anchor kernels.
 bool has_loops();

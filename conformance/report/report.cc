@@ -11,6 +11,7 @@
 #include "conformance/device/device_check.h"
 #include "conformance/functions/function_check.h"
 #include "conformance/kit/json.h"
+#include "conformance/report/blame.h"
 #include "conformance/report/report_text.h"
 
 namespace tenon_kit {
@@ -184,6 +185,7 @@ void Report::end() {
   std::string words;
   for (const auto& [status, n] : counts()) words += fmt::format(", {} {}", n, name_of(status));
   const std::vector<std::string> missing = unexecuted();
+  fmt::print("{}", fault_summary(rows_));
   fmt::print("cells: {}{} in {:.0f} s\n", rows_.size(), words, now() - begun_);
   const auto count_of = [&](bool functions) {
     return std::count_if(rows_.begin(), rows_.end(), [&](const Row& row) {

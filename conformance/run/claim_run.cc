@@ -10,6 +10,7 @@
 
 #include "conformance/kit/guard.h"
 #include "conformance/oracle/oracle.h"
+#include "conformance/report/blame.h"
 #include "conformance/run/registry_claims.h"
 #include "conformance/run/shrink.h"
 
@@ -126,6 +127,20 @@ bool runs(const Session& session, const Problem& problem) {
   } catch (const tenon::Error&) {
     return false;
   }
+}
+
+// The other ops whose kernels a failing problem launches.
+std::vector<std::string> kernels_beside(const Check& check, const Environment& env,
+                                        const Problem& problem) {
+  guard::note_launches();
+  try {
+    check.test(env, problem);
+  } catch (const std::exception&) {
+    // What was launched until then counts.
+  }
+  std::vector<std::string> ops = guard::take_launched();
+  std::erase(ops, problem.op->name);
+  return ops;
 }
 
 Finding test_one(const Check& check, const Environment& env, const Problem& problem) {
@@ -265,7 +280,9 @@ Row Runner::run(const Claim& claim, const Check& check,
     const int budget = problem.error.empty() && is_small ? options_.shrink : 0;
     const auto own = std::find_if(alike.begin(), alike.end(),
                                   [&](const Claim& c) { return c.dtypes == claim.dtypes; });
-    row.line = to_line(shrink(problem, {alike.begin(), own}, fails, budget));
+    const Problem least = shrink(problem, {alike.begin(), own}, fails, budget);
+    row.line = to_line(least);
+    row.message = with_kernels(row.message, kernels_beside(check, env, least));
     break;
   }
   if (row.cases == 0 && refusal.empty() && !impossible.empty()) {
@@ -293,6 +310,8 @@ Row Runner::run(const Claim& claim, const Check& check,
     row.status = is_absent ? Status::kUnsupported : Status::kFail;
     row.message = is_absent ? "the device declares no FLOAT64, and its kernel never runs"
                             : "claimed, and its kernel never runs: what it is made of does";
+    const std::string reason = guard::refusal_of(claim.op->id);
+    if (!reason.empty()) row.message += "; the plugin refused with \"" + reason + "\"";
   } else if (row.status == Status::kPass && !trust.is_enough(env.thorough)) {
     row.status = Status::kMistrusted;
     row.message = trust.message(claim);

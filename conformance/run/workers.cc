@@ -168,7 +168,11 @@ Row ended_row(const Child& child, Row row, Status status, std::string message) {
   row.status = status;
   row.seconds = child.seconds();
   row.message = std::move(message);
-  row.line = child.problem();
+  if (child.cell().claim != kDevice) {
+    row.line = child.problem();
+  } else if (!child.problem().empty()) {
+    row.message = child.problem() + ": " + row.message;  // A step rather than a problem.
+  }
   return row;
 }
 
@@ -208,10 +212,11 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
           if (ended) child.stop(false);
         } else if (ended) {
           const Cell cell = child.cell();
-          Row fault = ended_row(child, blank(cell), Status::kCrash, "");
           const int how = child.stop(false);
-          fault.message = how > 0 ? fmt::format("the process ended by {}", strsignal(how))
-                                  : fmt::format("the process exited with {}", -how);
+          const Row fault =
+              ended_row(child, blank(cell), Status::kCrash,
+                        how > 0 ? fmt::format("the process ended by {}", strsignal(how))
+                                : fmt::format("the process exited with {}", -how));
           done(cell, fault);
           ++finished;
         }

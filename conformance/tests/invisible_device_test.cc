@@ -63,6 +63,12 @@ TEST(InvisibleDevice, LaunchThatSwallowsItsOutOfMemoryErrorIsFound) {
   }
 }
 
+TEST(InvisibleDevice, ClaimedKernelThatIsRefusedIsReportedWithTheReason) {
+  const ProcessResult ended = run_with_fault("refuse_op", "add", "guards", "--level smoke");
+  EXPECT_TRUE(has(ended, "FAIL guards add f32: claimed, and refused: ")) << ended.text;
+  EXPECT_TRUE(has(ended, "only claims this op")) << ended.text;
+}
+
 }  // namespace
 }  // namespace tenon_kit
 #endif
