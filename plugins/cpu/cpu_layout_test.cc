@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "plugins/cpu/cpu_testing.h"
 
 namespace tenon_cpu {
@@ -316,6 +320,24 @@ TEST(CpuBits, DoNotDependOnThreads) {
       EXPECT_TRUE(same_bits(got[0], want[0])) << call.name << " on " << threads << " threads";
     }
   }
+}
+
+// Four tasks that wait for each other end only on four threads, whatever the number of cores.
+TEST(CpuThreads, RunAsManyAsRequested) {
+  if (cpu().calls().run_tasks == nullptr) GTEST_SKIP() << "built without threads";
+  const Plugin several(TENON_PLUGIN_FILE, 4);
+  std::atomic<int> n_running = 0;
+  const auto wait_for_all = [](void* payload, size_t) {
+    auto& n = *static_cast<std::atomic<int>*>(payload);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    for (++n; n < 4 && std::chrono::steady_clock::now() < end;) std::this_thread::yield();
+    EXPECT_EQ(n, 4);
+  };
+  const tenon_tasks tasks = {.run = wait_for_all, .payload = &n_running, .n = 4};
+
+  several.calls().run_tasks(several.stream(), &tasks);
+
+  EXPECT_EQ(n_running, 4);
 }
 
 TEST(CpuBits, BroadcastOperandsEqualCopies) {

@@ -4,6 +4,7 @@
 
 #if defined(TENON_CPU_TBB)
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
@@ -11,12 +12,19 @@
 
 #include <atomic>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 namespace tenon_cpu {
 
 struct Arena {
-  explicit Arena(int threads) : arena(threads), threads(static_cast<unsigned>(threads)) {}
+  Arena(int threads, int cores) : arena(threads), threads(static_cast<unsigned>(threads)) {
+    if (threads <= cores) return;
+    more_than_cores.emplace(tbb::global_control::max_allowed_parallelism,
+                            static_cast<size_t>(threads));
+  }
+  // oneTBB starts one thread per core unless more are allowed.
+  std::optional<tbb::global_control> more_than_cores;
   tbb::task_arena arena;
   unsigned threads;
   std::atomic<bool> has_threads{false};
@@ -41,9 +49,9 @@ void start_threads(Arena& self) {
 }  // namespace
 
 Arena* make_arena(unsigned threads) {
-  const int most = tbb::info::default_concurrency();
-  const int wanted = threads == 0 ? most : static_cast<int>(threads);
-  return wanted <= 1 ? nullptr : new Arena(wanted);
+  const int cores = tbb::info::default_concurrency();
+  const int wanted = threads == 0 ? cores : static_cast<int>(threads);
+  return wanted <= 1 ? nullptr : new Arena(wanted, cores);
 }
 
 void release_arena(Arena* arena) { delete arena; }
