@@ -6,6 +6,7 @@
 #include <random>
 
 #include "conformance/kit/problem.h"
+#include "conformance/kit/whole.h"
 
 namespace tenon_kit {
 namespace {
@@ -199,6 +200,9 @@ Reals Operand::values() const {
         break;
       case Fill::Kind::kUniform:
         result.push_back(uniform(engine, fill.low, fill.high, dtype));
+        break;
+      case Fill::Kind::kWhole:
+        result.push_back(whole_value(fill, i));
         break;
       case Fill::Kind::kSpecial:
         // Each special value once, in rotated order; then at random.

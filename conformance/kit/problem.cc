@@ -66,6 +66,10 @@ Operand operand_from_json(const Json& json, const std::string& place) {
     x.fill.kind = Fill::Kind::kUniform;
     x.fill.low = static_cast<double>(real_of(json["uniform"][0]));
     x.fill.high = static_cast<double>(real_of(json["uniform"][1]));
+  } else if (json.contains("whole")) {
+    x.fill.kind = Fill::Kind::kWhole;
+    x.fill.low = static_cast<double>(real_of(json["whole"][0]));
+    x.fill.high = static_cast<double>(real_of(json["whole"][1]));
   } else {
     const std::string fill = json.at("fill");
     for (const KindName& known : kKinds) {
@@ -96,6 +100,9 @@ Json to_json(const Operand& x) {
       break;
     case Fill::Kind::kUniform:
       json["uniform"] = {json_of(x.fill.low), json_of(x.fill.high)};
+      break;
+    case Fill::Kind::kWhole:
+      json["whole"] = {json_of(x.fill.low), json_of(x.fill.high)};
       break;
     default:
       for (const KindName& known : kKinds) {

@@ -21,10 +21,12 @@ int64_t size_along(const Sizes& shape, int64_t axis);
 
 // Generates the values of an operand. All kinds but the first depend on the seed and the dtype.
 struct Fill {
-  enum class Kind { kValues, kUniform, kSpecial, kBits, kMagnitudes };
+  enum class Kind { kValues, kUniform, kWhole, kSpecial, kBits, kMagnitudes };
   Kind kind = Kind::kValues;
-  Reals values;     // kValues, row-major.
-  double low = -1;  // kUniform: drawn from [low, high); integers for integer dtypes.
+  Reals values;  // kValues, row-major.
+  // kUniform: drawn from [low, high); integers for integer dtypes.
+  // kWhole: integers in every dtype, which a large tensor computes quickly (whole.h).
+  double low = -1;
   double high = 1;
   uint64_t seed = 0;
 };

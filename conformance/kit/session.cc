@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "conformance/kit/packed_attrs.h"
+#include "conformance/kit/whole.h"
 
 namespace tenon_kit {
 namespace {
@@ -42,18 +43,35 @@ tenon::Context make_context(const SessionOptions& options) {
 // The id of an op by its name, for the ops that create layouts.
 uint32_t op_id(const char* name) { return op_named(name).id; }
 
+// Elements of `size` bytes each, row-major.
+struct Elements {
+  std::vector<std::byte> bytes;
+  size_t size;
+
+  size_t count() const { return bytes.size() / size; }
+  void append(const Elements& from, size_t i) {
+    const auto at = from.bytes.begin() + static_cast<std::ptrdiff_t>(i * size);
+    bytes.insert(bytes.end(), at, at + static_cast<std::ptrdiff_t>(size));
+  }
+};
+
+Elements none_like(const Elements& other) {
+  Elements elements = {{}, other.size};
+  elements.bytes.reserve(other.bytes.size());
+  return elements;
+}
+
 // Permutes the axes of `values`: axis k of the result is axis perm[k] of the input.
-Reals permuted(const Reals& values, const Sizes& shape, const std::vector<size_t>& perm) {
+Elements permuted(const Elements& values, const Sizes& shape, const std::vector<size_t>& perm) {
   const size_t rank = shape.size();
   std::vector<int64_t> strides(rank, 1);
   for (size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  Reals result;
-  result.reserve(values.size());
+  Elements result = none_like(values);
   Sizes at(rank, 0);
-  for (size_t n = 0; n < values.size(); ++n) {
+  for (size_t n = 0; n < values.count(); ++n) {
     int64_t from = 0;
     for (size_t k = 0; k < rank; ++k) from += at[k] * strides[perm[k]];
-    result.push_back(values[static_cast<size_t>(from)]);
+    result.append(values, static_cast<size_t>(from));
     for (size_t k = rank; k-- > 0;) {
       if (++at[k] < shape[perm[k]]) break;
       at[k] = 0;
@@ -62,24 +80,38 @@ Reals permuted(const Reals& values, const Sizes& shape, const std::vector<size_t
   return result;
 }
 
+// An element that no kernel may read.
+Elements unread(tenon_dtype dtype) {
+  return {encode({is_float(dtype) ? Real(NAN) : Real(1)}, dtype), facts(dtype).size};
+}
+
 }  // namespace
 
 Session::Session(const SessionOptions& options)
     : context_(make_context(options)), scope_(context_, options.device), device_(options.device) {}
 
-Tensor Session::make(const Operand& x) const { return x.absent ? Tensor() : make(x, x.values()); }
+Tensor Session::make(const Operand& x) const {
+  if (x.absent) return Tensor();
+  if (is_tensor(x) && x.fill.kind == Fill::Kind::kWhole && x.layout != Layout::kRepeated) {
+    return make_of_bytes(x, encode_whole(whole_values(x), x.dtype));
+  }
+  return make(x, x.values());
+}
 
 Tensor Session::make(const Operand& x, const Reals& values) const {
-  if (x.scalar) {
-    if (is_float(x.dtype)) return Tensor(static_cast<double>(values[0]));
-    if (is_bool(x.dtype)) return Tensor(values[0] != 0);
-    return Tensor(static_cast<int64_t>(values[0]));
-  }
-  const auto dense = [&](const Reals& elements, const Sizes& shape) {
-    const std::vector<std::byte> bytes = encode(elements, x.dtype);
+  if (!x.scalar) return make_of_bytes(x, encode(values, x.dtype));
+  if (is_float(x.dtype)) return Tensor(static_cast<double>(values[0]));
+  if (is_bool(x.dtype)) return Tensor(values[0] != 0);
+  return Tensor(static_cast<int64_t>(values[0]));
+}
+
+Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) const {
+  const Elements values = {std::move(bytes), facts(x.dtype).size};
+  const size_t n = values.count();
+  const auto dense = [&](const Elements& elements, const Sizes& shape) {
     tenon_tensor* tensor = nullptr;
     tenon::check(tenon_tensor_from_data(scope_.get(), x.dtype, shape.data(), shape.size(),
-                                        bytes.data(), bytes.size(), &tensor));
+                                        elements.bytes.data(), elements.bytes.size(), &tensor));
     return Tensor::adopt(tensor);
   };
   const auto view = [&](const char* op, const AttrValues& attrs, const Tensor& base) {
@@ -87,7 +119,7 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
     return call(op_id(op), packed.data(), {base}, 1)[0];
   };
   const size_t rank = x.shape.size();
-  if (rank == 0 || values.empty()) return dense(values, x.shape);
+  if (rank == 0 || n == 0) return dense(values, x.shape);
 
   switch (x.layout) {
     case Layout::kDense:
@@ -105,10 +137,12 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
       const int64_t row = x.shape.back(), apart = 2 * row + 1;
       Sizes shape = x.shape;
       shape.back() = apart;
-      Reals spaced(static_cast<size_t>(count_of(shape)), is_float(x.dtype) ? Real(NAN) : Real(1));
-      for (size_t i = 0; i < values.size(); ++i) {
-        const auto n = static_cast<int64_t>(i);
-        spaced[static_cast<size_t>(n / row * apart + 2 * (n % row) + 1)] = values[i];
+      const Elements hole = unread(x.dtype);
+      Elements spaced = none_like(values);
+      for (size_t i = 0; i < n; ++i) {
+        spaced.append(hole, 0);
+        spaced.append(values, i);
+        if ((i + 1) % static_cast<size_t>(row) == 0) spaced.append(hole, 0);
       }
       const AttrValues attrs = {{"starts", Sizes{1}},
                                 {"ends", Sizes{apart}},
@@ -117,26 +151,26 @@ Tensor Session::make(const Operand& x, const Reals& values) const {
       return view("slice", attrs, dense(spaced, shape));
     }
     case Layout::kReversed: {
-      Reals backwards(values.rbegin(), values.rend());
+      Elements backwards = none_like(values);
+      for (size_t i = n; i-- > 0;) backwards.append(values, i);
       Sizes axes(rank);
       std::iota(axes.begin(), axes.end(), int64_t{0});
       return view("flip", {{"axes", axes}}, dense(backwards, x.shape));
     }
     case Layout::kOffset: {
       // Offset by one element, so that vector loads are unaligned.
-      Reals shifted(values);
-      shifted.insert(shifted.begin(), is_float(x.dtype) ? Real(NAN) : Real(1));
-      const auto n = static_cast<int64_t>(shifted.size());
-      const Tensor line = dense(shifted, {n});
-      const Tensor rest = view("slice", {{"starts", Sizes{1}}, {"ends", Sizes{n}}}, line);
+      Elements shifted = unread(x.dtype);
+      shifted.bytes.insert(shifted.bytes.end(), values.bytes.begin(), values.bytes.end());
+      const auto end = static_cast<int64_t>(n) + 1;
+      const Tensor line = dense(shifted, {end});
+      const Tensor rest = view("slice", {{"starts", Sizes{1}}, {"ends", Sizes{end}}}, line);
       return view("reshape", {{"shape", x.shape}}, rest);
     }
     case Layout::kRepeated: {
       Sizes first = x.shape;
       first.back() = 1;
-      Reals firsts;
-      const auto row = static_cast<size_t>(x.shape.back());
-      for (size_t i = 0; i < values.size(); i += row) firsts.push_back(values[i]);
+      Elements firsts = none_like(values);
+      for (size_t i = 0; i < n; i += static_cast<size_t>(x.shape.back())) firsts.append(values, i);
       return view("broadcast_to", {{"shape", x.shape}}, dense(firsts, first));
     }
   }
