@@ -160,6 +160,7 @@ std::vector<std::string> worker_command(const Options& options, const std::strin
   for (const std::string& option : options.plugin_options) {
     command.insert(command.end(), {"--option", option});
   }
+  if (options.run.large) command.push_back("--large");
   if (!options.run.device.empty()) command.insert(command.end(), {"--device", options.run.device});
   return command;
 }
@@ -421,6 +422,9 @@ int main(int argc, char** argv) {
                  "for any rest");
   app.add_option("--dtype", options.run.dtype, "Only claims with this dtype");
   app.add_option("--check", options.run.check, "Only this property");
+  app.add_flag("--large", options.run.large,
+               "Run one op of each family on more than 2^31 elements of one byte, not only a few "
+               "ops; takes 12 GiB of memory for each process");
   app.add_option("--profile", options.profile, "Which tolerances hold")
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();

@@ -125,6 +125,52 @@ Finding test_cast(const Environment& env, const Problem& problem) {
   return finding;
 }
 
+// ---- casts of NaNs, whatever their payloads
+
+bool casts_floats(const Environment& env, const Claim& claim) {
+  return is_cast(env, claim) && is_float(claim.inputs[0]);
+}
+
+// A line of text cannot hold payloads, so the test writes them: to each element but every third.
+std::vector<Problem> nan_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems;
+  for (const Layout layout : {Layout::kDense, Layout::kTransposed}) {
+    Problem problem;
+    problem.op = claim.op;
+    problem.attrs["to"] = name_of(claim.outputs[0]);
+    problem.inputs = {plain(claim.inputs[0], {5, 33}, env.seed)};
+    problem.inputs[0].layout = layout;
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+Finding test_nans(const Environment& env, const Problem& problem) {
+  const Operand& x = problem.inputs.at(0);
+  const tenon_dtype to = dtype_named(problem.attr("to").text());
+  const std::vector<uint64_t> nans = nan_bits(x.dtype);
+  const Reals values = x.values();
+  Operand bits = x;
+  bits.dtype = bits_dtype(x.dtype);
+  Reals words = decode(encode(values, x.dtype), bits.dtype), want;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool is_nan = i % 3 != 0;
+    if (is_nan) words[i] = static_cast<Real>(nans[i % nans.size()]);
+    want.push_back(cast_of(is_nan ? Real(NAN) : values[i], x.dtype, to));
+  }
+  Problem view;
+  view.op = &op_named("bitcast");
+  view.attrs["dtype"] = name_of(x.dtype);
+  const tenon::Tensor made = env.device.make(with_values(bits, words));
+  const std::vector<tenon::Tensor> inputs = {env.device.call(view, {made})[0]};
+  const std::vector<Result> got = env.device.run(problem, inputs);
+  const Result right = {to, got[0].shape, encode(want, to)};
+  const std::string fault = compare_bits(got[0], right);
+  if (fault.empty()) return {};
+  const size_t at = std::min(first_difference(got[0], right), words.size() - 1);
+  return Finding::fault(fault + ", of the bits " + text(words[at]));
+}
+
 // ---- integers wrap
 
 using Words = std::vector<uint64_t>;  // The bits of integers, sign-extended.
@@ -256,6 +302,8 @@ std::vector<Check> cast_checks() {
   return {
       {"casts", 2, "Casts wrap, saturate and round once, at the ends of either dtype.", is_cast,
        cast_problems, test_cast},
+      {"nan_casts", 2, "NaNs with any payload and sign stay NaN, or become 0 or true.",
+       casts_floats, nan_problems, test_nans},
       {"wraps", 2, "Integers wrap at the ends of their range.", wraps, wrap_problems, test_wrap},
   };
 }

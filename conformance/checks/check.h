@@ -19,6 +19,7 @@ struct Environment {
   Profile profile = Profile::kStrict;
   tenon_features features = 0;
   bool thorough = false;  // True in an ordinary run, false in the smoke test.
+  bool large = false;     // Whether every op is also tested on tensors of gigabytes.
   uint64_t seed = 1;
   // Opens another session on the device that computes with `threads` threads.
   std::shared_ptr<Session> (*with_threads)(uint32_t threads) = nullptr;
@@ -71,6 +72,8 @@ std::vector<Check> adjoint_checks();
 std::vector<Check> kink_checks();
 std::vector<Check> stress_checks();
 std::vector<Check> long_line_checks();
+std::vector<Check> work_size_checks();
+std::vector<Check> common_checks();
 std::vector<Check> many_checks();
 std::vector<Check> unclaimed_checks();
 
@@ -100,6 +103,13 @@ Finding judge_decomposition(const Environment& env, Problem problem,
 
 // Runs the problem on the device and judges the results. For checks whose values are not the point.
 Finding judge_plain(const Environment& env, const Problem& problem);
+
+// The integer dtype with as many bits as a float dtype.
+tenon_dtype bits_dtype(tenon_dtype dtype);
+
+// The bits of NaNs whose payloads are lost by rounding or truncating: all ones, signalling ones
+// with the lowest and the highest payload bit, and a plain quiet one, with both signs.
+std::vector<uint64_t> nan_bits(tenon_dtype dtype);
 
 // Empty if both runs gave the same bits; otherwise names the output and the element.
 std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b);

@@ -14,7 +14,8 @@ std::vector<Check> join() {
   for (std::vector<Check> (*list)() :
        {value_checks, special_checks, cast_checks, index_checks, aliasing_checks, curve_checks,
         shape_checks, memory_checks, relation_checks, gradient_checks, adjoint_checks, kink_checks,
-        stress_checks, long_line_checks, many_checks, unclaimed_checks}) {
+        stress_checks, long_line_checks, work_size_checks, common_checks, many_checks,
+        unclaimed_checks}) {
     for (const Check& check : list()) all.push_back(check);
   }
   return all;
@@ -121,6 +122,24 @@ const Check* find_check(std::string_view name) {
 
 std::vector<Problem> some_problems(const Environment& env, const Claim& claim) {
   return valid_problems(claim, env.thorough ? 12 : 3, env.seed, env.oracle);
+}
+
+tenon_dtype bits_dtype(tenon_dtype dtype) {
+  const size_t size = facts(dtype).size;
+  return size == 2 ? TENON_UINT16 : size == 4 ? TENON_UINT32 : TENON_UINT64;
+}
+
+std::vector<uint64_t> nan_bits(tenon_dtype dtype) {
+  const DTypeFacts& f = facts(dtype);
+  const int fraction = f.precision - 1, bits = static_cast<int>(8 * f.size);
+  const uint64_t sign = uint64_t{1} << (bits - 1), quiet = uint64_t{1} << (fraction - 1);
+  const uint64_t exponent = sign - (uint64_t{1} << fraction);  // All of its bits are set.
+  std::vector<uint64_t> nans;
+  for (const uint64_t payload : {2 * quiet - 1, uint64_t{1}, quiet / 2, quiet - 1, quiet}) {
+    nans.push_back(exponent | payload);
+    nans.push_back(sign | exponent | payload);
+  }
+  return nans;
 }
 
 std::string same_bits(const std::vector<Result>& a, const std::vector<Result>& b) {

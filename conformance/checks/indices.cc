@@ -41,8 +41,8 @@ void add_variants(const Problem& own, const IndexRule& rule, bool few,
     const int64_t bound = rule.bound(own, at);
     Reals bad = {Real(bound)};
     if (rule.least) bad.push_back(rule.least(bound) - 1);
-    if (!few) bad.push_back(greatest(dtype));
-    if (!few) bad.push_back(least(dtype));
+    bad.push_back(greatest(dtype));
+    bad.push_back(least(dtype));
     for (const Real value : bad) {
       if (rounded(value, dtype) != value || is_in_range(own, rule, at, value)) continue;
       problems.push_back(with_index(own, rule, at, value));

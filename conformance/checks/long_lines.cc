@@ -1,7 +1,8 @@
 // Rows longer than some limit of a device: 16-bit counters, the 65,535 iterations after which a
 // driver ends loops, and the chunks into which long rows are split. Also sums of a million equal
 // terms, whose rounding errors all have the same sign for a while: a serial sum in float32 is off
-// by 1 %, 26 times the bound of a blocked sum.
+// by 1 %, 26 times the bound of a blocked sum. And rows of logits up to 100, whose exponentials
+// overflow unless the largest of the whole row is subtracted.
 
 #include <algorithm>
 
@@ -47,6 +48,59 @@ const std::vector<Line>& long_sums() {
       {"scatter_elements", {{"reduction", "add"}}, {{2}, {kUpdates}, {kUpdates}}, 1},
       {"scatter_nd", {{"reduction", "add"}}, {{3, 2}, {kUpdates, 1}, {kUpdates, 2}}, 1},
       {"segment_reduce", {{"num_segments", 2}}, {{kMillion}, {kMillion}}, 1},
+  };
+  return all;
+}
+
+// The same in ops that are decomposed unless a device has a kernel for them: for the ordinary run.
+// Normalisations by the mean, and logarithms of sums, are missing: their error bounds exceed what
+// such a sum loses.
+const std::vector<Line>& long_sums_of_composites() {
+  static const Sizes square = {1, 1, kWide, kWide};
+  static const AttrValues window = {{"kernel_shape", Sizes{kWide, kWide}}};
+  static const std::vector<Line> all = {
+      {"gemm", {{"trans_b", true}}, {{3, kMillion}, {2, kMillion}}},
+      {"dense", {}, {{2, kMillion}, {kMillion, 3}}},
+      {"tensordot", {{"axes_a", Sizes{1}}, {"axes_b", Sizes{0}}}, {{2, kMillion}, {kMillion, 3}}},
+      {"conv_backward_input", {{"shape", Sizes{1, 1, 1, 1}}}, {square, square}},
+      {"conv_backward_input",
+       {{"shape", Sizes{1, 1, 8, 8}}},
+       {{1, kMillion / 8, 8, 8}, {kMillion / 8, 1, 1, 1}}},
+      {"depthwise", {}, {square, square}},
+      {"avg_pool", window, {square}},
+      {"global_avg_pool", {}, {square}},
+      {"sum_square", {}, {{kMillion}}},
+      {"l1_norm", {}, {{kMillion}}},
+      {"l2_norm", {}, {{kMillion}}},
+      {"moments", {}, {{kMillion}}},
+      {"rms_norm", {}, {{2, kMillion}, {kMillion}}},
+      {"softmax_cross_entropy", {}, {{1, kMillion}, {1, kMillion}}},
+      {"sparse_softmax_cross_entropy", {}, {{kMillion, 2}, {kMillion}}, 1},
+  };
+  return all;
+}
+
+// Logits between -100 and 100 in rows longer than a work group.
+constexpr double kLogit = 100;
+constexpr int64_t kGroup = 256;
+constexpr double kFactor = 5;
+const std::vector<Line>& hard_lines() {
+  static const std::vector<Line> all = {
+      {"softmax", {}, {{5, 300}}},
+      {"softmax", {}, {{3, 1025}}},
+      {"softmax", {{"axis", 0}}, {{517, 5}}},
+      {"log_softmax", {}, {{5, 300}}},
+      {"log_softmax", {}, {{3, 1025}}},
+      {"log_softmax", {{"axis", 0}}, {{517, 5}}},
+      {"logsumexp", {{"axes", Sizes{1}}}, {{5, 300}}},
+      {"logsumexp", {{"axes", Sizes{0}}}, {{1025, 3}}},
+      {"softmax_cross_entropy", {}, {{5, 300}, {5, 300}}},
+      {"softmax_cross_entropy", {{"reduction", "none"}}, {{3, 1025}, {3, 1025}}},
+      {"sparse_softmax_cross_entropy", {}, {{5, 300}, {5}}, 300},
+      {"sparse_softmax_cross_entropy", {{"reduction", "none"}}, {{3, 1025}, {3}}, 1025},
+      // Scores are sums of 16 products of numbers up to kFactor, times 1/4.
+      {"attention", {}, {{1, 2, 5, 16}, {1, 1, 300, 16}, {1, 1, 300, 3}}},
+      {"attention", {{"is_causal", true}}, {{1, 1, 300, 16}, {1, 1, 300, 16}, {1, 1, 300, 3}}},
   };
   return all;
 }
@@ -124,18 +178,72 @@ std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
   return problems_of(env, claim, lines(), 0.5, 1);
 }
 
-bool has_long_sums(const Environment&, const Claim& claim) {
-  const auto& all = long_sums();
+bool has_long_sums(const Environment& env, const Claim& claim) {
+  const auto has = [&](const std::vector<Line>& all) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Line& line) { return claim.op->name == line.op; });
+  };
   return !claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32 &&
-         std::any_of(all.begin(), all.end(),
-                     [&](const Line& line) { return claim.op->name == line.op; });
+         (has(long_sums()) || (env.thorough && has(long_sums_of_composites())));
 }
 std::vector<Problem> sum_problems(const Environment& env, const Claim& claim) {
-  return problems_of(env, claim, long_sums(), kTerm, kTerm);
+  std::vector<Problem> problems = problems_of(env, claim, long_sums(), kTerm, kTerm);
+  if (!env.thorough) return problems;
+  for (Problem& own : problems_of(env, claim, long_sums_of_composites(), kTerm, kTerm)) {
+    problems.push_back(std::move(own));
+  }
+  return problems;
 }
 
 Finding test_long(const Environment& env, const Problem& problem) {
   return judge_values(env, problem, env.device.run(problem));
+}
+
+bool has_hard_lines(const Environment& env, const Claim& claim) {
+  const auto& all = hard_lines();
+  return if_float(env, claim) && (claim.claimed || claim.inputs[0] == TENON_FLOAT32) &&
+         std::any_of(all.begin(), all.end(),
+                     [&](const Line& line) { return claim.op->name == line.op; });
+}
+
+// The operand with no positive values before index `from` along the axis, and no negative ones from
+// there on: the largest of a row comes after its first work group.
+Operand rising(const Operand& x, size_t axis, int64_t from) {
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < x.shape.size(); ++i) inner *= x.shape[i];
+  Reals values = x.values();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t at = static_cast<int64_t>(i) / inner % x.shape[axis];
+    values[i] = at < from ? 0 - real_abs(values[i]) : real_abs(values[i]);
+  }
+  return with_values(x, std::move(values));
+}
+
+// Logits are whole numbers, which every dtype represents, so that scores are exact as well.
+std::vector<Problem> hard_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = problems_of(env, claim, hard_lines(), 0.25, 1);
+  if (!env.thorough && problems.size() > 1) problems.resize(1);
+  const auto set = [&](Operand& x, double most, size_t axis, int64_t from) {
+    x.fill = {.kind = Fill::Kind::kWhole, .low = -most, .high = most + 1, .seed = env.seed};
+    x = rising(x, axis, from);
+  };
+  for (Problem& problem : problems) {
+    if (claim.op->name == "attention") {
+      set(problem.inputs[0], kFactor, 3, 0);
+      set(problem.inputs[1], kFactor, 2, kGroup);
+      continue;
+    }
+    const AttrValue* const axes = problem.attrs.find("axes");
+    const bool is_first = (axes && axes->list()[0] == 0) || problem.attrs.find("axis");
+    set(problem.inputs[0], kLogit, is_first ? 0 : 1, kGroup);
+  }
+  return problems;
+}
+
+Finding test_hard(const Environment& env, const Problem& problem) {
+  Finding finding = judge_values(env, problem, env.device.run(problem));
+  finding.trusted = true;  // Most probabilities are next to zero.
+  return finding;
 }
 
 }  // namespace
@@ -147,6 +255,13 @@ std::vector<Check> long_line_checks() {
       {"long_sums", 2,
        "Sums of a million terms, where serial float32 accumulation exceeds the error bound.",
        has_long_sums, sum_problems, test_long},
+      {.name = "hard_rows",
+       .level = 3,
+       .what = "Logits of up to 100 in rows of more than 256 neither overflow nor lose precision.",
+       .applies = has_hard_lines,
+       .problems = hard_problems,
+       .test = test_hard,
+       .of_unclaimed = true},
   };
 }
 

@@ -99,6 +99,26 @@ Finding test_donation(const Environment& env, const Problem& problem) {
 
 // ---- writes that the guard detects
 
+// One element past the blocks of up to 1024 threads or elements into which devices split a launch.
+constexpr int64_t kPastBlocks = 1025;
+
+std::vector<Problem> guarded_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = few_problems(env, claim);
+  std::optional<Problem> past;
+  if (!claim.op->elementwise) {
+    past = generate_for(claim, {.size = kPastBlocks, .turn = 1}, env.seed, env.oracle);
+  } else if (!problems.empty() &&
+             std::all_of(problems.back().inputs.begin(), problems.back().inputs.end(),
+                         [](const Operand& x) { return is_tensor(x) && count_of(x.shape) > 0; })) {
+    past = problems.back();
+    for (Operand& x : past->inputs) repeat_to(x, {kPastBlocks});
+    past->name.clear();
+    past->expected.clear();
+  }
+  if (past) problems.push_back(std::move(*past));
+  return problems;
+}
+
 constexpr const char* kUnlaunched = "no kernel is launched, so nothing is checked";
 
 std::vector<Result> watched(const Environment& env, const Problem& problem, Poison poison,
@@ -220,7 +240,7 @@ std::vector<Check> memory_checks() {
       {"donation", 2, "A donated input changes nothing.", has_tensors, donation_problems,
        test_donation},
       {"guards", 2, "Kernels write nothing outside their outputs; inputs stay unchanged.", always,
-       few_problems, test_guards},
+       guarded_problems, test_guards},
       {"poison", 2, "Every element of an output is written.", always, few_problems, test_poison},
       {"leaks", 2, "Calls leak no buffers.", always, one_problem, test_leaks},
   };

@@ -1,5 +1,5 @@
-// Shapes: inferred types, broadcasting, empty tensors, all ranks, and sizes at the edges of
-// vectors.
+// Shapes: inferred types, broadcasting, empty tensors, all ranks, sizes at the edges of vectors,
+// and elementwise launches that a device splits among threads.
 
 #include <algorithm>
 
@@ -179,6 +179,74 @@ std::vector<Problem> size_problems(const Environment& env, const Claim& claim) {
   return with_shapes(env, claim, shapes);
 }
 
+// ---- launches that are split among threads
+
+// Elements repeat with a period that is prime, so that no row or block repeats within a launch.
+constexpr int64_t kPeriod = 1021;
+const Sizes kSplit = {417, 545};
+constexpr uint32_t kThreads = 4;
+
+std::vector<Problem> split_problems(const Environment& env, const Claim& claim) {
+  std::vector<Problem> problems = with_shapes(env, claim, {{kPeriod}, {kPeriod}});
+  for (size_t i = 1; i < problems.size(); ++i) {
+    problems[i].inputs[0].layout = Layout::kTransposed;
+  }
+  return problems;
+}
+
+// `n` bytes that repeat the given ones.
+std::vector<std::byte> repeated(const std::vector<std::byte>& bytes, size_t n) {
+  std::vector<std::byte> result;
+  result.reserve(n);
+  while (result.size() < n) {
+    const auto size = static_cast<std::ptrdiff_t>(std::min(bytes.size(), n - result.size()));
+    result.insert(result.end(), bytes.begin(), bytes.begin() + size);
+  }
+  return result;
+}
+
+// Runs the problem with each operand repeated to a large tensor. Each period of the result must be
+// right, as the small result is.
+Finding test_split(const Environment& env, const Problem& problem) {
+  const std::shared_ptr<Session> threaded = env.with_threads ? env.with_threads(kThreads) : nullptr;
+  const Session& device = threaded ? *threaded : env.device;
+  Problem small = problem;
+  std::vector<tenon::Tensor> inputs;
+  for (Operand& x : small.inputs) {
+    Operand large = x;
+    large.shape = kSplit;
+    const std::vector<std::byte> own = encode(x.values(), x.dtype);
+    const auto n = static_cast<size_t>(count_of(kSplit)) * facts(x.dtype).size;
+    inputs.push_back(device.make_of_bytes(large, repeated(own, n)));
+    x.layout = Layout::kDense;
+  }
+  const std::vector<Result> want = env.device.run(small), got = device.run(problem, inputs);
+  for (size_t i = 0; i < got.size() && i < want.size(); ++i) {
+    if (const std::string t = compare_types(got[i], want[i].dtype, kSplit); !t.empty()) {
+      return Finding::fault(t);
+    }
+    const size_t period = want[i].bytes.size(), size = facts(want[i].dtype).size;
+    for (size_t at = 0; at < got[i].bytes.size(); at += period) {
+      const auto begin = got[i].bytes.begin() + static_cast<std::ptrdiff_t>(at);
+      const size_t n = std::min(period, got[i].bytes.size() - at);
+      const auto end = begin + static_cast<std::ptrdiff_t>(n);
+      if (std::equal(begin, end, want[i].bytes.begin())) continue;
+      std::vector<Result> own = want;  // Other bits may be right as well.
+      std::copy(begin, end, own[i].bytes.begin());
+      Finding finding = judge_values(env, small, own);
+      if (finding.passed) continue;
+      finding.message = "of " + type_text(got[i].dtype, kSplit) + ", elements from " +
+                        std::to_string(at / size) + ": " + finding.message;
+      return finding;
+    }
+  }
+  return judge_values(env, small, want);
+}
+
+bool is_split(const Environment& env, const Claim& claim) {
+  return env.thorough && is_elementwise(env, claim);
+}
+
 // ---- invalid arguments
 
 bool has_errors(const Environment&, const Claim& claim) {
@@ -234,6 +302,8 @@ std::vector<Check> shape_checks() {
        rank_problems, judge_plain},
       {"sizes", 2, "Sizes around vector and tile widths, along each relevant axis.", has_sizes,
        size_problems, judge_plain},
+      {"split", 2, "Elementwise launches of 200,000 elements, dense and not, on four threads.",
+       is_split, split_problems, test_split},
       {"errors", 2, "Invalid calls fail with an error that names the violated rule.", has_errors,
        error_problems, test_error},
   };

@@ -350,22 +350,27 @@ std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
     problem.expected.clear();
     problems.push_back(std::move(problem));
   }
+  // Copies of layouts go other ways than dense copies. The rows are long enough for all NaNs.
+  for (const Layout layout : {Layout::kDense, Layout::kTransposed, Layout::kStepped}) {
+    if (claim.op->name != "copy") break;
+    Problem problem;
+    problem.op = claim.op;
+    problem.inputs = {plain(claim.inputs[0], {7, 33}, env.seed)};
+    problem.inputs[0].fill = {.kind = Fill::Kind::kBits, .seed = env.seed};
+    problem.inputs[0].layout = layout;
+    problems.push_back(std::move(problem));
+  }
   return problems;
 }
 
-tenon_dtype bits_dtype(tenon_dtype dtype) {
-  const size_t size = facts(dtype).size;
-  return size == 2 ? TENON_UINT16 : size == 4 ? TENON_UINT32 : TENON_UINT64;
-}
-
-// The bits of an operand as integers. One third of drawn values become infinities and NaNs with any
-// payload, another third zeros and subnormals.
+// The bits of an operand as integers. The first drawn values are NaNs with the payloads that casts
+// and copies lose; of the others, one third become infinities and NaNs with any payload, another
+// third zeros and subnormals.
 Operand as_bits(const Operand& x) {
   const tenon_dtype dtype = bits_dtype(x.dtype);
   const DTypeFacts& f = facts(x.dtype);
   Operand bits = x;
   bits.dtype = dtype;
-  bits.layout = Layout::kDense;
   Reals values = decode(encode(x.values(), x.dtype), dtype);
   if (x.fill.kind == Fill::Kind::kBits) {
     values = bits.values();
@@ -375,6 +380,10 @@ Operand as_bits(const Operand& x) {
       const auto own = static_cast<uint64_t>(values[i]);
       if (i % 3 == 0) values[i] = static_cast<Real>(own | exponent);
       if (i % 3 == 1) values[i] = static_cast<Real>(own & ~exponent);
+    }
+    const std::vector<uint64_t> nans = nan_bits(x.dtype);
+    for (size_t i = 0; i < nans.size() && i < values.size(); ++i) {
+      values[i] = static_cast<Real>(nans[i]);
     }
   }
   return with_values(bits, std::move(values));

@@ -79,6 +79,14 @@ bool is_valid(const Problem& problem, const Claim& claim, const Session& session
 std::vector<Problem> valid_problems(const Claim& claim, size_t n_generated, uint64_t seed,
                                     const Session& session);
 
+// Whether the op has common configurations: small ones or, if `real`, also those below.
+bool has_common_problems(const OpFacts& op, bool real);
+// The op's common configurations, small ones and, if `real`, also those with the sizes of networks.
+// Without those that the claim's
+// dtypes do not permit.
+std::vector<Problem> common_problems(const Claim& claim, bool real, uint64_t seed,
+                                     const Session& session);
+
 // The problem that the op's generator makes for the wish, if it is valid and fulfils the wish.
 std::optional<Problem> generate_for(const Claim& claim, const SizeRequest& wish, uint64_t seed,
                                     const Session& session);

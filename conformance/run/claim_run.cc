@@ -143,6 +143,13 @@ std::vector<std::string> kernels_beside(const Check& check, const Environment& e
   return ops;
 }
 
+// How many smaller problems to try: fewer if each takes long, none if they take gigabytes.
+int tries(const Problem& problem, int most) {
+  int64_t n = 0;
+  for (const Operand& x : problem.inputs) n += x.absent || x.scalar ? 1 : count_of(x.shape);
+  return n >= 1 << 21 ? 0 : n >= 1 << 17 ? std::min(most, 60) : most;
+}
+
 Finding test_one(const Check& check, const Environment& env, const Problem& problem) {
   try {
     return check.test(env, problem);
@@ -187,6 +194,7 @@ Runner::Runner(const RunOptions& options) : options_(options) {
       .profile = options.profile,
       .features = device_->scope().device().info().features,
       .thorough = options.thorough,
+      .large = options.large,
       .seed = options.seed,
       .with_threads = with_threads,
   });
@@ -276,8 +284,7 @@ Row Runner::run(const Claim& claim, const Check& check,
     };
     row.status = finding.leaked ? Status::kLeak : Status::kFail;
     row.message = finding.message;
-    const bool is_small = problem.inputs.empty() || count_of(problem.inputs[0].shape) < 1 << 20;
-    const int budget = problem.error.empty() && is_small ? options_.shrink : 0;
+    const int budget = problem.error.empty() ? tries(problem, options_.shrink) : 0;
     const auto own = std::find_if(alike.begin(), alike.end(),
                                   [&](const Claim& c) { return c.dtypes == claim.dtypes; });
     const Problem least = shrink(problem, {alike.begin(), own}, fails, budget);

@@ -14,7 +14,8 @@ struct RunOptions {
   std::string device;  // NAME:0 if empty.
   Profile profile = Profile::kStrict;
   bool thorough = true;
-  int level = 6;  // The highest level to run.
+  bool large = false;  // Also runs one op of each family on more than 2^31 elements.
+  int level = 6;       // The highest level to run.
   uint64_t seed = 1;
   std::string op;     // A pattern; empty for all.
   std::string dtype;  // A name among the claim's dtypes; empty for all.

@@ -8,6 +8,7 @@
 
 #include "conformance/kit/fill.h"
 #include "conformance/kit/index_rules.h"
+#include "conformance/kit/whole.h"
 #include "conformance/run/claim_run.h"
 
 namespace tenon_kit {
@@ -221,6 +222,82 @@ TEST(Indices, AreTriedBelowTheSmallestValidIndex) {
       below.insert(op);
   }
   EXPECT_EQ(below, (std::set<std::string>{"bincount", "kv_cache_update"}));
+}
+
+// ---- sizes of real work
+
+TEST(WorkSizes, EveryCaseOfFloat32IsValid) {
+  const std::pair<const char*, size_t> counts[] = {
+      {"matmul", 8}, {"conv", 5},     {"conv_backward_filter", 5},
+      {"copy", 5},   {"sum", 7},      {"max", 3},
+      {"cumsum", 4}, {"max_pool", 2}, {"window_sum", 1}};
+
+  for (const auto& [op, n] : counts) {
+    const char* const dtypes = std::string_view(op) == "max_pool" ? "f32->f32,i64" : "f32";
+    EXPECT_EQ(problems_of("work_sizes", op, dtypes).size(), n) << op;
+  }
+}
+
+TEST(WorkSizes, ClosedFormOfProductsAgreesWithTheReference) {
+  for (const int flips : {0, 1, 2, 3}) {
+    Problem problem;
+    problem.op = &op_named("matmul");
+    problem.attrs = {{"transpose_a", (flips & 1) != 0}, {"transpose_b", (flips & 2) != 0}};
+    for (const Sizes& shape :
+         {flips & 1 ? Sizes{4, 3} : Sizes{3, 4}, flips & 2 ? Sizes{5, 4} : Sizes{4, 5}}) {
+      Operand x;
+      x.shape = shape;
+      x.fill = {.kind = Fill::Kind::kWhole, .low = -2, .high = 3, .seed = shape.size()};
+      problem.inputs.push_back(x);
+    }
+
+    const Finding finding = find_check("work_sizes")->test(runner().environment(), problem);
+
+    EXPECT_TRUE(finding.passed) << finding.message;
+  }
+}
+
+TEST(WholeNumbers, AreTheSameInEveryLayout) {
+  const Session& device = runner().environment().device;
+  for (const Layout layout : kLayouts) {
+    Operand x = plain(TENON_INT16, {3, 4, 5}, 0);
+    x.fill = {.kind = Fill::Kind::kWhole, .low = -300, .high = 300, .seed = 7};
+    x.layout = layout;
+
+    EXPECT_EQ(device.read(device.make(x)).values(), x.values()) << name_of(layout);
+  }
+}
+
+TEST(WholeNumbers, AreRoundedOrWrapWhereTheyDoNotFit) {
+  const int32_t values[] = {-1, 300, 257};
+
+  EXPECT_EQ(decode(encode_whole(values, TENON_UINT8), TENON_UINT8), (Reals{255, 44, 1}));
+  EXPECT_EQ(decode(encode_whole(values, TENON_BFLOAT16), TENON_BFLOAT16), (Reals{-1, 300, 256}));
+}
+
+TEST(CommonConfigurations, OfWindowsAreInTheSmokeTest) {
+  const auto strided = [](const Problem& p) { return p.attr("strides").list() == Sizes{2, 2}; };
+  const Claim& pool = claim_of("max_pool", "f32->f32,i64");
+  const std::vector<Problem> pools = common_problems(pool, false, 1, runner().environment().oracle);
+  EXPECT_TRUE(std::any_of(pools.begin(), pools.end(), [&](const Problem& p) {
+    return strided(p) && p.attr("kernel_shape").list() == Sizes{2, 2};
+  }));
+  const std::vector<Problem> convs =
+      common_problems(claim_of("conv", "f32"), false, 1, runner().environment().oracle);
+  EXPECT_TRUE(std::any_of(convs.begin(), convs.end(), [&](const Problem& p) {
+    return p.attr("group").whole() > 1 && p.attr("dilations").list() == Sizes{2, 2};
+  }));
+}
+
+TEST(Payloads, AreAllNaN) {
+  for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32, TENON_FLOAT64}) {
+    const std::vector<uint64_t> bits = nan_bits(dtype);
+    EXPECT_EQ(std::set<uint64_t>(bits.begin(), bits.end()).size(), bits.size());
+    for (const uint64_t each : bits) {
+      const std::vector<std::byte> bytes = encode({static_cast<Real>(each)}, bits_dtype(dtype));
+      EXPECT_TRUE(real_is_nan(decode(bytes, dtype)[0])) << name_of(dtype) << " " << each;
+    }
+  }
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ kit=$prefix/bin/tenon-conformance
 printed '^add f32$'
 "$kit" --plugin "$plugin" --level smoke | tee "$work/printed"
 printed '^PASSED$'
+"$kit" --plugin "$plugin" --check work_sizes | tee "$work/printed"
+printed '^PASSED$'
 
 # ---- a kernel, which is wrong at first
 

@@ -1,0 +1,63 @@
+// The configurations that networks are made of (generate/networks.cc): their values, the indices
+// that they return, and their gradients.
+
+#include <algorithm>
+
+#include "conformance/checks/derivative.h"
+
+namespace tenon_kit {
+namespace {
+
+// A decomposition is the same in every dtype, so unclaimed signatures need float32 only.
+bool is_tried(const Claim& claim) {
+  return claim.claimed || (!claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32);
+}
+
+bool has_common(const Environment& env, const Claim& claim) {
+  return is_tried(claim) && has_common_problems(*claim.op, env.thorough);
+}
+
+std::vector<Problem> all_common(const Environment& env, const Claim& claim) {
+  return common_problems(claim, env.thorough, env.seed, env.oracle);
+}
+
+Finding test_common(const Environment& env, const Problem& problem) {
+  return judge_values(env, problem, env.device.run(problem));
+}
+
+bool has_common_gradient(const Environment& env, const Claim& claim) {
+  return has_gradient(env, claim) && has_common(env, claim) && !claim.op->draws();
+}
+
+// Gradients of real sizes would take the oracle minutes; tables are scattered into quickly.
+std::vector<Problem> differentiable_common(const Environment& env, const Claim& claim) {
+  const bool is_table = env.thorough && !claim.op->index_rule.empty();
+  return common_problems(claim, is_table, env.seed, env.oracle);
+}
+
+Finding test_common_gradient(const Environment& env, const Problem& problem) {
+  return find_check("gradient")->test(env, problem);
+}
+
+}  // namespace
+
+std::vector<Check> common_checks() {
+  return {
+      {.name = "common",
+       .level = 3,
+       .what = "The usual windows, normalisations and attention; tables of more than 65,536 rows.",
+       .applies = has_common,
+       .problems = all_common,
+       .test = test_common,
+       .of_unclaimed = true},
+      {.name = "common_gradient",
+       .level = 4,
+       .what = "Gradients of the same configurations agree with the oracle's.",
+       .applies = has_common_gradient,
+       .problems = differentiable_common,
+       .test = test_common_gradient,
+       .of_unclaimed = true},
+  };
+}
+
+}  // namespace tenon_kit
