@@ -14,6 +14,7 @@ Adapter find_adapter(std::string_view domain, std::string_view op);
 
 namespace adapters {
 #define TENON_ONNX(op, function) Tensors function(const NodeCall& n);
+#define TENON_ONNX_PREVIEW(op, function) TENON_ONNX(op, function)
 #define TENON_ONNX_TRAINING(op, function) TENON_ONNX(op, function)
 #include "core/io/onnx/adapters.def"
 

@@ -40,6 +40,7 @@ Tensor extreme_of(DType dtype, const Dims& shape, bool largest) {
 // max and min of no elements are the identity of the reduction.
 Tensors reduce_extreme(const NodeCall& n, std::string_view op, bool of_nothing_is_largest) {
   const TensorType& x = n.in(0)->type;
+  if (x.dtype == DType::kBool) return reduce(n, of_nothing_is_largest ? "all" : "any", 18);
   if (!is_numeric(x.dtype) || !(count(x.shape) == 0)) return reduce(n, op, 18);
   const Ints axes = n.ints_since(18, "axes", 1).value_or(Ints());
   const bool keepdims = n.flag("keepdims", true);
@@ -95,7 +96,22 @@ Tensors reduce_sum(const NodeCall& n) { return reduce(n, "sum", 13); }
 Tensors reduce_prod(const NodeCall& n) { return reduce(n, "prod", 18); }
 Tensors reduce_max(const NodeCall& n) { return reduce_extreme(n, "max", false); }
 Tensors reduce_min(const NodeCall& n) { return reduce_extreme(n, "min", true); }
-Tensors reduce_mean(const NodeCall& n) { return reduce(n, "mean", 18); }
+
+// The mean of integers is truncated.
+Tensors reduce_mean(const NodeCall& n) {
+  const TensorType& x = n.in(0)->type;
+  if (is_floating(x.dtype)) return reduce(n, "mean", 18);
+  const Ints axes = n.ints_since(18, "axes", 1).value_or(Ints());
+  const int64_t keepdims = n.attr("keepdims", 1);
+  if (n.flag("noop_with_empty_axes", false) && axes.empty()) return {n.in(0)};
+  const Tensor total =
+      call_named1("sum", {{"axes", axes}, {"keepdims", keepdims}}, {cast(n.in(0), DType::kI64)});
+  if (count(total->shape()) == 0) return {cast(total, x.dtype)};
+  const int64_t terms = count(x.shape) / count(total->shape());
+  require(terms > 0, "the mean of no integers is undefined");
+  return {cast(div(total, integer(terms)), x.dtype)};
+}
+
 Tensors reduce_l1(const NodeCall& n) { return reduce(n, "l1_norm", 18, EmptyAxes::kUnknown); }
 Tensors reduce_l2(const NodeCall& n) { return reduce(n, "l2_norm", 18, EmptyAxes::kUnknown); }
 Tensors reduce_log_sum(const NodeCall& n) { return reduce(n, "log_sum", 18, EmptyAxes::kUnknown); }
@@ -180,13 +196,16 @@ Tensors is_inf(const NodeCall& n) {
   return {equal(x, number(positive ? INFINITY : -INFINITY))};
 }
 
+// The attributes saturate and round_mode apply to dtypes of 8 bits, which are rejected.
 Tensors cast_to(const NodeCall& n) {
-  n.require_attr("saturate", 1);
+  n.ignore("saturate");
+  n.ignore("round_mode");
   return {cast(n.in(0), n.attr_dtype("to", DType::kNone))};
 }
 
 Tensors cast_like(const NodeCall& n) {
-  n.require_attr("saturate", 1);
+  n.ignore("saturate");
+  n.ignore("round_mode");
   return {cast(n.in(0), n.in(1)->type.dtype)};
 }
 
@@ -195,6 +214,30 @@ Tensors running_sum(const NodeCall& n) {
   return {cumsum(n.in(0), {.axis = n.one_int(1),
                            .exclusive = n.flag("exclusive", false),
                            .reverse = n.flag("reverse", false)})};
+}
+
+Tensors running_product(const NodeCall& n) {
+  return call_named("cumprod",
+                    {{"axis", n.one_int(1)},
+                     {"exclusive", n.attr("exclusive", 0)},
+                     {"reverse", n.attr("reverse", 0)}},
+                    {n.in(0)});
+}
+
+Tensors bit_cast(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  const DType to = n.attr_dtype("to", DType::kNone);
+  if (to == DType::kBool && size_of(x->type.dtype) == 1) {
+    return {not_equal(cast(x, DType::kI32), integer(0))};
+  }
+  require(to == DType::kNone || size_of(to) == size_of(x->type.dtype),
+          "the bits of {} are not as wide as those of {}", x->type, to);
+  return {bitcast(x, to)};
+}
+
+Tensors swish(const NodeCall& n) {
+  const double alpha = n.attr_float("alpha", 1);
+  return {in_wide(n.in(0), [&](const Tensor& x) { return x * sigmoid(x * alpha); })};
 }
 
 // The length of an integer range, if it is a formula of the trace.

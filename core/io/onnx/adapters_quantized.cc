@@ -46,24 +46,80 @@ Tensor requantized(const Tensor& sums, const Tensor& scales, const Tensor& y_sca
   return rounded(x, y_zero_point, y_zero_point->type.dtype);
 }
 
-void require_whole_axes(const NodeCall& n) { n.require_attr("block_size", 0); }
+// A scale or zero point of one element applies to the whole tensor, whatever its shape is.
+Tensor of_whole(const Tensor& parameter) {
+  const bool is_list = parameter && parameter->rank() > 0;
+  return is_list && count(parameter->shape()) == 1 ? reshape(parameter, {}) : parameter;
+}
+
+// Repeats the parameter of each block along an axis for the elements of the block.
+Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t block) {
+  if (!parameter) return parameter;
+  require(block > 0 && block < (int64_t{1} << 30), "attribute block_size is {}", block);
+  require(parameter->rank() == x->rank(), "{} is no block-wise parameter of {}", parameter->type,
+          x->type);
+  const auto at = static_cast<size_t>(require_axis(axis, x->rank(), "axis"));
+  Dims repeated, joined;
+  for (size_t i = 0; i < x->rank(); ++i) {
+    const Size size = x->shape()[i], n_blocks = (size + block - 1) / block;
+    require(parameter->shape()[i] == (i == at ? n_blocks : size),
+            "{} does not have one element for each {} of {} along axis {}", parameter->type, block,
+            x->type, at);
+    repeated.push_back(parameter->shape()[i]);
+    if (i == at) repeated.push_back(block);
+    joined.push_back(i == at ? n_blocks * block : size);
+  }
+  const Tensor column = expand_dims(parameter, {static_cast<int64_t>(at) + 1});
+  return slice(reshape(broadcast_to(column, repeated), joined),
+               {.starts = {0}, .ends = {x->shape()[at]}, .axes = {static_cast<int64_t>(at)}});
+}
+
+// The dtype that an attribute specifies; kNone if it does not, or if it is 0.
+DType optional_dtype(const NodeCall& n, std::string_view name) {
+  return n.attr(name, 0) == 0 ? DType::kNone : n.attr_dtype(name, DType::kNone);
+}
 
 }  // namespace
 
+// Divides in the attribute precision, or in the dtype of the scale. The attribute saturate applies
+// to dtypes of 8 bits that are rejected.
 Tensors quantize_linear(const NodeCall& n) {
-  require_whole_axes(n);
-  n.require_attr("saturate", 1);
-  std::vector<NamedAttr> attrs = {{"axis", n.attr("axis", 1)}};
-  if (n.has_attr("output_dtype")) attrs.push_back({"output_dtype", n.attr("output_dtype", 0)});
-  const Tensor x = is_floating(n.in(0)->type.dtype) ? n.in(0) : cast(n.in(0), n.in(1)->type.dtype);
-  const Tensor inputs[] = {x, n.in(1), n.optional(2)};
+  n.ignore("saturate");
+  const int64_t axis = n.attr("axis", 1), block = n.attr("block_size", 0);
+  const DType given = optional_dtype(n, "precision"), to = optional_dtype(n, "output_dtype");
+  const DType precision = given == DType::kNone ? n.in(1)->type.dtype : given;
+  const Tensor x = to_dtype(n.in(0), precision), scale = to_dtype(n.in(1), precision);
+  if (block != 0) {
+    const Tensor zero_point = of_blocks(n.optional(2), x, axis, block);
+    const DType dtype = to != DType::kNone ? to : zero_point ? zero_point->type.dtype : DType::kU8;
+    require(!zero_point || zero_point->type.dtype == dtype,
+            "attribute output_dtype is {}, but the zero point is {}", dtype, zero_point->type);
+    const DType wide = wide_dtype(precision);
+    const Tensor scales = of_blocks(to_dtype(scale, wide), x, axis, block);
+    return {rounded(to_dtype(x, wide) / scales, zero_point, dtype)};
+  }
+  std::vector<NamedAttr> attrs = {{"axis", axis}};
+  if (to != DType::kNone) attrs.push_back({"output_dtype", to});
+  const Tensor inputs[] = {x, of_whole(scale), of_whole(n.optional(2))};
   return call_named("quantize_linear", attrs, inputs);
 }
 
 Tensors dequantize_linear(const NodeCall& n) {
-  require_whole_axes(n);
-  return call_named("dequantize_linear", {{"axis", n.attr("axis", 1)}},
-                    {n.in(0), n.in(1), n.optional(2)});
+  const int64_t axis = n.attr("axis", 1), block = n.attr("block_size", 0);
+  const DType scale_dtype = n.in(1)->type.dtype, given = optional_dtype(n, "output_dtype");
+  // Rounds once if the result is wider than the scale.
+  const DType dtype = given == DType::kNone ? scale_dtype : given,
+              common = promote(dtype, scale_dtype);
+  const Tensor &x = n.in(0), scale = to_dtype(n.in(1), common);
+  if (block != 0) {
+    const DType wide = wide_dtype(common);
+    const Tensor centre = centred(x, of_blocks(n.optional(2), x, axis, block));
+    const Tensor scales = of_blocks(to_dtype(scale, wide), x, axis, block);
+    return {to_dtype(cast(centre, wide) * scales, dtype)};
+  }
+  const Tensor y = call_named1("dequantize_linear", {{"axis", axis}},
+                               {x, of_whole(scale), of_whole(n.optional(2))});
+  return {to_dtype(y, dtype)};
 }
 
 // Computes the scale that maps the range of x, including zero, to uint8.
@@ -76,10 +132,11 @@ Tensors dynamic_quantize_linear(const NodeCall& n) {
 }
 
 Tensors q_linear_mat_mul(const NodeCall& n) {
-  const Tensor sums = call_named1("int8_matmul", {}, {n.in(0), n.in(3), n.in(2), n.in(5)});
-  const Tensor& a_scale = n.in(1);
+  const Tensor sums =
+      call_named1("int8_matmul", {}, {n.in(0), n.in(3), of_whole(n.in(2)), of_whole(n.in(5))});
+  const Tensor a_scale = of_whole(n.in(1));
   const Tensor rows = a_scale->rank() == 1 ? expand_dims(a_scale, {1}) : a_scale;
-  return {requantized(sums, rows * n.in(4), n.in(6), n.in(7))};
+  return {requantized(sums, rows * of_whole(n.in(4)), of_whole(n.in(6)), of_whole(n.in(7)))};
 }
 
 Tensors conv_integer(const NodeCall& n) {

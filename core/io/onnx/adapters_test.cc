@@ -288,5 +288,65 @@ TEST_F(OnnxAdapters, DropoutInTrainingIsRefusedWithoutAGenerator) {
                Code::kUnimplemented, "a ratio of 0.5 in training needs a generator");
 }
 
+TEST_F(OnnxAdapters, TheMeanOfIntegersIsTruncated) {
+  EXPECT_TENSOR(run_node(node("ReduceMean", {"x"}, {"y"}), {i64({-3, 0})}), i64({-1}));
+  EXPECT_ERROR(run_node(node("ReduceMean", {"x"}, {"y"}), {i64({})}), Code::kInvalidArgument,
+               "the mean of no integers is undefined");
+}
+
+TEST_F(OnnxAdapters, AScaleOfOneElementAppliesToTheWholeTensor) {
+  const std::string file = model(graph({.nodes = {node("QuantizeLinear", {"x", "scale"}, {"q"}),
+                                                  node("DequantizeLinear", {"q", "scale"}, {"y"})},
+                                        .initializers = {float_tensor("scale", {1}, {0.5})},
+                                        .inputs = {value_info("x")},
+                                        .outputs = {value_info("y")}}));
+
+  EXPECT_TENSOR(run(file, {f32({0.6, 3, -1})}), f32({0.5, 3, 0}));
+}
+
+TEST_F(OnnxAdapters, ScalesOfBlocksApplyAlongAnAxis) {
+  const std::string file =
+      model(graph({.nodes = {node("QuantizeLinear", {"x", "scale"}, {"y1"},
+                                  {int_attribute("axis", 0), int_attribute("block_size", 2)}),
+                             node("DequantizeLinear", {"y1", "scale"}, {"y"},
+                                  {int_attribute("axis", 0), int_attribute("block_size", 2)})},
+                   .initializers = {float_tensor("scale", {2}, {1, 10})},
+                   .inputs = {value_info("x")},
+                   .outputs = {value_info("y")}}),
+            21);
+
+  EXPECT_TENSOR(run(file, {f32({1.4, 2, 33})}), f32({1, 2, 30}));
+  EXPECT_ERROR(run(file, {f32({1, 2, 3, 4, 5})}), Code::kInvalidArgument,
+               "does not have one element for each 2 of f32[5] along axis 0");
+}
+
+TEST_F(OnnxAdapters, GridSampleReadsZerosAtPositionsThatAreNoNumbers) {
+  const Tensor x = f32({1, 1, 2, 2}, {1, 2, 3, 4});
+  const Tensor grid = f32({1, 1, 3, 2}, {NAN, 0, INFINITY, -INFINITY, 0, 0});
+
+  EXPECT_TENSOR(run_node(node("GridSample", {"x", "x1"}, {"y"}), {x, grid}, 16),
+                f32({1, 1, 1, 3}, {0, 0, 2.5}));
+}
+
+TEST_F(OnnxAdapters, NonMaxSuppressionIgnoresScoresThatAreNoNumbers) {
+  const Tensor boxes = f32({1, 3, 4}, {0, 0, 1, 1, 0, 0, 1, 1.1, 0, 5, 1, 6});
+  const Tensor scores = f32({1, 1, 3}, {0.5, 0.9, NAN});
+  const auto selected = [&](const Tensor& given) {
+    return run_node(node("NonMaxSuppression", {"x", "x1", "most", "overlap"}, {"y"}),
+                    {boxes, given}, 17,
+                    {int_tensor("most", {5}), float_tensor("overlap", {1}, {0.5})});
+  };
+
+  EXPECT_TENSOR(selected(scores), make(DType::kI64, {1, 3}, {0, 0, 1}));
+  EXPECT_TENSOR(selected(f32({1, 1, 3}, {0.5, 0.9, 0.1})),
+                make(DType::kI64, {2, 3}, {0, 0, 1, 0, 0, 2}));
+}
+
+TEST_F(OnnxAdapters, LongTransformsAreRefused) {
+  EXPECT_ERROR(run_node(node("DFT", {"x", "length"}, {"y"}), {f32({1, 1, 1}, {1})}, 17,
+                        {int_tensor("length", {5000})}),
+               Code::kUnimplemented, "a length of 5000 is more than 4096");
+}
+
 }  // namespace
 }  // namespace tenon::onnx

@@ -119,7 +119,7 @@ TEST_F(CheckModel, AModelHasOneGraphAndEachDomainOnce) {
                "is a second graph");
   EXPECT_ERROR(read(WireWriter().message(7, g).message(8, set).message(8, set).bytes()),
                Code::kDataLoss, "imports the ops of \"\" twice");
-  EXPECT_ERROR(read(model(g, 23)), Code::kUnimplemented, "22 is the newest known here");
+  EXPECT_ERROR(read(model(g, 28)), Code::kUnimplemented, "27 is the newest known here");
 }
 
 // Truncates a model at every byte, so that every byte string ends early once.

@@ -78,6 +78,7 @@ Result size_of_all(const NodeCall& n) {
 
 Result cast_to(const NodeCall& n) {
   n.ignore("saturate");
+  n.ignore("round_mode");
   const DType to = n.attr_dtype("to", DType::kNone);
   const Known* x = n.known(0);
   if (!x) return std::nullopt;

@@ -21,7 +21,7 @@
 namespace tenon::onnx {
 
 // The newest operator set of the ONNX domain that is supported.
-inline constexpr int64_t kNewestVersion = 22;
+inline constexpr int64_t kNewestVersion = 27;
 
 // The ops of a model, including its inner graphs and functions, sorted and without duplicates. Ops
 // of other domains have the domain as a prefix: com.microsoft.FusedGemm.

@@ -1,0 +1,17 @@
+// Images as adapters sample them.
+
+#pragma once
+
+#include "core/ops/formulas.h"
+
+namespace tenon::onnx::adapters {
+
+// The sizes of the spatial axes, which follow batch and channels. Throws if one is 0.
+Ints spatial_sizes(const Tensor& x);
+
+// Reshapes x to batch, channels, elements.
+Tensor flat_image(const Tensor& x);
+
+Tensor clamped(const Tensor& p, double low, double high);
+
+}  // namespace tenon::onnx::adapters
