@@ -196,11 +196,6 @@ void require_declared(const ValueInfo& value, const TensorType& type) {
 void check_model(const Model& model) {
   check_graph(model.graph, nullptr);
   check_declared(model.graph);
-  std::set<std::string_view> domains;
-  for (const OperatorSet& set : model.operator_sets) {
-    require_code(domains.insert(set.domain).second, Code::kDataLoss,
-                 "the model imports the ops of \"{}\" twice", set.domain);
-  }
   for (const ModelFunction& function : model.functions) {
     check_graph(function.graph, nullptr);
     std::set<std::string_view> attributes(function.attributes.begin(), function.attributes.end());

@@ -1,5 +1,6 @@
 #include "core/io/onnx/model.h"
 
+#include <algorithm>
 #include <set>
 #include <span>
 
@@ -309,10 +310,11 @@ std::string to_string(const ValueInfo& value) {
 }
 
 int64_t version_of(std::span<const OperatorSet> sets, std::string_view domain) {
+  int64_t version = 0;
   for (const OperatorSet& set : sets) {
-    if (set.domain == domain) return set.version;
+    if (set.domain == domain) version = std::max(version, set.version);
   }
-  return 0;
+  return version;
 }
 
 const ModelFunction* Model::find_function(const Node& node) const {
