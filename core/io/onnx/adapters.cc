@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "core/base/immortal.h"
+#include "core/io/onnx/foreign.h"
 
 namespace tenon::onnx {
 namespace {
@@ -17,6 +18,8 @@ constexpr Entry kOps[] = {
 #define TENON_ONNX_PREVIEW(op, function) {"ai.onnx.preview", #op, adapters::function},
 #define TENON_ONNX_TRAINING(op, function) {"ai.onnx.preview.training", #op, adapters::function},
 #include "core/io/onnx/adapters.def"
+#define TENON_ONNX_FOREIGN(domain, op, function) {domain, #op, adapters::function},
+#include "core/io/onnx/foreign.def"
 };
 
 using Domains = std::unordered_map<std::string_view, std::unordered_map<std::string_view, Adapter>>;

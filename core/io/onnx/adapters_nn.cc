@@ -1,6 +1,7 @@
 // Convolutions, pools, normalisation, dropout.
 
 #include "core/io/onnx/adapters.h"
+#include "core/io/onnx/foreign.h"
 
 namespace tenon::onnx::adapters {
 namespace {
@@ -155,18 +156,20 @@ Tensors max_pool(const NodeCall& n) {
   return outputs;
 }
 
-Tensors average_pool(const NodeCall& n) {
+Tensor pooled_average(const NodeCall& n, const Tensor& x) {
   const Ints kernel = n.attr_ints("kernel_shape");
   const Windows w = windows_of(n, kernel);
-  return call_named("avg_pool",
-                    {{"kernel_shape", kernel},
-                     {"strides", w.strides},
-                     {"pads", w.pads},
-                     {"dilations", w.dilations},
-                     {"ceil_mode", n.attr("ceil_mode", 0)},
-                     {"count_include_pad", n.attr("count_include_pad", 0)}},
-                    {n.in(0)});
+  return call_named1("avg_pool",
+                     {{"kernel_shape", kernel},
+                      {"strides", w.strides},
+                      {"pads", w.pads},
+                      {"dilations", w.dilations},
+                      {"ceil_mode", n.attr("ceil_mode", 0)},
+                      {"count_include_pad", n.attr("count_include_pad", 0)}},
+                     {x});
 }
+
+Tensors average_pool(const NodeCall& n) { return {pooled_average(n, n.in(0))}; }
 
 Tensors lp_pool(const NodeCall& n) {
   const Ints kernel = n.attr_ints("kernel_shape");

@@ -1,0 +1,176 @@
+// Ops of ai.onnx.ml on numbers, and the vectorizer of token sequences.
+
+#include <algorithm>
+#include <map>
+
+#include "core/dispatch/dispatch.h"
+#include "core/io/onnx/foreign.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+Tensor host_floats(const std::vector<float>& values, const Dims& shape) {
+  Scope& scope = current_scope();
+  require(count(shape) == static_cast<int64_t>(values.size()), "{} numbers are given for {}",
+          values.size(), TensorType(DType::kF32, shape));
+  return from_host(scope, scope.device(), TensorType(DType::kF32, shape), values.data());
+}
+
+Tensor host_floats(const std::vector<float>& values) {
+  return host_floats(values, {static_cast<int64_t>(values.size())});
+}
+
+Tensor float32(const Tensor& x) { return to_dtype(x, DType::kF32); }
+
+}  // namespace
+
+// Offsets and scales are one for all features, or one for each.
+Tensors scaler(const NodeCall& n) {
+  Tensor y = float32(n.in(0));
+  const std::vector<float> offset = n.attr_floats("offset"), scale = n.attr_floats("scale");
+  if (!offset.empty()) y = y - host_floats(offset);
+  if (!scale.empty()) y = y * host_floats(scale);
+  require(y->shape() == n.in(0)->shape(), "{} offsets and {} scales do not fit {}", offset.size(),
+          scale.size(), n.in(0)->type);
+  return {y};
+}
+
+// Divides each row by its norm. Rows of norm 0 stay as they are.
+Tensors normalizer(const NodeCall& n) {
+  const std::string norm = n.attr_text("norm", "MAX");
+  const Tensor x = float32(n.in(0));
+  const Along row = {.axes = {-1}, .keepdims = true};
+  Tensor size;
+  if (norm == "MAX") {
+    size = max(abs(x), row);
+  } else if (norm == "L1") {
+    size = sum(abs(x), row);
+  } else {
+    require(norm == "L2", "attribute norm is \"{}\"", norm);
+    size = sqrt(sum(x * x, row));
+  }
+  return {x / where(equal(size, number(0)), number(1), size)};
+}
+
+Tensors binarizer(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  return {cast(greater(x, number(n.attr_float("threshold", 0))), x->type.dtype)};
+}
+
+// Selects features, the elements of the last axis.
+Tensors array_feature_extractor(const NodeCall& n) {
+  const Tensor& x = n.in(0);
+  require(x->rank() > 0, "X must have an axis");
+  const Tensor y = gather(x, reshape(n.in(1), {-1}), -1);
+  return {x->rank() == 1 ? reshape(y, {1, count(y->shape())}) : y};
+}
+
+Tensors linear_regressor(const NodeCall& n) {
+  const std::string transform = n.attr_text("post_transform", "NONE");
+  require_code(transform == "NONE", Code::kUnimplemented, "the post_transform {} is not supported",
+               transform);
+  const int64_t targets = n.attr("targets", 1);
+  const std::vector<float> coefficients = n.attr_floats("coefficients");
+  const std::vector<float> intercepts = n.attr_floats("intercepts");
+  const auto given = static_cast<int64_t>(coefficients.size());
+  require(targets > 0 && given % targets == 0, "{} coefficients are given for {} targets", given,
+          targets);
+  const Tensor w = host_floats(coefficients, {targets, given / targets});
+  const Tensor y = matmul(float32(n.in(0)), w, {.transpose_b = true});
+  return {intercepts.empty() ? y : y + host_floats(intercepts, {targets})};
+}
+
+// ---- sequences of tokens ----
+
+namespace {
+
+struct NGrams {
+  std::map<std::vector<int64_t>, size_t> columns;  // Those of the sizes that count.
+  size_t n_columns = 0;
+};
+
+// The pool lists all n-grams of one size, then those of the next; ngram_counts are the starts.
+NGrams n_grams_of(const NodeCall& n, int64_t least, int64_t most) {
+  const Ints pool = n.attr_ints("pool_int64s"), starts = n.attr_ints("ngram_counts");
+  const Ints columns = n.attr_ints("ngram_indexes");
+  const auto total = static_cast<int64_t>(pool.size());
+  constexpr int64_t kMaxColumns = int64_t{1} << 26;
+  NGrams all;
+  for (const int64_t column : columns) {
+    require(column >= 0 && column < kMaxColumns, "ngram_indexes contain {}", column);
+    all.n_columns = std::max(all.n_columns, static_cast<size_t>(column) + 1);
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const auto size = static_cast<int64_t>(i) + 1;
+    const int64_t start = starts[i], end = i + 1 < starts.size() ? starts[i + 1] : total;
+    require(start >= 0 && start <= end && end <= total && (end - start) % size == 0,
+            "ngram_counts from {} to {} do not fit a pool of {}", start, end, total);
+    for (int64_t at = start; at < end; at += size, ++next) {
+      require(next < columns.size(), "there are more n-grams than {} ngram_indexes",
+              columns.size());
+      const int64_t* first = pool.data() + at;
+      if (size >= least && size <= most) {
+        all.columns.emplace(std::vector<int64_t>(first, first + size),
+                            static_cast<size_t>(columns[next]));
+      }
+    }
+  }
+  return all;
+}
+
+// Counts the n-grams of one row, with each number of skipped tokens up to max_skip_count. Those of
+// one token count once.
+void count_n_grams(const NGrams& of, std::span<const int64_t> row, int64_t least, int64_t most,
+                   int64_t max_skip, float* counts) {
+  const auto length = static_cast<int64_t>(row.size());
+  for (int64_t step = 1; step <= max_skip + 1 && step <= length; ++step) {
+    for (int64_t start = 0; start < length; ++start) {
+      std::vector<int64_t> tokens;
+      for (int64_t at = start; at < length; at += step) {
+        tokens.push_back(row[static_cast<size_t>(at)]);
+        const auto size = static_cast<int64_t>(tokens.size());
+        if (size > most) break;
+        if (size < least || (size == 1 && step > 1)) continue;
+        const auto found = of.columns.find(tokens);
+        if (found != of.columns.end()) ++counts[found->second];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+// Counts the n-grams of rows of integers, on the host.
+Tensors tf_idf_vectorizer(const NodeCall& n) {
+  require_code(!n.has_attr("pool_strings"), Code::kUnimplemented, "strings are not supported");
+  const std::string mode = n.attr_text("mode", "");
+  require(mode == "TF" || mode == "IDF" || mode == "TFIDF", "attribute mode is \"{}\"", mode);
+  const int64_t least = n.attr("min_gram_length", 1), most = n.attr("max_gram_length", 1);
+  const int64_t skip = n.attr("max_skip_count", 0);
+  require(least > 0 && most >= least && most < (1 << 20) && skip >= 0 && skip < (1 << 20),
+          "n-grams of {} to {} tokens that skip {} are not possible", least, most, skip);
+  const NGrams of = n_grams_of(n, least, most);
+  const std::vector<float> weights = n.attr_floats("weights");
+  require(weights.empty() || weights.size() >= of.n_columns, "{} weights are given for {} columns",
+          weights.size(), of.n_columns);
+  const Dims shape = n.shape(0);
+  require(shape.rank() == 1 || shape.rank() == 2, "X must have one or two axes, but is {}",
+          n.in(0)->type);
+  const Ints tokens = n.ints(0);
+  const int64_t rows = shape.rank() == 2 ? int64_t{shape[0]} : 1;
+  const size_t length = rows > 0 ? tokens.size() / static_cast<size_t>(rows) : 0;
+  std::vector<float> counts(static_cast<size_t>(rows) * of.n_columns, 0);
+  for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+    float* const to = counts.data() + row * of.n_columns;
+    count_n_grams(of, tokens.span().subspan(row * length, length), least, most, skip, to);
+    for (size_t i = 0; i < of.n_columns; ++i) {
+      if (mode == "IDF") to[i] = to[i] > 0 ? 1 : 0;
+      if (mode != "TF" && !weights.empty()) to[i] *= weights[i];
+    }
+  }
+  const auto columns = static_cast<int64_t>(of.n_columns);
+  return {host_floats(counts, shape.rank() == 2 ? Dims{rows, columns} : Dims{columns})};
+}
+
+}  // namespace tenon::onnx::adapters

@@ -1,0 +1,162 @@
+// Ops on quantised tensors that onnxruntime's quantiser writes. Each dequantises its inputs,
+// computes in float32, and quantises the result, unless sums of integers are exact.
+
+#include "core/dispatch/dispatch.h"
+#include "core/io/onnx/foreign.h"
+
+namespace tenon::onnx::adapters {
+namespace {
+
+// Input i, whose scale and zero point follow it.
+Tensor real(const NodeCall& n, size_t i) {
+  const auto whole = [](const Tensor& x) { return x && x->rank() > 0 ? reshape(x, {}) : x; };
+  return call_named1("dequantize_linear", {},
+                     {n.in(i), whole(n.in(i + 1)), whole(n.optional(i + 2))});
+}
+
+// Quantises by the scale at input i and the zero point that follows it.
+Tensor quantized(const NodeCall& n, const Tensor& y, size_t i) {
+  const auto whole = [](const Tensor& x) { return x && x->rank() > 0 ? reshape(x, {}) : x; };
+  const Tensor zero_point = n.optional(i + 1);
+  const DType dtype = zero_point ? zero_point->type.dtype : n.in(0)->type.dtype;
+  return call_named1("quantize_linear", {{"output_dtype", dtype}},
+                     {y, whole(n.in(i)), whole(zero_point)});
+}
+
+// Adds an axis for the rows of a matrix to a parameter of its columns.
+Tensor of_columns(const Tensor& parameter) {
+  return parameter && parameter->rank() == 1 && !(count(parameter->shape()) == 1)
+             ? parameter
+             : reshape(parameter, {});
+}
+
+Tensor optional_whole(const Tensor& x) { return x && count(x->shape()) == 1 ? reshape(x, {}) : x; }
+
+}  // namespace
+
+Tensors q_linear_add(const NodeCall& n) { return {quantized(n, real(n, 0) + real(n, 3), 6)}; }
+
+Tensors q_linear_mul(const NodeCall& n) { return {quantized(n, real(n, 0) * real(n, 3), 6)}; }
+
+Tensors q_linear_sigmoid(const NodeCall& n) { return {quantized(n, sigmoid(real(n, 0)), 3)}; }
+
+Tensors q_linear_leaky_relu(const NodeCall& n) {
+  const double alpha = n.attr_float("alpha", 0.01);
+  return {quantized(n, call_named1("leaky_relu", {{"alpha", alpha}}, {real(n, 0)}), 3)};
+}
+
+Tensors q_linear_softmax(const NodeCall& n) {
+  const Tensor x = real(n, 0);
+  const int64_t axis = n.attr("axis", -1);
+  require_code(n.attr("opset", 13) >= 13 ||
+                   require_axis(axis, x->rank(), "axis") + 1 == static_cast<int64_t>(x->rank()),
+               Code::kUnimplemented, "axis {} of an old operator set is not supported", axis);
+  return {quantized(n, softmax(x, axis), 3)};
+}
+
+// The scale and zero point of the result come first, and each input has its own.
+Tensors q_linear_concat(const NodeCall& n) {
+  require(n.n_inputs() >= 5 && (n.n_inputs() - 2) % 3 == 0, "{} inputs are given", n.n_inputs());
+  Tensors parts;
+  for (size_t i = 2; i < n.n_inputs(); i += 3) parts.push_back(real(n, i));
+  return {quantized(n, concat(parts, n.attr("axis", 0)), 0)};
+}
+
+Tensors q_linear_global_average_pool(const NodeCall& n) {
+  n.require_attr("channels_last", 0);
+  return {quantized(n, call_named1("global_avg_pool", {}, {real(n, 0)}), 3)};
+}
+
+Tensors q_linear_average_pool(const NodeCall& n) {
+  n.require_attr("channels_last", 0);
+  return {quantized(n, pooled_average(n, real(n, 0)), 3)};
+}
+
+namespace {
+
+// The exact integer product of two quantised matrices. Zero points may be absent.
+Tensor product(const Tensor& a, const Tensor& b, const Tensor& a_zero, const Tensor& b_zero) {
+  return call_named1("int8_matmul", {}, {a, b, optional_whole(a_zero), optional_whole(b_zero)});
+}
+
+}  // namespace
+
+// Without an output scale, the result is float32.
+Tensors q_gemm(const NodeCall& n) {
+  const bool trans_a = n.flag("transA", false), trans_b = n.flag("transB", false);
+  const double alpha = n.attr_float("alpha", 1);
+  const Tensor a = trans_a ? transpose(n.in(0), {1, 0}) : n.in(0);
+  const Tensor b = trans_b ? transpose(n.in(3), {1, 0}) : n.in(3);
+  Tensor sums = product(a, b, n.in(2), n.in(5));
+  if (n.has(6)) sums = add(sums, n.in(6));
+  Tensor y = cast(sums, DType::kF32) * (of_columns(n.in(1)) * of_columns(n.in(4)));
+  if (alpha != 1) y = y * alpha;
+  return {n.has(7) ? quantized(n, y, 7) : y};
+}
+
+Tensors mat_mul_integer_to_float(const NodeCall& n) {
+  const Tensor sums = product(n.in(0), n.in(1), n.optional(4), n.optional(5));
+  const Tensor scale = of_columns(n.in(2)) * of_columns(n.in(3));
+  const Tensor y = cast(sums, scale->type.dtype) * scale;
+  return {n.has(6) ? y + n.in(6) : y};
+}
+
+Tensors dynamic_quantize_mat_mul(const NodeCall& n) {
+  const Tensors a = dynamic_quantize_linear(n);  // Of input 0.
+  const Tensor sums = product(a[0], n.in(1), a[2], n.optional(3));
+  const Tensor y = cast(sums, DType::kF32) * (a[1] * of_columns(n.in(2)));
+  return {n.has(4) ? y + n.in(4) : y};
+}
+
+namespace {
+
+// Elements of 4 bits, two in each byte, the low bits first: the last axis doubles.
+Tensor halves(const Tensor& packed) {
+  Dims shape = packed->shape();
+  shape[shape.rank() - 1] *= 2;
+  const Tensor wide = cast(packed, DType::kI32);
+  const Tensor parts[] = {expand_dims(mod(wide, integer(16)), {-1}),
+                          expand_dims(floor_div(wide, integer(16)), {-1})};
+  return reshape(concat(parts, -1), shape);
+}
+
+}  // namespace
+
+// Multiplies by the transpose of a matrix [N, K] of 4 or 8 bits, quantised in blocks along K.
+Tensors mat_mul_n_bits(const NodeCall& n) {
+  n.ignore("accuracy_level");  // A hint for speed.
+  const int64_t bits = n.attr("bits", 4), block = n.attr("block_size", 0);
+  const int64_t columns = n.attr("N", 0), rows = n.attr("K", 0);
+  require_code(bits == 4 || bits == 8, Code::kUnimplemented, "{} bits are not supported", bits);
+  require_code(!n.has(4), Code::kUnimplemented, "the input g_idx is not supported");
+  constexpr int64_t kMax = int64_t{1} << 31;
+  require(columns > 0 && columns < kMax && rows > 0 && rows < kMax && block > 0 && block < kMax,
+          "attributes N {}, K {} and block_size {} must be in [1, 2^31)", columns, rows, block);
+  const Tensor &a = n.in(0), &packed = n.in(1), &scales = n.in(2);
+  const int64_t blocks = (rows + block - 1) / block;
+  require(packed->type.dtype == DType::kU8 &&
+              packed->shape() == Dims{columns, blocks, block * bits / 8},
+          "B must be u8[{},{},{}], but is {}", columns, blocks, block * bits / 8, packed->type);
+  const DType dtype = a->type.dtype, wide = wide_dtype(dtype);
+  const Tensor q = bits == 4 ? halves(packed) : cast(packed, DType::kI32);
+  Tensor centre = sub(q, integer(int64_t{1} << (bits - 1)));
+  if (n.has(3)) {
+    const Tensor& given = n.in(3);
+    if (is_floating(given->type.dtype)) {
+      centre = to_dtype(cast(q, wide), wide) - to_dtype(reshape(given, {columns, blocks, 1}), wide);
+    } else {
+      Tensor zero_points = bits == 4 ? halves(reshape(given, {columns, -1}))
+                                     : cast(reshape(given, {columns, -1}), DType::kI32);
+      zero_points = slice(zero_points, {.starts = {0}, .ends = {blocks}, .axes = {1}});
+      centre = sub(q, expand_dims(zero_points, {2}));
+    }
+  }
+  const Tensor values = cast(centre, wide) * to_dtype(reshape(scales, {columns, blocks, 1}), wide);
+  const Tensor w = slice(reshape(values, {columns, blocks * block}),
+                         {.starts = {0}, .ends = {rows}, .axes = {1}});
+  Tensor y = matmul(to_dtype(a, wide), w, {.transpose_b = true});
+  if (n.has(5)) y = y + to_dtype(n.in(5), wide);
+  return {to_dtype(y, dtype)};
+}
+
+}  // namespace tenon::onnx::adapters
