@@ -1,0 +1,175 @@
+"""What AutoGraph needs of the package: the only file of this folder that calls tenon's API."""
+
+import tenon as tn
+
+
+def is_tracing():
+    return tn.is_tracing()
+
+
+def is_tensor(value):
+    return isinstance(value, tn.Tensor)
+
+
+def is_symbolic(value):
+    return isinstance(value, tn.Tensor) and tn.is_symbolic(value)
+
+
+def is_variable(value):
+    return isinstance(value, tn.Variable)
+
+
+def read(variable):
+    return variable.read()
+
+
+def dtype_name(tensor):
+    return str(tensor.dtype)
+
+
+def shape(tensor):
+    """Returns the sizes of a tensor; None for a size that only a call determines."""
+    return tuple(size if type(size) is int else None for size in tensor.shape)
+
+
+def constant(value, dtype=None):
+    """Returns a tensor of rank 0."""
+    return tn.constant(value, dtype) if dtype else tn.constant(value)
+
+
+def zeros(dtype, sizes):
+    return tn.zeros(sizes, dtype)
+
+
+def not_equal_zero(tensor):
+    return tn.not_equal(tensor, 0)
+
+
+def scalar(tensor):
+    """Returns a tensor of one element as a tensor of rank 0."""
+    return tn.reshape(tensor, ())
+
+
+def logical_not(tensor):
+    return tn.logical_not(tensor)
+
+
+def logical_or(left, right):
+    return tn.logical_or(left, right)
+
+
+def logical_and(left, right):
+    return tn.logical_and(left, right)
+
+
+def equal(left, right):
+    return tn.equal(left, right)
+
+
+def length(tensor):
+    """Returns the size of the first axis: an int, or a tensor if only a call determines it."""
+    size = shape(tensor)[0]
+    return size if size is not None else tn.shape(tensor)[0]
+
+
+def row(tensor, index):
+    return tensor[index]
+
+
+def set_item(tensor, index, value):
+    return tensor.at[index].set(value)
+
+
+def cast(tensor, dtype):
+    return tn.cast(tensor, dtype)
+
+
+def assert_that(condition, message):
+    tn.assert_that(condition, message)
+
+
+def reduce(name, tensor):
+    """Reduces a tensor by `min`, `max`, `sum`, `any` or `all`."""
+    return getattr(tn, name)(tensor)
+
+
+def sum_rows(tensor):
+    """Adds the slices of a tensor along its first axis."""
+    return tn.sum(tensor, axes=[0])
+
+
+def minimum(left, right):
+    return tn.minimum(left, right)
+
+
+def maximum(left, right):
+    return tn.maximum(left, right)
+
+
+def list_create(entry):
+    """Returns an empty list of tensors of the type of `entry`."""
+    return tn.TensorList.like(entry)
+
+
+def list_push(handle, entry):
+    return handle.push(entry)
+
+
+def list_get(handle, index):
+    return handle[index]
+
+
+def list_set(handle, index, entry):
+    return handle.set(index, entry)
+
+
+def list_length(handle):
+    return handle.length()
+
+
+def list_stack(handle):
+    return handle.stack()
+
+
+def list_concat(handle):
+    return handle.concat()
+
+
+def is_list(value):
+    return isinstance(value, tn.TensorList)
+
+
+def functions(*names):
+    """Returns the package's functions of these names that exist."""
+    found = {name: getattr(tn, name, None) for name in names}
+    return {name: function for name, function in found.items() if function is not None}
+
+
+def cond(condition, then, orelse):
+    """Calls tn.cond. An exception of a branch is raised as it is."""
+    return _with_original_errors(tn.cond, condition, blocks=(then, orelse))
+
+
+def while_loop(condition, body, values):
+    return _with_original_errors(tn.while_loop, blocks=(condition, body), last=(values,))
+
+
+def _with_original_errors(function, *first, blocks, last=()):
+    raised = []
+
+    def guarded(block):
+        def run(*arguments):
+            try:
+                return block(*arguments)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        return run
+
+    try:
+        return function(*first, *[guarded(block) for block in blocks], *last)
+    except BaseException as error:
+        if raised and raised[0] is not error:
+            raise raised[0] from None
+        raise

@@ -1,0 +1,258 @@
+"""Runs a block while a condition that is a tensor holds: as the body of while_loop."""
+
+from . import _backend, weak
+from .jumps import RETURN_VALUE
+from .staging import Region, Retry, _filled, _pattern
+from .state import UNDEFINED, ContentSlot, cells_of, slot_of, take_apart
+from .values import (
+    adopts,
+    as_tensor,
+    default_dtype,
+    describe,
+    describe_tree,
+    is_number,
+    is_tensor,
+    same_object,
+    same_signature,
+    signature,
+)
+
+
+def stage_while(condition, body, names, after, site, functions, hidden=()):
+    """Runs `body` while `condition` returns true.
+
+    `functions` are the user's blocks, whose cells hold the variables; `hidden` are slots of the
+    runtime. `names` are carried; `after` are carried only because later code reads them.
+    """
+    cells = cells_of(*functions)
+    namespace = functions[0].__globals__
+    slots = [*hidden, *[slot_of(name, cells, namespace) for name in (*names, *after)]]
+    hints = {}
+    while True:
+        loop = _Loop(Region(functions, list(slots), site), hints, set(after))
+        try:
+            return loop.stage(condition, body)
+        except Retry as retry:
+            if retry.owner is not hints:
+                raise
+            slots = loop.next_slots()
+
+
+class _Loop:
+    def __init__(self, region, hints, after):
+        self._region = region
+        self._hints = hints
+        self._after = after
+        self._resized = []  # (slot, entries) of lists of another length.
+
+    def stage(self, condition, body):
+        region = self._region
+        region.start()
+        for slot in region.slots:
+            self._check_bound(slot)
+        self._carried = {
+            slot.key: self._carried_leaves(slot.key, region.initial[slot.key])
+            for slot in region.slots
+        }
+        values = [
+            self._initial_value(slot.key, index, leaf)
+            for slot in region.slots
+            for index, leaf in enumerate(region.initial[slot.key].leaves())
+            if self._carried[slot.key][index]
+        ]
+        self._signatures = [signature(value) for value in values]
+        try:
+            results = _backend.while_loop(
+                lambda *values: self._condition(condition, values),
+                lambda *values: self._body(body, values),
+                values,
+            )
+        finally:
+            region.restore()
+        region.finish()
+        self._set(results, self._final)
+
+    def _check_bound(self, slot):
+        region = self._region
+        if region.initial[slot.key].value is not UNDEFINED:
+            return
+        if slot.name == RETURN_VALUE:
+            pattern = self._hints.get(slot.key)
+            if pattern is not None:
+                region.initial[slot.key] = _filled(pattern)
+            return
+        if slot.name in self._after:
+            raise region.site.error(
+                "after-loop-unbound",
+                f"`{slot.name}` is read after the loop, but is bound first inside it",
+                f"Bind `{slot.name}` before the loop, because the loop may not run at all.",
+            )
+        raise region.site.error(
+            "loop-unbound",
+            f"`{slot.name}` is read in the loop before the loop binds it",
+            f"Bind `{slot.name}` before the loop.",
+        )
+
+    def _carried_leaves(self, key, tree):
+        """Returns for each leaf whether it is carried as a tensor."""
+        return [
+            is_tensor(leaf)
+            or is_number(leaf)
+            and (tree.kind == "leaf" and key not in self._found or (key, index) in self._hints)
+            for index, leaf in enumerate(tree.leaves())
+        ]
+
+    @property
+    def _found(self):
+        """Keys of slots that were found while tracing, whose numbers may be constant."""
+        return self._hints.setdefault("found", set())
+
+    def _initial_value(self, key, index, leaf):
+        return as_tensor(leaf, self._hints.get((key, index)))
+
+    def _set(self, values, trees=None):
+        """Sets the state from carried values."""
+        values = iter(values)
+        for slot in self._region.slots:
+            initial = self._region.initial[slot.key]
+            leaves = [
+                next(values) if carried else leaf
+                for leaf, carried in zip(initial.leaves(), self._carried[slot.key])
+            ]
+            tree, keep = (initial, None) if trees is None else (trees[slot.key], initial)
+            slot.set(tree.build(iter(leaves), keep))
+
+    def _condition(self, condition, values):
+        try:
+            self._set(values)
+            return self._region.run(condition)
+        finally:
+            self._region.restore()
+
+    def _body(self, body, values):
+        region = self._region
+        try:
+            self._set(values)
+            with weak.scope(self._weak(values)):
+                region.run(body)
+            trees = {slot.key: take_apart(slot.get()) for slot in region.slots}
+            again = region.note_staged_lists()
+            for slot in region.found():
+                again = True
+                if isinstance(slot, ContentSlot):
+                    self._resized.append((slot, take_apart(slot.get()).leaves()))
+                else:
+                    self._found.add(slot.key)
+                    region.add(slot)
+        finally:
+            region.restore()
+        if again:
+            raise Retry(self._hints)
+        self._final = trees
+        return self._outputs(trees)
+
+    def _weak(self, values):
+        """Returns (tensor, number, function to call with another dtype) for carried numbers."""
+        values = iter(values)
+        items = []
+        for slot in self._region.slots:
+            leaves = self._region.initial[slot.key].leaves()
+            for index, (leaf, carried) in enumerate(zip(leaves, self._carried[slot.key])):
+                value = next(values) if carried else None
+                if carried and is_number(leaf):
+                    items.append((value, leaf, self._widening(slot, index, leaf)))
+        return items
+
+    def _widening(self, slot, index, number):
+        return lambda dtype: self._widen(slot, index, number, dtype)
+
+    def next_slots(self):
+        """Returns the slots for the next attempt, after the state is restored."""
+        for slot, entries in self._resized:
+            self._grow(slot, entries)
+        return self._region.next_slots()
+
+    def _grow(self, slot, entries):
+        """Replaces a list that grew in the body by a list of tensors."""
+        before = list(slot.get())
+        kept = len(entries) > len(before) and all(map(lambda a, b: a is b, before, entries))
+        tensors = [as_tensor(item) for item in entries if is_tensor(item) or is_number(item)]
+        types = [signature(item) for item in tensors]
+        same = all(same_signature(types[-1], item) for item in types)
+        if not kept or slot.parent is None or len(tensors) != len(entries) or not same:
+            raise self._region.site.error(
+                "list-structure",
+                f"The loop changes the list `{slot.name}` from {len(before)} to {len(entries)} "
+                f"elements, not only by appending tensors of one type",
+                "Append tensors of one dtype and shape, or set elements of a list of fixed length.",
+            )
+        self._region.grow(slot.parent, before, types[-1])
+
+    def _outputs(self, trees):
+        outputs = []
+        for slot in self._region.slots:
+            initial, final = self._region.initial[slot.key], trees[slot.key]
+            if initial.value is UNDEFINED and final.value is not UNDEFINED:
+                self._hints[slot.key] = _pattern(final)
+                raise Retry(self._hints)
+            if not initial.same_structure(final):
+                raise self._mismatch(slot.name, describe_tree(initial), describe_tree(final))
+            pairs = zip(initial.leaves(), final.leaves(), self._carried[slot.key])
+            for index, (before, value, carried) in enumerate(pairs):
+                if carried:
+                    given = self._signatures[len(outputs)]
+                    outputs.append(self._output(slot, index, before, given, value))
+                else:
+                    self._check_constant(slot, index, before, value)
+        return outputs
+
+    def _output(self, slot, index, before, given, value):
+        if is_number(value):
+            if not given[1] and adopts(value, given[0]):
+                return as_tensor(value, given[0])
+            self._widen(slot, index, before, default_dtype(value))
+        elif is_tensor(value):
+            if same_signature(given, signature(value)):
+                return value
+            if given[1:] == signature(value)[1:]:
+                self._widen(slot, index, before, signature(value)[0])
+        first = describe(before) if is_tensor(before) else f"{given[0]}[]"
+        raise self._mismatch(slot.name, first, describe(value))
+
+    def _widen(self, slot, index, before, dtype):
+        """Builds the loop again if an initial Python number can have the dtype of the result."""
+        key = (slot.key, index)
+        if is_number(before) and adopts(before, dtype) and self._hints.get(key) != dtype:
+            if key not in self._hints or dtype != default_dtype(before):
+                self._hints[key] = dtype
+                raise Retry(self._hints)
+
+    def _check_constant(self, slot, index, before, value):
+        if same_object(before, value):
+            return
+        if is_number(before) and (is_number(value) or is_tensor(value)):
+            dtype = default_dtype(value) if is_number(value) else signature(value)[0]
+            if adopts(before, dtype):
+                self._hints[slot.key, index] = dtype
+                raise Retry(self._hints)
+        if is_tensor(value) or is_number(value):
+            raise self._mismatch(slot.name, describe(before), describe(value))
+        raise self._region.site.error(
+            "loop-value",
+            f"`{slot.name}` changes in the loop from {describe(before)} to {describe(value)}, "
+            "which is neither a tensor nor a number",
+            "Use a tensor or a number, or move the change out of the loop.",
+        )
+
+    def _mismatch(self, name, first, second):
+        if name == RETURN_VALUE:
+            return self._region.site.error(
+                "branch-return",
+                f"The function returns {second} from the loop, and {first} elsewhere",
+                "Return values of the same dtype, shape and structure on every path.",
+            )
+        return self._region.site.error(
+            "loop-types",
+            f"`{name}` is {first} before the loop, and {second} after an iteration",
+            "Keep its dtype, shape and structure, for example with tn.cast, or start from tn.zeros.",
+        )

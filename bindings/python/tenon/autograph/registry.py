@@ -1,0 +1,59 @@
+"""Which code objects conversion made, which functions it refused, and why."""
+
+import sys
+
+from .errors import AutoGraphError, column_of, user_frame
+
+_converted = {}  # id(code) -> code, for every code object that conversion made
+_reasons = {}  # id(code) -> (code, rule, reason), for the most recent refusals
+
+
+def add(code):
+    """Marks a code object as converted, and returns it."""
+    _converted[id(code)] = code
+    return code
+
+
+def is_converted(code):
+    return id(code) in _converted
+
+
+def remember(code, rule, reason):
+    """Keeps the reason why a function was not converted, for the error at a tensor condition."""
+    _reasons[id(code)] = (code, rule, reason)
+    if len(_reasons) > 1000:
+        _reasons.pop(next(iter(_reasons)))
+
+
+def reason_not_converted(code):
+    """Returns (rule, reason) for a function that runs unconverted."""
+    known = _reasons.get(id(code))
+    if known is not None:
+        return known[1], f"`{code.co_name}` was not converted, because {known[2]}"
+    if is_converted(code):
+        return "not-converted", "conversion leaves this expression as it is"
+    if code.co_flags & 0x20:
+        return "coroutine", f"`{code.co_name}` was not converted, because it is a generator"
+    return "not-converted", f"`{code.co_name}` was not converted"
+
+
+def bool_error(tensor):
+    """Returns the error for the truth of a tensor without a value.
+
+    `Tensor.__bool__` raises it. It names the innermost function of the user and the reason why
+    that function was not converted.
+    """
+    frame = user_frame(sys._getframe(1))
+    if frame is None:
+        return AutoGraphError("not-converted", _BOOL, "Use tn.where or tn.cond.")
+    code = frame.f_code
+    where = (code.co_filename, frame.f_lineno, column_of(frame))
+    rule, reason = reason_not_converted(code)
+    advice = {
+        "no-source": "Define the function in a file or a notebook cell, or use tn.cond and tn.where.",
+        "coroutine": "Write a plain function that returns a value, or use tn.cond and tn.where.",
+    }.get(rule, "Use tn.cond, tn.while_loop or tn.where here, or move the condition to a converted function.")
+    return AutoGraphError(rule, f"{_BOOL}: {reason}", advice, *where)
+
+
+_BOOL = "A tensor without a value is used as a Python bool"

@@ -1,0 +1,335 @@
+"""Runs blocks under a condition that is a tensor: as branches of cond."""
+
+from . import _backend, weak
+from .jumps import RETURN_VALUE
+from .state import UNDEFINED, CellSlot, StagedList, Tree, Watch, cells_of, slot_of, take_apart
+from .values import (
+    adopts,
+    as_tensor,
+    default_dtype,
+    describe,
+    describe_tree,
+    is_number,
+    is_tensor,
+    same_object,
+    same_signature,
+    signature,
+    zeros_like,
+)
+
+
+class Retry(BaseException):
+    """A region was traced with too little known about its state, and is built again by its owner."""
+
+    def __init__(self, owner):
+        super().__init__()
+        self.owner = owner
+
+
+class Region:
+    """The state of the blocks of one statement, and how to restore it."""
+
+    def __init__(self, functions, slots, site):
+        self.site = site
+        self.cells = cells_of(*functions)
+        self.slots = slots
+        self._before = [(slot, slot.get()) for slot in self._cell_slots()]
+        self._dead = {}
+        self._new = []  # Slots that the blocks were found to change.
+        self._grown = []  # (slot of a list, entries that it had, entries that it has).
+
+    def _cell_slots(self):
+        return [CellSlot(cell, name) for name, cell in self.cells.items() if name != "ag__"]
+
+    def start(self):
+        self.initial = {slot.key: take_apart(slot.get()) for slot in self.slots}
+        self.watch = Watch(self.cells, _containers(self.initial.values()))
+
+    def restore(self):
+        for slot, value in self._before:
+            if slot.get() is not value:
+                self._dead[slot.key] = slot
+                slot.set(value)
+        self.watch.undo()
+        for slot in self.slots:
+            tree = self.initial[slot.key]
+            slot.set(tree.build(iter(tree.leaves())))
+
+    def found(self):
+        """Returns the slots of changed entries that the region does not know."""
+        known = {slot.key for slot in self.slots}
+        known.update(slot.key for slot, _ in self._before)
+        return [slot for slot in self.watch.changes() if slot.key not in known]
+
+    def note_staged_lists(self):
+        """Finds lists that a loop in a block replaced by lists of tensors; returns whether any."""
+        before = [*self._before, *[(slot, old) for slot, old in self.watch.before()]]
+        for slot, value in before:
+            now = slot.get()
+            if isinstance(value, list) and isinstance(now, StagedList):
+                self._grown.append((slot, value, signature(now.handle)))
+        return bool(self._grown)
+
+    def add(self, slot):
+        self._new.append(slot)
+
+    def grow(self, slot, before, entry):
+        """Makes the list of a slot a list of tensors in the next attempt."""
+        self._grown.append((slot, before, entry))
+
+    def next_slots(self):
+        """Returns the slots for the next attempt, after the state is restored."""
+        slots = self.slots + self._new
+        for slot, before, entry in self._grown:
+            handle = _backend.list_create(zeros_like((*entry[:2], False)))
+            for item in before:
+                handle = _backend.list_push(handle, as_tensor(item, entry[0]))
+            slot.set(StagedList(handle))
+            if all(slot.key != other.key for other in slots):
+                slots.append(slot)
+        return slots
+
+    def finish(self):
+        """Unbinds names that the blocks bound and that nothing reads."""
+        known = {slot.key for slot in self.slots}
+        for key, slot in self._dead.items():
+            if key not in known:
+                slot.set(UNDEFINED)
+
+    def run(self, block, *arguments):
+        try:
+            return block(*arguments)
+        except Exception as error:
+            site = getattr(error, "tenon_raised_", None)
+            if site is None:
+                raise
+            raise site.error(
+                "raise-in-branch",
+                f"`raise {type(error).__name__}` runs under a tensor condition, so it would be "
+                "raised in every call",
+                "Write `assert condition, message`, which is checked when the graph runs.",
+            ) from None
+
+
+def _containers(trees):
+    found = set()
+    pending = list(trees)
+    while pending:
+        tree = pending.pop()
+        if tree.kind != "leaf":
+            found.add(id(tree.value))
+            if tree.kind == "staged" or tree.kind == "data":
+                found.add(id(getattr(tree.value, "__dict__", None)))
+            pending.extend(tree.children)
+    return found
+
+
+def stage_if(condition, then, orelse, names, site, has_value=False, fill=False):
+    """Runs two blocks as the branches of cond, and sets the variables that they change.
+
+    With `fill`, names that one branch does not bind are zeros there: nothing reads them.
+    """
+    cells = cells_of(then, orelse)
+    slots = [slot_of(name, cells, then.__globals__) for name in names]
+    hints = {}
+    while True:
+        region = Region((then, orelse), list(slots), site)
+        branches = _Branches(region, hints, has_value, fill)
+        try:
+            return branches.stage(condition, then, orelse)
+        except Retry as retry:
+            if retry.owner is not hints:
+                raise
+            slots = region.next_slots()
+
+
+class _Branches:
+    def __init__(self, region, hints, has_value, fill):
+        self._region = region
+        self._hints = hints
+        self._has_value = has_value
+        self._fills = fill
+        self._order = []  # Keys in the order of the outputs.
+        self._names = {}
+
+    def stage(self, condition, then, orelse):
+        region = self._region
+        region.start()
+        try:
+            results = _backend.cond(condition, lambda: self._then(then), lambda: self._orelse(orelse))
+        finally:
+            region.restore()
+        results = iter(results if results is not None else ())
+        region.finish()
+        value = None
+        slots = {slot.key: slot for slot in region.slots}
+        for key in self._order:
+            leaves = [
+                next(results) if keep is None else self._drop(results, keep)
+                for keep in self._kept[key]
+            ]
+            built = self._first[key].build(iter(leaves), self._second[key])
+            if key == _VALUE:
+                value = built
+            else:
+                slots[key].set(built)
+        return value
+
+    @staticmethod
+    def _drop(results, keep):
+        value, is_output = keep
+        if is_output:
+            next(results)
+        return value
+
+    def _run(self, block):
+        """Runs a branch; returns the trees of what it leaves."""
+        region = self._region
+        try:
+            value = region.run(block)
+            if region.note_staged_lists():
+                raise Retry(self._hints)
+            found = region.found()
+            trees = {slot.key: take_apart(slot.get()) for slot in [*region.slots, *found]}
+        finally:
+            region.restore()
+        if self._has_value:
+            trees[_VALUE] = take_apart(value)
+        for slot in found:
+            region.initial[slot.key] = take_apart(slot.get())
+            region.slots.append(slot)
+        return trees, found
+
+    def _then(self, block):
+        self._first, _ = self._run(block)
+        for key, fill in self._hints.items():
+            if key in self._first and self._first[key].value is UNDEFINED:
+                self._first[key] = _filled(fill)
+        self._order = list(self._first)
+        outputs = []
+        for key in self._order:
+            for index, leaf in enumerate(self._first[key].leaves()):
+                if is_tensor(leaf) or is_number(leaf):
+                    outputs.append(as_tensor(leaf, self._hints.get((key, index))))
+        return outputs
+
+    def _orelse(self, block):
+        self._second, found = self._run(block)
+        if any(slot.key not in self._first for slot in found):
+            raise Retry(self._hints)
+        names = {slot.key: slot.name for slot in self._region.slots}
+        self._kept = {}
+        outputs = []
+        for key in self._order:
+            first = self._first[key]
+            second = self._second.setdefault(key, self._region.initial.get(key))
+            name = names.get(key, _VALUE)
+            if name == RETURN_VALUE or self._fills and name != _VALUE:
+                first, second = self._fill(key, first, second)
+            self._check_structure(name, first, second)
+            self._kept[key] = []
+            for index, pair in enumerate(zip(first.leaves(), second.leaves())):
+                output, keep = self._merge(name, key, index, *pair)
+                self._kept[key].append(keep)
+                outputs += output
+        return outputs
+
+    def _fill(self, key, first, second):
+        """Gives the value to return zeros in the branch that does not return."""
+        if first.value is UNDEFINED and second.value is not UNDEFINED:
+            if not any(is_tensor(leaf) for leaf in second.leaves()):
+                self._first[key] = second
+                if any(is_number(leaf) for leaf in second.leaves()):
+                    self._hints[key] = second
+                    raise Retry(self._hints)
+                return second, second
+            self._hints[key] = _pattern(second)
+            raise Retry(self._hints)
+        if second.value is UNDEFINED and first.value is not UNDEFINED:
+            self._second[key] = _filled(_pattern(first))
+        return self._first[key], self._second[key]
+
+    def _check_structure(self, name, first, second):
+        for bound, value, branch in ((first, second, "first"), (second, first, "second")):
+            if value.value is UNDEFINED and bound.value is not UNDEFINED and value.kind == "leaf":
+                raise self._region.site.error(
+                    "unbound-branch",
+                    f"`{name}` is bound in the {branch} branch only, and is read later",
+                    f"Bind `{name}` before the branch, or in both branches.",
+                )
+        if not first.same_structure(second):
+            raise self._mismatch(name, describe_tree(first), describe_tree(second))
+
+    def _mismatch(self, name, first, second):
+        if name == RETURN_VALUE:
+            return self._region.site.error(
+                "branch-return",
+                f"The function returns {first} if the condition holds, and {second} if not",
+                "Return values of the same dtype, shape and structure on every path.",
+            )
+        subject = "The value" if name == _VALUE else f"`{name}`"
+        return self._region.site.error(
+            "branch-types",
+            f"{subject} is {first} if the condition holds, and {second} if not",
+            "Give it the same dtype, shape and structure in both branches, for example with tn.cast "
+            "or tn.zeros.",
+        )
+
+    def _merge(self, name, key, index, first, second):
+        """Returns (outputs of the second branch, value to keep instead of the result or None)."""
+        is_output = is_tensor(first) or is_number(first)
+        if first is second or not is_tensor(first) and same_object(first, second):
+            output = [as_tensor(second, self._hints.get((key, index)))] if is_output else []
+            return output, (first, is_output)
+        if not is_output or not (is_tensor(second) or is_number(second)):
+            raise self._mismatch(name, describe(first), describe(second))
+        weak.adopt(first, second)
+        dtype, agree = _common_dtype(first, second)
+        if not agree:
+            raise self._mismatch(name, describe(first), describe(second))
+        given = self._hints.get((key, index)) or default_dtype(first) if is_number(first) else dtype
+        if given != dtype:
+            self._hints[key, index] = dtype
+            raise Retry(self._hints)
+        return [as_tensor(second, dtype)], None
+
+
+_VALUE = "value"
+
+
+def _common_dtype(first, second):
+    """Returns (dtype, whether the values agree) of a tensor or number in two branches."""
+    if is_number(first) and is_number(second):
+        if isinstance(first, bool) != isinstance(second, bool):
+            return None, False
+        wider = first if isinstance(first, float) else second
+        return default_dtype(wider), True
+    if is_tensor(first) and is_tensor(second):
+        return signature(first)[0], same_signature(signature(first), signature(second))
+    tensor, number = (first, second) if is_tensor(first) else (second, first)
+    dtype, sizes, is_list = signature(tensor)
+    return dtype, not sizes and not is_list and adopts(number, dtype)
+
+
+def _pattern(tree):
+    """Returns a tree with the signatures of tensors as leaves."""
+    leaves = [("tensor", signature(leaf)) if is_tensor(leaf) else ("", leaf) for leaf in tree.leaves()]
+    return _with_leaves(tree, iter(leaves))
+
+
+def _filled(pattern):
+    """Returns the tree of a pattern, with zeros for tensors."""
+    leaves = []
+    for leaf in pattern.leaves():
+        if isinstance(leaf, tuple) and len(leaf) == 2 and leaf[0] == "tensor":
+            leaves.append(zeros_like(leaf[1]))
+        else:
+            leaves.append(leaf[1] if isinstance(leaf, tuple) else leaf)
+    return _with_leaves(pattern, iter(leaves))
+
+
+def _with_leaves(tree, leaves):
+    if tree.kind == "leaf":
+        return Tree(next(leaves))
+    children = [_with_leaves(child, leaves) for child in tree.children]
+    return Tree(tree.value, tree.kind, tree.keys, children)

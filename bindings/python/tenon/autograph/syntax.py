@@ -1,0 +1,91 @@
+"""Builders for syntax trees, and tests of what an expression can be."""
+
+import ast
+
+RUNTIME = "ag__"
+"""The name under which converted code finds the operators."""
+
+
+def load(name):
+    return ast.Name(name, ast.Load())
+
+
+def constant(value):
+    return ast.Constant(value)
+
+
+def assign(name, value):
+    node = ast.Assign([ast.Name(name, ast.Store())], value)
+    node.is_generated = True
+    return node
+
+
+def runtime(name):
+    return ast.Attribute(load(RUNTIME), name, ast.Load())
+
+
+def call(name, *arguments, **keywords):
+    """Calls an operator of the runtime."""
+    items = [ast.keyword(key, value) for key, value in keywords.items()]
+    return ast.Call(runtime(name), list(arguments), items)
+
+
+def thunk(body):
+    """A lambda without parameters."""
+    return place(ast.Lambda(no_arguments(), body), body)
+
+
+def no_arguments(*names):
+    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def strings(names):
+    return ast.Tuple([constant(name) for name in names], ast.Load())
+
+
+def place(node, original):
+    """Gives a new node and its new children the location of `original`."""
+    start = (original.lineno, original.col_offset)
+    end = (
+        getattr(original, "end_lineno", None) or start[0],
+        getattr(original, "end_col_offset", None) or start[1],
+    )
+    pending = [node]
+    while pending:
+        item = pending.pop()
+        if "lineno" in item._attributes:
+            if hasattr(item, "lineno"):
+                continue
+            item.lineno, item.col_offset = start
+            item.end_lineno, item.end_col_offset = end
+        pending.extend(ast.iter_child_nodes(item))
+    return node
+
+
+def at(node):
+    """The site of a node as a constant: "line:column", both from 1."""
+    return constant(f"{node.lineno}:{node.col_offset + 1}")
+
+
+_PYTHON_CALLS = {"isinstance", "issubclass", "hasattr", "callable"}
+
+
+def is_python_test(node):
+    """Returns whether an expression is a Python value whatever its operands are."""
+    if isinstance(node, (ast.Constant, ast.JoinedStr)):
+        return True
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return is_python_test(node.operand)
+    if isinstance(node, ast.BoolOp):
+        return all(is_python_test(value) for value in node.values)
+    if isinstance(node, ast.Compare):
+        if all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            return True
+        return any(_is_string(item) for item in [node.left, *node.comparators])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in _PYTHON_CALLS
+    return False
+
+
+def _is_string(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))

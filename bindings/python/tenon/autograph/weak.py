@@ -1,0 +1,32 @@
+"""Tensors that stand for Python numbers in a loop, and adopt the dtype that the loop gives them."""
+
+from .values import adopts, default_dtype, is_number, is_tensor, signature
+
+_tensors = {}  # id(tensor) -> (tensor, number, function that builds the loop again with a dtype)
+
+
+class scope:
+    """Registers the tensors that carry Python numbers while a block of the loop is traced."""
+
+    def __init__(self, items):
+        self._items = items
+
+    def __enter__(self):
+        for tensor, number, widen in self._items:
+            _tensors[id(tensor)] = (tensor, number, widen)
+
+    def __exit__(self, *_):
+        for tensor, _, _ in self._items:
+            _tensors.pop(id(tensor), None)
+
+
+def adopt(first, second):
+    """Gives a number that a loop carries the dtype of the other branch, if the dtypes differ."""
+    for leaf, other in ((first, second), (second, first)):
+        known = _tensors.get(id(leaf))
+        if known is None or known[0] is not leaf or not (is_tensor(other) or is_number(other)):
+            continue
+        dtype = signature(other)[0] if is_tensor(other) else default_dtype(other)
+        if dtype != signature(leaf)[0] and adopts(known[1], dtype):
+            if is_tensor(other) or not adopts(other, signature(leaf)[0]):
+                known[2](dtype)

@@ -1,0 +1,28 @@
+"""Each construct alone: traced equals eager."""
+
+import types
+
+import constructs_control
+import constructs_state
+import pytest
+import tenon as tn
+from helpers import assert_traced_equals_eager, tensor, value_of
+
+_HELPERS = {"helper", "power"}
+FUNCTIONS = [
+    item
+    for module in (constructs_control, constructs_state)
+    for name, item in vars(module).items()
+    if isinstance(item, types.FunctionType) and name not in _HELPERS
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda item: item.__name__)
+def test_construct(function):
+    if function.__name__.startswith("subscript_"):  # Tensors are immutable without conversion.
+        traced = tn.function(function)
+        for x in (1.5, -2.0):
+            converted = tn.autograph.convert(function)(tensor(x))
+            assert value_of(traced(tensor(x))) == value_of(converted)
+        return
+    assert_traced_equals_eager(function, (1.0,), (-1.0,), (2.5,), (-3.0,), (5.0,))
