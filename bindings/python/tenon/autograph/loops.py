@@ -1,6 +1,7 @@
 """Runs a block while a condition that is a tensor holds: as the body of while_loop."""
 
 from . import _backend, weak
+from .errors import AutoGraphError
 from .jumps import RETURN_VALUE
 from .staging import Region, Retry, _filled, _pattern
 from .state import UNDEFINED, ContentSlot, cells_of, slot_of, take_apart
@@ -27,7 +28,7 @@ def stage_while(condition, body, names, after, site, functions, hidden=()):
     cells = cells_of(*functions)
     namespace = functions[0].__globals__
     slots = [*hidden, *[slot_of(name, cells, namespace) for name in (*names, *after)]]
-    hints = {}
+    hints = _Hints()
     while True:
         loop = _Loop(Region(functions, list(slots), site), hints, set(after))
         try:
@@ -36,6 +37,21 @@ def stage_while(condition, body, names, after, site, functions, hidden=()):
             if retry.owner is not hints:
                 raise
             slots = loop.next_slots()
+
+
+class _Hints(dict):
+    """What earlier attempts found: dtypes by (slot, index), and patterns of unbound values by slot.
+
+    Attributes:
+        found: keys of slots that were found while tracing, whose numbers may be constant.
+        numbers: None, "probe" to trace the body with Python numbers in place of the tensors that
+            carry them, or "probed" after that.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.found = set()
+        self.numbers = None
 
 
 class _Loop:
@@ -98,14 +114,9 @@ class _Loop:
         return [
             is_tensor(leaf)
             or is_number(leaf)
-            and (tree.kind == "leaf" and key not in self._found or (key, index) in self._hints)
+            and (tree.kind == "leaf" and key not in self._hints.found or (key, index) in self._hints)
             for index, leaf in enumerate(tree.leaves())
         ]
-
-    @property
-    def _found(self):
-        """Keys of slots that were found while tracing, whose numbers may be constant."""
-        return self._hints.setdefault("found", set())
 
     def _initial_value(self, key, index, leaf):
         return as_tensor(leaf, self._hints.get((key, index)))
@@ -113,12 +124,13 @@ class _Loop:
     def _set(self, values, trees=None):
         """Sets the state from carried values."""
         values = iter(values)
+        probing = trees is None and self._hints.numbers == "probe"
         for slot in self._region.slots:
             initial = self._region.initial[slot.key]
-            leaves = [
-                next(values) if carried else leaf
-                for leaf, carried in zip(initial.leaves(), self._carried[slot.key])
-            ]
+            leaves = []
+            for leaf, carried in zip(initial.leaves(), self._carried[slot.key]):
+                value = next(values) if carried else leaf
+                leaves.append(leaf if probing and is_number(leaf) else value)
             tree, keep = (initial, None) if trees is None else (trees[slot.key], initial)
             slot.set(tree.build(iter(leaves), keep))
 
@@ -126,6 +138,9 @@ class _Loop:
         try:
             self._set(values)
             return self._region.run(condition)
+        except Exception as error:
+            self._probe(error)
+            raise
         finally:
             self._region.restore()
 
@@ -142,14 +157,45 @@ class _Loop:
                 if isinstance(slot, ContentSlot):
                     self._resized.append((slot, take_apart(slot.get()).leaves()))
                 else:
-                    self._found.add(slot.key)
+                    self._hints.found.add(slot.key)
                     region.add(slot)
+        except Exception as error:
+            self._probe(error)
+            raise
         finally:
             region.restore()
         if again:
             raise Retry(self._hints)
+        if self._hints.numbers == "probe":
+            self._learn(trees)
         self._final = trees
         return self._outputs(trees)
+
+    def _probe(self, error):
+        """Builds the loop again with Python numbers, after an op refused a tensor of their dtype."""
+        if isinstance(error, AutoGraphError) or self._hints.numbers is not None:
+            return
+        leaves = [leaf for slot in self._region.slots for leaf in self._numbers(slot)]
+        if leaves:
+            self._hints.numbers = "probe"
+            raise Retry(self._hints)
+
+    def _numbers(self, slot):
+        """Returns the (index, number) pairs of a slot that are carried as tensors."""
+        leaves = self._region.initial[slot.key].leaves()
+        carried = self._carried[slot.key]
+        return [(i, leaf) for i, leaf in enumerate(leaves) if carried[i] and is_number(leaf)]
+
+    def _learn(self, trees):
+        """Gives carried numbers the dtypes that an iteration gave them, and builds the loop again."""
+        self._hints.numbers = "probed"
+        for slot in self._region.slots:
+            final = trees[slot.key].leaves()
+            for index, number in self._numbers(slot):
+                value = final[index] if index < len(final) else None
+                if is_tensor(value) and adopts(number, signature(value)[0]):
+                    self._hints[slot.key, index] = signature(value)[0]
+        raise Retry(self._hints)
 
     def _weak(self, values):
         """Returns (tensor, number, function to call with another dtype) for carried numbers."""

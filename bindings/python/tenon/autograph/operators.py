@@ -217,7 +217,10 @@ def for_stmt(values, body, names, after, at, stop=None):
                     break
         return
     length = staged.length()
-    index = ValueSlot(0, "the index of the loop")
+    first = 0
+    if _backend.is_tensor(length):
+        first = as_tensor(0, _backend.dtype_name(length))
+    index = ValueSlot(first, "the index of the loop")
 
     def condition():
         more = index.value < length

@@ -81,14 +81,14 @@ def while_true(x):
 def for_tensor_range(x):
     total = x * 0.0
     for i in tn.range(5):
-        total = total + x * i
+        total = total + x * float(i)
     return total
 
 
 def for_range_of_tensor(x):
     total = 0.0
     for i in range(int(x) + 4):
-        total = total + x * i
+        total = total + x * float(i)
     return total
 
 
@@ -128,13 +128,13 @@ def for_enumerate_and_zip(x):
     values = tn.stack([x, x + 1.0, x + 2.0])
     total = 0.0
     for i, (a, b) in enumerate(zip(values, values * 2.0), 1):
-        total = total + a * b * i
+        total = total + a * b * float(i)
     return total
 
 
 def for_else(x):
     for i in tn.range(4):
-        if x > i:
+        if x > float(i):
             break
         x = x - 1.0
     else:
@@ -144,8 +144,8 @@ def for_else(x):
 
 def for_reversed(x):
     total = 0.0
-    for value in reversed(tn.stack([x, x + 1.0])):
-        total = total * 3.0 + value
+    for value in reversed(range(int(x) + 4)):
+        total = total * 3.0 + float(value)
     return total
 
 
@@ -160,7 +160,7 @@ def return_in_loop(x):
 def return_in_nested_loops(x):
     for i in tn.range(4):
         for j in tn.range(3):
-            x = x + i * j
+            x = x + float(i * j)
             if x > 4.0:
                 return x
         if x < -100.0:
@@ -175,7 +175,7 @@ def break_and_continue(x):
             continue
         if total > 8.0:
             break
-        total = total + i + x
+        total = total + float(i) + x
     return total
 
 

@@ -16,7 +16,7 @@ def subscript_assignment(x):
     if x > 0:
         values[1:] = x * 2.0
     for i in tn.range(3):
-        values[i] = values[i] + i
+        values[i] = values[i] + float(i)
     return values
 
 
@@ -30,7 +30,7 @@ def subscript_of_attribute(x):
 def list_append(x):
     values = []
     for i in tn.range(4):
-        x = x * 2.0 + i
+        x = x * 2.0 + float(i)
         values.append(x)
     return tn.stack(values)
 
@@ -50,7 +50,7 @@ def list_of_loop_in_loop(x):
     for i in tn.range(3):
         inner = x
         for j in tn.range(2):
-            inner = inner + i * j
+            inner = inner + float(i * j)
             values.append(inner)
     total = 0.0
     for value in values:
@@ -190,7 +190,7 @@ def match_literals(x):
         case 2 | 3:
             y = 20.0
         case n if n > 3:
-            y = n * 1.0
+            y = float(n)
         case _:
             y = -1.0
     return y
@@ -263,7 +263,7 @@ def tuple_state(x):
 def list_state(x):
     values = [x, 0.0]
     for i in tn.range(3):
-        values[0] = values[0] + i
+        values[0] = values[0] + float(i)
         values[1] = values[0]
     return values
 
@@ -322,7 +322,7 @@ def python_number_becomes_tensor(x):
     i = 0
     while i < 3:
         i += 1
-        x = x + i
+        x = x + float(i)
     best = 0
     for value in tn.stack([x, x + 1.0]):
         if value > best:

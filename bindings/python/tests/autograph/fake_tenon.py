@@ -185,15 +185,18 @@ def _tensor(value, dtype=None):
     return constant(value, dtype)
 
 
-def apply(function, *values):
+def apply(function, *values, strict=False):
+    """Applies a function of arrays. With `strict`, the dtypes of the tensors must be the same."""
     tensors = [value for value in values if isinstance(value, Tensor)]
     weak = next((value.dtype for value in tensors), None)
+    if strict and len({value.dtype for value in tensors}) > 1:
+        raise TypeError("the dtypes have no common one: convert one of them with cast")
+    if strict and weak.startswith("int") and builtins.any(type(value) is float for value in values):
+        raise TypeError("a floating scalar does not fit int32 tensors")
     converted = []
     for value in values:
         if isinstance(value, Tensor):
             converted.append(value)
-        elif isinstance(value, float) and weak and weak.startswith("int"):
-            converted.append(constant(value, "float32"))
         elif isinstance(value, (int, float)) and weak and weak != "bool":
             converted.append(constant(value, weak))
         else:
@@ -213,10 +216,10 @@ def apply(function, *values):
 
 def _operator(name, function):
     def forward(self, other):
-        return apply(function, self, other)
+        return apply(function, self, other, strict=True)
 
     def backward(self, other):
-        return apply(lambda left, right: function(right, left), self, other)
+        return apply(lambda left, right: function(right, left), self, other, strict=True)
 
     setattr(Tensor, f"__{name}__", forward)
     setattr(Tensor, f"__r{name}__", backward)

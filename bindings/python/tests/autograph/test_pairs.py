@@ -14,7 +14,7 @@ CONSTRUCTS = {
     "while_true": "k{d} = n * 0\nwhile True:\n    k{d} = k{d} + 1\n    if k{d} > n:\n        break\n{body}",
     "for_range": "for i{d} in range(n):\n{body}\nelse:\n    total = total + 0.125",
     "for_tensor": "for v{d} in values:\n    total = total + v{d}\n{body}",
-    "enumerate": "for i{d}, v{d} in enumerate(values):\n    total = total + v{d} * i{d}\n{body}",
+    "enumerate": "for i{d}, v{d} in enumerate(values):\n    total = total + v{d} * float(i{d})\n{body}",
     "python_for": "for i{d} in [1.0, 2.0]:\n    total = total + i{d}\n{body}",
     "with": "with context():\n{body}",
     "try": "try:\n{body}\nexcept ValueError:\n    total = total + 9.0\nfinally:\n    total = total + 0.5",

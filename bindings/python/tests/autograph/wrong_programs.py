@@ -148,7 +148,7 @@ def f(x, n):
 # dtype changes in a while loop
 def f(x, n):
     while n < 10:
-        n = n * 1.5
+        n = tn.cast(n, "float32")
     return n
 ---
 # shape changes in a for loop
@@ -162,7 +162,7 @@ def f(x, n):
 def f(x, n):
     total = tn.constant(0)
     for i in tn.range(n):
-        total = total + x
+        total = x
     return total
 ---
 # structure changes in a loop
@@ -205,7 +205,7 @@ def f(x, n):
 # first bound inside a loop
 def f(x, n):
     for i in tn.range(n):
-        y = x * i
+        y = x * float(i)
     return y
 ---
 # loop variable after the loop
@@ -232,7 +232,7 @@ def f(x, n):
 # break out of a Python loop
 def f(x, n):
     for i in range(10):
-        x = x + i
+        x = x + float(i)
         if x > 3.0:
             break
     return x
