@@ -20,6 +20,7 @@ import gen_java_raw
 import gen_languages
 import gen_layouts
 import gen_ops_h
+import gen_python_ops
 import gen_rust_ops
 import gen_rust_sys
 import registry
@@ -67,7 +68,7 @@ def write(files):
 
 def from_registry(ops):
     generators = (gen_ops_h, gen_cpp, gen_docs, gen_cases, gen_expansions, gen_java_ops,
-                  gen_rust_ops)
+                  gen_python_ops, gen_rust_ops)
     return {path: text for generator in generators
             for path, text in generator.generate(ops).items()}
 
