@@ -10,7 +10,7 @@ import weakref
 from . import registry, source, statements
 from .errors import AutoGraphError
 from .scopes import parameters
-from .syntax import RUNTIME, call, place, runtime
+from .syntax import RUNTIME, all_names, call, place, runtime
 
 _MARK = "__tenon_converted__"
 _templates = {}  # id(code) -> (weak reference to the code, converted code)
@@ -78,7 +78,9 @@ def _transformed(function):
         node = source.find(function)
     except source.SourceNotFound as error:
         raise Unconvertible("no-source", str(error)) from None
-    _refuse_scope_readers(node)
+    names = all_names(code)
+    if not names.isdisjoint(_SCOPE_READERS):
+        _refuse_scope_readers(node)
     if isinstance(node, ast.Lambda):
         body = [place(ast.Return(node.body), node.body)]
         node = place(ast.FunctionDef("lambda_", node.args, body, [], None, None), node)
@@ -90,11 +92,14 @@ def _transformed(function):
     return node
 
 
+_SCOPE_READERS = ("locals", "eval", "exec", "vars", "dir")
+
+
 def _refuse_scope_readers(node):
     for item in ast.walk(node):
         if isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
             name = item.func.id
-            if name in ("locals", "eval", "exec") or name in ("vars", "dir") and not item.args:
+            if name in _SCOPE_READERS[:3] or name in _SCOPE_READERS and not item.args:
                 reason = f"it calls {name}(), which reads its variables by name"
                 raise Unconvertible("not-converted", reason)
 
@@ -116,13 +121,13 @@ def _compile(node, code):
     inner, class_name = [node], _private_class(node, code)
     if class_name:
         class_name = "____" + class_name  # Mangling ignores leading underscores.
-        inner = [ast.ClassDef(class_name, [], [], inner, [])]
+        inner = [place(ast.ClassDef(class_name, [], [], inner, []), node)]
         inner[0].type_params = []
     free = [name for name in (*code.co_freevars, RUNTIME) if name not in parameters(node)]
     outer = ast.parse("def outer(" + ", ".join(free) + "): pass").body[0]
     outer.body = inner
     place(outer, node)
-    module = ast.fix_missing_locations(ast.Module([outer], []))
+    module = ast.Module([outer], [])
     flags = code.co_flags & _future_flags()
     try:
         compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
@@ -151,19 +156,22 @@ def _with_clean_tracebacks(node):
 
 def _private_class(node, code):
     """Returns the class whose name mangles private names in a method, or None."""
-    private = any(
-        name.startswith("__") and not name.endswith("__")
-        for item in ast.walk(node)
+    mangled = [name for name in all_names(code) if _is_mangled(name)]
+    used = {
+        name
+        for item in (ast.walk(node) if mangled else ())
         for name in (getattr(item, "attr", None), getattr(item, "id", None), getattr(item, "arg", None))
         if isinstance(name, str)
-    )
-    if not private:
-        return None
-    mangled = (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars)
+    }
     for name in mangled:
-        if name.startswith("_") and not name.startswith("__") and "__" in name[1:]:
-            return name[1 : name.index("__", 1)]
+        position = name.index("__", 1)
+        if name[position:] in used:
+            return name[1:position]
     return None
+
+
+def _is_mangled(name):
+    return name.startswith("_") and not name.startswith("__") and "__" in name[1:]
 
 
 @functools.lru_cache(maxsize=1)

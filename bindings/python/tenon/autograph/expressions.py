@@ -43,6 +43,9 @@ class Expressions(ast.NodeTransformer):
         self._in_thunk = before
         return result
 
+    def visit_Constant(self, node):
+        return node
+
     def visit_NamedExpr(self, node):
         self.generic_visit(node)
         if not self._in_thunk:

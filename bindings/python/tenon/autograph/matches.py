@@ -5,7 +5,7 @@ Other patterns (sequences, mappings, classes) decide by Python structure and sta
 
 import ast
 
-from .syntax import assign, call, constant, load, place
+from .syntax import StatementTransformer, assign, call, constant, load, place
 
 
 def lower(function, names):
@@ -14,21 +14,9 @@ def lower(function, names):
     function.body = transformer.block(function.body)
 
 
-class _Lowering(ast.NodeTransformer):
+class _Lowering(StatementTransformer):
     def __init__(self, names):
         self._names = names
-
-    def block(self, statements):
-        result = []
-        for statement in statements:
-            item = self.visit(statement)
-            result += item if isinstance(item, list) else [item]
-        return result
-
-    def _skip(self, node):
-        return node
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _skip
 
     def visit_Match(self, node):
         self.generic_visit(node)

@@ -20,12 +20,26 @@ class Names(ast.NodeVisitor):
         self.nested_writes = set()  # Nonlocal names that nested functions bind.
         self.closures = {}  # Name of a nested function -> its free names.
         self.calls = False
+        self._lambdas = []  # Free names of the lambdas that were visited.
         for node in nodes:
             for item in node if isinstance(node, list) else [node]:
                 self.visit(item)
 
     def visit_Name(self, node):
         (self.reads if isinstance(node.ctx, ast.Load) else self.writes).add(node.id)
+
+    def visit_Constant(self, node):
+        pass
+
+    def generic_visit(self, node):
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                self.visit(value)
+            elif type(value) is list:
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        self.visit(item)
 
     def visit_AugAssign(self, node):
         if isinstance(node.target, ast.Name):
@@ -76,16 +90,19 @@ class Names(ast.NodeVisitor):
 
     def visit_Lambda(self, node):
         self._outside(node)
-        self.reads |= free_names(node)
+        free = free_names(node)
+        self.reads |= free
+        self._lambdas.append(free)
         self._nested(node)
 
     def visit_Assign(self, node):
+        before, self._lambdas = self._lambdas, []
         self.generic_visit(node)
-        for item in ast.walk(node.value):
-            if isinstance(item, ast.Lambda):
-                for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        self.closures.setdefault(target.id, set()).update(free_names(item))
+        for free in self._lambdas:
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    self.closures.setdefault(target.id, set()).update(free)
+        self._lambdas = before + self._lambdas
 
     def _outside(self, node):
         """Visits what a nested function evaluates in this scope."""
@@ -151,6 +168,7 @@ class Liveness:
     def __init__(self, function):
         everything = Names(function.body)
         self._closures = everything.closures
+        self._simple = {}  # Statement -> (names that it reads, names that it binds for certain).
         self._exit = set(everything.outer)
         self._raised = [set()]  # Names that handlers around the statement read.
         self._block(function.body, self._exit)
@@ -178,8 +196,12 @@ class Liveness:
         method = getattr(self, "_" + type(node).__name__, None)
         if method is not None:
             return method(node, live)
-        names = Names(node)
-        return self._with_closures(names.reads) | (live - _definite_writes(node, names))
+        known = self._simple.get(node)
+        if known is None:
+            names = Names(node)
+            known = self._with_closures(names.reads), _definite_writes(node, names)
+            self._simple[node] = known
+        return known[0] | (live - known[1])
 
     def _Return(self, node, live):
         return self._reads(node.value) | self._exit | self._raised[-1]

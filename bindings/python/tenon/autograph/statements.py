@@ -10,6 +10,7 @@ from . import jumps, matches
 from .expressions import Expressions
 from .scopes import Liveness, Names, parameters
 from .syntax import (
+    StatementTransformer,
     at,
     call,
     constant,
@@ -35,8 +36,7 @@ class Numbering:
 def transform(function, filename, numbering):
     """Converts a FunctionDef in place, with the functions nested in it."""
     matches.lower(function, numbering)
-    function.body = [_Assignments(numbering).visit(item) for item in function.body]
-    function.body = _flat(function.body)
+    function.body = _Assignments().block(function.body)
     jumps.lower(function, numbering, filename)
     Liveness(function)
     names = Names(function.body)
@@ -50,20 +50,12 @@ def _flat(items):
     return result
 
 
-class _Assignments(ast.NodeTransformer):
+class _Assignments(StatementTransformer):
     """Makes every binding of a local name an assignment to that name.
 
     Annotations of local variables are never evaluated and cannot stand on a nonlocal name. An
     assignment to an element of a tensor makes a new tensor, so it becomes `x = set_item(x, i, v)`.
     """
-
-    def __init__(self, numbering):
-        self._numbering = numbering
-
-    def _skip(self, node):
-        return node
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = _skip
 
     def visit_AnnAssign(self, node):
         if not isinstance(node.target, ast.Name):
@@ -215,7 +207,7 @@ class _Statements(Expressions):
         value = f"item_{number}"
         carried, after = self._loop_names(node, Names(node.target).writes)
         store = place(ast.Assign([node.target], load(value)), node.target)
-        store = _Assignments(self._numbering).visit(store)
+        store = _Assignments().visit(store)
         body = self._block_function(f"body_{number}", [store] + node.body, node, value)
         arguments = [values, load(body.name), strings(carried), strings(after)]
         operator = call("for_stmt", *arguments, **self._stop(node), at=at(node))

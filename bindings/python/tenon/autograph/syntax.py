@@ -53,12 +53,17 @@ def place(node, original):
     pending = [node]
     while pending:
         item = pending.pop()
-        if "lineno" in item._attributes:
+        if item._attributes:
             if hasattr(item, "lineno"):
                 continue
             item.lineno, item.col_offset = start
             item.end_lineno, item.end_col_offset = end
-        pending.extend(ast.iter_child_nodes(item))
+        for field in item._fields:
+            value = getattr(item, field, None)
+            if isinstance(value, ast.AST):
+                pending.append(value)
+            elif type(value) is list:
+                pending += [entry for entry in value if isinstance(entry, ast.AST)]
     return node
 
 
@@ -89,3 +94,37 @@ def is_python_test(node):
 
 def _is_string(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
+
+
+class StatementTransformer(ast.NodeTransformer):
+    """Visits the statements of one function, but no expressions and no nested functions."""
+
+    def generic_visit(self, node):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if block and isinstance(block, list):
+                setattr(node, field, self.block(block))
+        for part in getattr(node, "handlers", ()) or getattr(node, "cases", ()):
+            part.body = self.block(part.body)
+        return node
+
+    def block(self, statements):
+        result = []
+        for statement in statements:
+            item = self.visit(statement)
+            result += item if isinstance(item, list) else [item]
+        return result
+
+    def _skip(self, node):
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _skip
+
+
+def all_names(code):
+    """Returns the names that a code object and those inside it use."""
+    names = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    for item in code.co_consts:
+        if hasattr(item, "co_names"):
+            names |= all_names(item)
+    return names
