@@ -80,8 +80,9 @@ def set_item(tensor, index, value):
     return tensor.at[index].set(value)
 
 
-def cast(tensor, dtype):
-    return tn.cast(tensor, dtype)
+def number(tensor, dtype):
+    """Returns a tensor as int() or float() sees it: of another dtype and without a gradient."""
+    return tn.cast(tn.stop_gradient(tensor), dtype)
 
 
 def assert_that(condition, message):
@@ -102,8 +103,14 @@ def minimum(left, right):
     return tn.minimum(left, right)
 
 
-def maximum(left, right):
-    return tn.maximum(left, right)
+def smaller(first, second):
+    """Chooses like min(): the first of two equal values."""
+    return tn.where(second < first, second, first)
+
+
+def larger(first, second):
+    """Chooses like max(): the first of two equal values."""
+    return tn.where(second > first, second, first)
 
 
 def list_create(entry):
@@ -137,6 +144,28 @@ def list_concat(handle):
 
 def is_list(value):
     return isinstance(value, tn.TensorList)
+
+
+def children(value):
+    """Returns (leaves, structure) of a registered class's object, or None for a leaf."""
+    try:
+        leaves, structure = tn.tree_flatten(value)
+    except ValueError:
+        return None  # A TensorArray to which nothing was written.
+    return None if len(leaves) == 1 and leaves[0] is value else (leaves, structure)
+
+
+def from_children(structure, leaves):
+    return tn.tree_unflatten(structure, leaves)
+
+
+def is_unwritten_array(value):
+    return type(value) is tn.TensorArray and children(value) is None
+
+
+def array_of(array, sizes):
+    """Returns an empty TensorArray like `array`, with entries of a shape."""
+    return tn.TensorArray(array._dtype, array._size, element_shape=sizes)
 
 
 def functions(*names):

@@ -23,12 +23,12 @@ def bool_(*value):
 
 def int_(*arguments, **keywords):
     if _symbolic(*arguments[:1]):
-        return _backend.cast(arguments[0], "int32")
+        return _backend.number(arguments[0], "int32")
     return int(*arguments, **keywords)
 
 
 def float_(*arguments):
-    return _backend.cast(arguments[0], "float32") if _symbolic(*arguments[:1]) else float(*arguments)
+    return _backend.number(arguments[0], "float32") if _symbolic(*arguments[:1]) else float(*arguments)
 
 
 def range_(*bounds):
@@ -61,7 +61,7 @@ def sum_(values, *start, **keywords):
     return total
 
 
-def _smallest(builtin, reduction, pair):
+def _extreme(builtin, reduction, pair):
     def choose(*values, **keywords):
         if len(values) == 1 and _symbolic(values[0]) and not keywords:
             return _backend.reduce(reduction, values[0])
@@ -114,8 +114,8 @@ REPLACEMENTS = {
     zip: zip_,
     reversed: reversed_,
     sum: sum_,
-    min: _smallest(min, "min", _backend.minimum),
-    max: _smallest(max, "max", _backend.maximum),
+    min: _extreme(min, "min", _backend.smaller),
+    max: _extreme(max, "max", _backend.larger),
     any: _folded(any, "any", _backend.logical_or),
     all: _folded(all, "all", _backend.logical_and),
 }

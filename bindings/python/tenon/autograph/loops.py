@@ -60,6 +60,7 @@ class _Loop:
         self._hints = hints
         self._after = after
         self._resized = []  # (slot, entries) of lists of another length.
+        self._arrays = []  # (slot, array, sizes of entries) of arrays that the body writes first.
 
     def stage(self, condition, body):
         region = self._region
@@ -216,6 +217,8 @@ class _Loop:
         """Returns the slots for the next attempt, after the state is restored."""
         for slot, entries in self._resized:
             self._grow(slot, entries)
+        for slot, array, sizes in self._arrays:
+            slot.set(_backend.array_of(array, sizes))
         return self._region.next_slots()
 
     def _grow(self, slot, entries):
@@ -240,6 +243,9 @@ class _Loop:
             initial, final = self._region.initial[slot.key], trees[slot.key]
             if initial.value is UNDEFINED and final.value is not UNDEFINED:
                 self._hints[slot.key] = _pattern(final)
+                raise Retry(self._hints)
+            if final.kind == "registered" and _backend.is_unwritten_array(initial.value):
+                self._arrays.append((slot, initial.value, signature(final.leaves()[0])[1]))
                 raise Retry(self._hints)
             if not initial.same_structure(final):
                 raise self._mismatch(slot.name, describe_tree(initial), describe_tree(final))

@@ -130,7 +130,12 @@ def _build_staged(tree, inner, in_place):
     return tree.value
 
 
+def _build_registered(tree, inner, _):
+    return _backend.from_children(tree.keys, inner)
+
+
 _BUILDERS = {
+    "registered": _build_registered,
     "tuple": _build_tuple,
     "list": _build_list,
     "dict": _build_dict,
@@ -158,7 +163,12 @@ def take_apart(value, above=()):
             keys = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
             children = [take_apart(getattr(value, key), above) for key in keys]
             return Tree(value, "data", keys, children)
-    return Tree(value)
+    if type(value) in _ATOMS or _backend.is_tensor(value) or _backend.is_list(value):
+        return Tree(value)
+    parts = _backend.children(value)
+    if parts is None:
+        return Tree(value)
+    return Tree(value, "registered", parts[1], [Tree(leaf) for leaf in parts[0]])
 
 
 class CellSlot:

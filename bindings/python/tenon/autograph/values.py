@@ -84,6 +84,8 @@ def describe_tree(tree):
     if len(tree.children) > _MOST_DESCRIBED:
         inner.append("...")
     text = ", ".join(inner)
+    if tree.kind == "registered":
+        return f"{type(tree.value).__name__}({text})"
     if tree.kind == "data":
         return f"{type(tree.value).__name__}({text})"
     return {"tuple": f"({text})", "list": f"[{text}]", "dict": "{" + text + "}"}[tree.kind]

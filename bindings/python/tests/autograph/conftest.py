@@ -1,5 +1,6 @@
 """Runs the tests of conversion against the package, or against fake_tenon where it is not built."""
 
+import importlib.util
 import pathlib
 import sys
 import types
@@ -26,13 +27,11 @@ def _install_fake():
     hidden.update((fake_tenon.__file__, fake_function.__file__))
 
 
-try:
-    import tenon
+def _is_built():
+    spec = importlib.util.find_spec("tenon")
+    folders = spec.submodule_search_locations if spec else ()
+    return any(list(pathlib.Path(folder).glob("_native.*")) for folder in folders)
 
-    REAL = hasattr(tenon, "Tensor")
-except ImportError:
-    REAL = False
-if not REAL:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "tenon"]:
-        del sys.modules[name]
+
+if not _is_built():
     _install_fake()

@@ -103,6 +103,14 @@ class Variable:
     pass
 
 
+class TensorArray:
+    pass
+
+
+def tree_flatten(tree):
+    return [tree], None
+
+
 class TensorList:
     @staticmethod
     def like(entry):
@@ -262,6 +270,14 @@ def cast(tensor, dtype):
     return apply(lambda value: value.astype(dtype), tensor)
 
 
+def where(condition, x, y):
+    return apply(np.where, condition, x, y)
+
+
+def stop_gradient(tensor):
+    return tensor
+
+
 def reshape(tensor, shape):
     return apply(lambda value: value.reshape(shape), tensor)
 
@@ -300,7 +316,6 @@ def _binary(function):
 equal = _binary(np.equal)
 not_equal = _binary(np.not_equal)
 minimum = _binary(np.minimum)
-maximum = _binary(np.maximum)
 logical_and = _binary(np.logical_and)
 logical_or = _binary(np.logical_or)
 

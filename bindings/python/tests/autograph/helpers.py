@@ -31,16 +31,57 @@ def close(left, right):
     return abs(left - right) <= 1e-5 * max(1, abs(left))
 
 
-def assert_traced_equals_eager(function, *calls, traces=1):
-    """Checks a function on each tuple of arguments, in which Python numbers stand for tensors."""
+def assert_traced_equals_eager(function, *calls, differentiated=range(9)):
+    """Checks a function on each tuple of arguments, in which Python numbers stand for tensors.
+
+    Gradients are compared for the calls in `differentiated`.
+    """
     converted = tn.autograph.convert(function)
     traced = tn.function(function)
-    for arguments in calls:
+    for index, arguments in enumerate(calls):
         tensors = [tensor(item) if isinstance(item, (int, float, list)) else item for item in arguments]
         expected = value_of(function(*tensors))
         assert close(value_of(converted(*tensors)), expected), "converted, without tracing"
         assert close(value_of(traced(*tensors)), expected), "traced"
-    assert traced.trace_count == traces
+        if hasattr(tn, "GradientTape") and index in differentiated:
+            assert_same_gradients(function, traced, tensors)
+    assert traced.trace_count == 1
+
+
+def assert_same_gradients(function, traced, tensors):
+    """Compares the first and second derivatives with respect to each floating argument."""
+    sources = [item for item in tensors if isinstance(item, tn.Tensor) and item.dtype.is_floating]
+    expected, actual = derivatives(function, tensors, sources), derivatives(traced, tensors, sources)
+    assert close(value_of(actual[0]), value_of(expected[0])), "first derivative"
+    assert close(value_of(actual[1]), value_of(expected[1])), "second derivative"
+
+
+def derivatives(function, tensors, sources):
+    """Returns the first and second derivatives of the sum of a function's floating outputs."""
+    with tn.GradientTape() as outer:
+        outer.watch(sources)
+        with tn.GradientTape() as inner:
+            inner.watch(sources)
+            total = floating_sum(function(*tensors))
+        first = inner.gradient(total, sources, unconnected_gradients="zero")
+        squares = floating_sum([item * item for item in first])
+    return first, outer.gradient(squares, sources, unconnected_gradients="zero")
+
+
+def floating_sum(result):
+    total = tn.constant(0.0)
+    for item in leaves_of(result):
+        if isinstance(item, float) or isinstance(item, tn.Tensor) and item.dtype.is_floating:
+            total = total + tn.sum(item)
+    return total
+
+
+def leaves_of(result):
+    if isinstance(result, (tuple, list)):
+        return [leaf for item in result for leaf in leaves_of(item)]
+    if isinstance(result, dict):
+        return [leaf for item in result.values() for leaf in leaves_of(item)]
+    return [result]
 
 
 def from_source(text, name, **namespace):
