@@ -11,6 +11,7 @@ import repository
 BINDINGS = {
     "bindings/cpp": "include/tenon/*.hpp",
     "bindings/java": "tenon/src/main/java/dev/tenon/*.java",
+    "bindings/python": "src/*.*",
     "bindings/rust": "tenon-runtime/src/*.rs",
 }
 

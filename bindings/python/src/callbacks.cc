@@ -1,0 +1,86 @@
+// Calls of Python functions from C: blocks, bodies, derivatives.
+#include "native.h"
+
+namespace tenon_python {
+
+namespace {
+
+nb::list wrap_inputs(tenon_tensor* const* inputs, size_t n_inputs) {
+  nb::list list;
+  for (size_t i = 0; i < n_inputs; ++i) {
+    if (!inputs[i]) {
+      list.append(nb::none());
+      continue;
+    }
+    PyObject* wrapped = wrap_borrowed(inputs[i]);
+    if (!wrapped) nb::raise_python_error();
+    list.append(nb::steal(wrapped));
+  }
+  return list;
+}
+
+// Stores the tensors that a Python function returned, each with a reference of its own.
+void give(nb::handle result, tenon_tensor** out, size_t n_out, bool exactly, bool optional) {
+  nb::list items(result);
+  const size_t n = items.size();
+  if (n > n_out || (exactly && n != n_out))
+    throw std::runtime_error("a callback returned " + std::to_string(n) + " tensors instead of " +
+                             std::to_string(n_out));
+  const Operands operands(items, true, optional);
+  for (size_t i = 0; i < n; ++i) {
+    tenon_tensor_retain(operands.data()[i]);
+    out[i] = operands.data()[i];
+  }
+}
+
+tenon_error* run_block(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
+                       size_t n_inputs, tenon_tensor** out, size_t n_out) {
+  return call_python(static_cast<PyObject*>(payload), scope, inputs, n_inputs, out, n_out, false);
+}
+
+tenon_error* run_tensor_function(void* payload, tenon_scope* scope, tenon_tensor* const* inputs,
+                                 size_t n_inputs, tenon_tensor** out, size_t n_out) {
+  return call_python(static_cast<PyObject*>(payload), scope, inputs, n_inputs, out, n_out, true);
+}
+
+tenon_error* run_backward(void* payload, tenon_scope* scope, const tenon_backward_args* args,
+                          tenon_tensor** out_grads, size_t n_grads) {
+  const nb::gil_scoped_acquire gil;
+  const ScopeEntry entry(scope);
+  try {
+    nb::object result = nb::handle(static_cast<PyObject*>(payload))(
+        wrap_inputs(args->inputs, args->n_inputs), wrap_inputs(args->outputs, args->n_outputs),
+        wrap_inputs(args->cotangents, args->n_outputs));
+    give(result, out_grads, n_grads, true, true);
+    return nullptr;
+  } catch (...) {
+    return catch_exception();
+  }
+}
+
+}  // namespace
+
+tenon_error* call_python(PyObject* function, tenon_scope* scope, tenon_tensor* const* inputs,
+                         size_t n_inputs, tenon_tensor** out, size_t n_out, bool exactly) {
+  const nb::gil_scoped_acquire gil;
+  const ScopeEntry entry(scope);
+  try {
+    nb::object result = nb::handle(function)(wrap_inputs(inputs, n_inputs));
+    give(result, out, n_out, exactly, false);
+    return nullptr;
+  } catch (...) {
+    return catch_exception();
+  }
+}
+
+tenon_block block_of(nb::handle function) { return {run_block, function.ptr()}; }
+
+tenon_tensor_function tensor_function_of(nb::handle function) {
+  return {run_tensor_function, function.inc_ref().ptr(), release_payload};
+}
+
+tenon_backward_function backward_of(nb::handle function) {
+  return {run_backward, function.inc_ref().ptr(), release_payload};
+}
+
+}  // namespace tenon_python

@@ -1,0 +1,104 @@
+// Errors of C as Python exceptions, and exceptions of callbacks as errors of C.
+#include "native.h"
+
+namespace tenon_python {
+
+namespace {
+
+// The last exception of a callback on this thread, and the message of its error.
+struct Remembered {
+  PyObject* exception = nullptr;
+  std::string message;
+};
+thread_local Remembered remembered;
+
+tenon_error* remember(PyObject* exception) {
+  nb::object text = nb::steal(PyObject_Str(exception));
+  if (!text.is_valid()) PyErr_Clear();
+  nb::object name = nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(exception))).attr("__name__");
+  std::string message = nb::cast<std::string>(name) + ": " +
+                        (text.is_valid() ? nb::cast<std::string>(text) : std::string("?"));
+  tenon_code code = TENON_INTERNAL;
+  if (nb::hasattr(exception, "code") &&
+      nb::isinstance<nb::int_>(nb::handle(exception).attr("code")))
+    code = nb::cast<int32_t>(nb::handle(exception).attr("code"));
+  Py_XDECREF(remembered.exception);
+  Py_INCREF(exception);
+  remembered = {exception, message};
+  return tenon_error_create(code, to_c(message));
+}
+
+// Whether an error, or one that caused it, reports the remembered exception.
+bool is_remembered(const tenon_error* error) {
+  for (; error; error = tenon_error_cause(error))
+    if (view(tenon_error_message(error)).find(remembered.message) != std::string_view::npos)
+      return true;
+  return false;
+}
+
+nb::object make_exception(const tenon_error* error) {
+  nb::object make = nb::module_::import_("tenon.errors").attr("_make");
+  const tenon_error* cause = tenon_error_cause(error);
+  return make(tenon_error_code(error), to_python(tenon_error_message(error)),
+              to_python(tenon_error_op(error)), to_python(tenon_error_argument(error)),
+              to_python(tenon_error_device(error)), to_python(tenon_error_location(error)),
+              cause ? make_exception(cause) : nb::none());
+}
+
+}  // namespace
+
+nb::str to_python(tenon_string text) { return nb::str(text.data ? text.data : "", text.size); }
+
+nb::str take_text(tenon_string text) {
+  nb::str result = to_python(text);
+  tenon_string_release(text);
+  return result;
+}
+
+PyObject* set_exception(tenon_error* error) {
+  const tenon_code code = tenon_error_code(error);
+  if (remembered.exception && is_remembered(error)) {
+    PyObject* exception = std::exchange(remembered.exception, nullptr);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+    Py_DECREF(exception);
+  } else if (code == TENON_CANCELLED && PyErr_CheckSignals() != 0) {
+    // KeyboardInterrupt is set.
+  } else {
+    try {
+      nb::object exception = make_exception(error);
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    } catch (nb::python_error& failure) {
+      failure.restore();
+    }
+  }
+  tenon_error_release(error);
+  return nullptr;
+}
+
+void throw_error(tenon_error* error) {
+  set_exception(error);
+  nb::raise_python_error();
+}
+
+tenon_error* catch_exception() {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    nb::object value = nb::borrow(error.value());
+    if (error.traceback().is_valid())
+      PyException_SetTraceback(value.ptr(), error.traceback().ptr());
+    return remember(value.ptr());
+  } catch (const std::exception& error) {
+    return tenon_error_create(TENON_INTERNAL, tenon_str(error.what()));
+  } catch (...) {
+    return tenon_error_create(TENON_INTERNAL, TENON_STR("an unknown C++ exception"));
+  }
+}
+
+void define_errors(nb::module_& module) {
+  module.def("code_name", [](int32_t code) { return to_python(tenon_code_name(code)); });
+  module.def("version", [] { return to_python(tenon_version()); });
+  module.def("version_number", &tenon_version_number);
+}
+
+}  // namespace tenon_python

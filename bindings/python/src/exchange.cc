@@ -1,0 +1,164 @@
+// Elements from and to host memory, NumPy and other libraries: buffers and DLPack.
+#include <cstdlib>
+#include <cstring>
+
+#include "native.h"
+
+namespace tenon_python {
+
+namespace {
+
+// ---- buffers -----------------------------------------------------------------------------------
+
+// A Py_buffer that Tenon keeps until it no longer needs the memory.
+struct KeptBuffer {
+  Py_buffer buffer;
+};
+
+void release_buffer_object(PyObject* capsule) {
+  auto* kept = static_cast<KeptBuffer*>(PyCapsule_GetPointer(capsule, nullptr));
+  PyBuffer_Release(&kept->buffer);
+  delete kept;
+}
+
+// Creates a tensor from an object with a buffer. Without `copy`, the tensor uses its memory.
+nb::object from_buffer(nb::handle object, nb::handle dtype, nb::handle shape, bool copy) {
+  const tenon_dtype code = to_dtype(dtype);
+  const std::vector<int64_t> sizes = to_sizes(shape);
+  auto* kept = new KeptBuffer;
+  if (PyObject_GetBuffer(object.ptr(), &kept->buffer, PyBUF_STRIDES) != 0) {
+    delete kept;
+    nb::raise_python_error();
+  }
+  nb::object owner = nb::steal(PyCapsule_New(kept, nullptr, release_buffer_object));
+  const Py_buffer& buffer = kept->buffer;
+  tenon_scope* here = scope();
+  tenon_tensor* result = nullptr;
+  const bool is_dense = PyBuffer_IsContiguous(&buffer, 'C');
+  if (copy && is_dense) {
+    run_blocking([&] {
+      return tenon_tensor_from_data(here, code, sizes.data(), sizes.size(), buffer.buf,
+                                    static_cast<size_t>(buffer.len), &result);
+    });
+    return take(result);
+  }
+  if (copy) throw nb::value_error("only dense memory can be copied");
+  const int64_t item = TENON_DTYPE_BITS(code) / 8;
+  std::vector<int64_t> strides;
+  // C describes the memory from its first byte; with negative strides, elements precede `buf`.
+  char* first = static_cast<char*>(buffer.buf);
+  size_t bytes = buffer.len > 0 ? item : 0;
+  for (int axis = 0; axis < buffer.ndim; ++axis) {
+    strides.push_back(buffer.strides[axis] / item);
+    if (buffer.len == 0 || buffer.shape[axis] < 2) continue;
+    const Py_ssize_t reach = (buffer.shape[axis] - 1) * buffer.strides[axis];
+    if (reach < 0) first += reach;
+    bytes += static_cast<size_t>(std::abs(reach));
+  }
+  run_blocking([&] {
+    return tenon_tensor_from_host(here, code, sizes.data(), sizes.size(), strides.data(), first,
+                                  bytes, {release_payload, owner.release().ptr()}, &result);
+  });
+  return take(result);
+}
+
+// Copies the elements into writable memory.
+void read_into(nb::handle tensor, nb::handle target) {
+  Operand operand;
+  if (!operand.set(tensor.ptr())) nb::raise_python_error();
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(target.ptr(), &buffer, PyBUF_CONTIG) != 0) nb::raise_python_error();
+  struct Owner {
+    Py_buffer* buffer;
+    ~Owner() { PyBuffer_Release(buffer); }
+  } const owner{&buffer};
+  tenon_scope* here = scope();
+  run_blocking([&] {
+    return tenon_tensor_read(here, operand.handle, buffer.buf, static_cast<size_t>(buffer.len));
+  });
+}
+
+// ---- DLPack ------------------------------------------------------------------------------------
+
+// The struct of DLPack before version 1, which older libraries exchange.
+struct LegacyDlpack {
+  tenon_dlpack_tensor tensor;
+  void* manager;
+  void (*deleter)(LegacyDlpack* self);
+};
+
+constexpr const char* kVersioned = "dltensor_versioned";
+constexpr const char* kLegacy = "dltensor";
+
+template <typename Struct>
+void delete_unused(PyObject* capsule, const char* name) {
+  // A consumer renames the capsule and frees the export itself.
+  if (!PyCapsule_IsValid(capsule, name)) return;
+  auto* exported = static_cast<Struct*>(PyCapsule_GetPointer(capsule, name));
+  if (exported->deleter) exported->deleter(exported);
+}
+
+void delete_versioned(PyObject* capsule) { delete_unused<tenon_dlpack>(capsule, kVersioned); }
+void delete_legacy(PyObject* capsule) { delete_unused<LegacyDlpack>(capsule, kLegacy); }
+
+nb::object to_dlpack(nb::handle tensor, bool versioned) {
+  Operand operand;
+  if (!operand.set(tensor.ptr(), false)) nb::raise_python_error();
+  tenon_dlpack* exported = nullptr;
+  tenon_scope* here = scope();
+  run_blocking([&] { return tenon_tensor_to_dlpack(here, operand.handle, nullptr, &exported); });
+  if (versioned) return nb::steal(PyCapsule_New(exported, kVersioned, delete_versioned));
+  auto* legacy = new LegacyDlpack{exported->tensor, exported, [](LegacyDlpack* self) {
+                                    auto* inner = static_cast<tenon_dlpack*>(self->manager);
+                                    inner->deleter(inner);
+                                    delete self;
+                                  }};
+  return nb::steal(PyCapsule_New(legacy, kLegacy, delete_legacy));
+}
+
+// Frees a foreign export on a thread that holds the GIL: its deleter may need it.
+template <typename Struct>
+void delete_later(Struct* foreign) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyObject* capsule = PyCapsule_New(foreign, nullptr, [](PyObject* self) {
+    auto* kept = static_cast<Struct*>(PyCapsule_GetPointer(self, nullptr));
+    if (kept->deleter) kept->deleter(kept);
+  });
+  PyGILState_Release(state);
+  release_later(capsule);
+}
+
+nb::object from_dlpack(nb::handle capsule, bool copy) {
+  tenon_dlpack* imported;
+  if (PyCapsule_IsValid(capsule.ptr(), kVersioned)) {
+    imported = static_cast<tenon_dlpack*>(PyCapsule_GetPointer(capsule.ptr(), kVersioned));
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+  } else {
+    auto* legacy = static_cast<LegacyDlpack*>(PyCapsule_GetPointer(capsule.ptr(), kLegacy));
+    if (!legacy) nb::raise_python_error();
+    imported = new tenon_dlpack{{TENON_DLPACK_MAJOR, TENON_DLPACK_MINOR},
+                                legacy,
+                                [](tenon_dlpack* self) {
+                                  delete_later(static_cast<LegacyDlpack*>(self->manager));
+                                  delete self;
+                                },
+                                0,
+                                legacy->tensor};
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  }
+  tenon_tensor* result = nullptr;
+  tenon_scope* here = scope();
+  run_blocking([&] { return tenon_tensor_from_dlpack(here, imported, nullptr, copy, &result); });
+  return take(result);
+}
+
+}  // namespace
+
+void define_exchange(nb::module_& module) {
+  module.def("from_buffer", &from_buffer);
+  module.def("read_into", &read_into);
+  module.def("to_dlpack", &to_dlpack);
+  module.def("from_dlpack", &from_dlpack);
+}
+
+}  // namespace tenon_python

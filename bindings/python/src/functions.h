@@ -1,0 +1,61 @@
+// The Python objects of functions and traces, and their arguments in C.
+#pragma once
+
+#include <deque>
+
+#include "native.h"
+
+namespace tenon_python {
+
+struct Trace {
+  tenon_trace* handle = nullptr;
+  Trace() = default;
+  Trace(Trace&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  ~Trace() { tenon_trace_release(handle); }
+};
+
+struct Function {
+  Function(tenon_function* owned, uint32_t max_outputs) : handle(owned), max_outputs(max_outputs) {}
+  Function(Function&& other) noexcept
+      : handle(std::exchange(other.handle, nullptr)), max_outputs(other.max_outputs) {}
+  ~Function() { tenon_function_release(handle); }
+  tenon_function* handle;
+  uint32_t max_outputs;
+};
+
+// Static arguments, from a sequence of pairs of names and values, or None.
+class Statics {
+ public:
+  explicit Statics(nb::handle pairs);
+  const tenon_static* data() const { return values_.data(); }
+  size_t size() const { return values_.size(); }
+
+ private:
+  tenon_string keep(nb::str text);
+
+  std::deque<std::string> texts_;
+  std::vector<tenon_static> values_;
+};
+
+// Types of inputs, from tuples (name, dtype, shape, names of sizes, whether it is a scalar).
+class InputSpecs {
+ public:
+  void add_all(nb::handle specs);
+  const tenon_input_spec* data() const { return specs_.data(); }
+  size_t size() const { return specs_.size(); }
+
+ private:
+  struct Kept {
+    std::string name;
+    std::vector<int64_t> shape;
+    std::vector<std::string> texts;
+    std::vector<tenon_string> names;
+  };
+  std::deque<Kept> kept_;
+  std::vector<tenon_input_spec> specs_;
+};
+
+nb::tuple spec_to_python(const tenon_input_spec& spec);
+nb::object static_to_python(const tenon_static& value);
+
+}  // namespace tenon_python

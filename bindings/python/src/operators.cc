@@ -1,0 +1,131 @@
+// The operators of tensors: x + y, x == y, -x, and so on.
+#include "call.h"
+
+namespace tenon_python {
+
+namespace {
+
+bool is_floating(tenon_dtype dtype) {
+  const uint32_t code = TENON_DTYPE_CODE(dtype);
+  return code == TENON_CODE_FLOAT || code == TENON_CODE_BFLOAT;
+}
+
+// What Python tries next if an operand is no number, tensor or array of numbers.
+bool is_foreign(PyObject* object) {
+  return object == Py_None || PyUnicode_Check(object) || PyDict_Check(object) ||
+         PyComplex_Check(object);
+}
+
+template <uint32_t op>
+PyObject* binary(PyObject* a, PyObject* b) {
+  if (is_foreign(a) || is_foreign(b)) return Py_NewRef(Py_NotImplemented);
+  Operand x, y;
+  if (!x.set(a) || !y.set(b)) return nullptr;
+  tenon_tensor* const inputs[] = {x.handle, y.handle};
+  return call_plain(op, inputs, 2, x.is_small && y.is_small);
+}
+
+template <uint32_t op>
+PyObject* unary(PyObject* a) {
+  Operand x;
+  if (!x.set(a)) return nullptr;
+  return call_plain(op, &x.handle, 1, x.is_small);
+}
+
+PyObject* positive(PyObject* a) {
+  return is_tensor(a) ? Py_NewRef(a) : unary<TENON_OP_identity>(a);
+}
+
+// Casts an integer or bool tensor to float32, so that `/` gives floats.
+PyObject* to_floating(PyObject* object) {
+  if (is_foreign(object)) return Py_NewRef(object);
+  if (PyLong_Check(object)) return PyFloat_FromDouble(PyLong_AsDouble(object));
+  if (PyFloat_Check(object)) return Py_NewRef(object);
+  Operand operand;
+  if (!operand.set(object)) return nullptr;
+  if (is_floating(tenon_tensor_dtype(operand.handle))) return Py_NewRef(object);
+  tenon_cast_attrs attributes = TENON_CAST_ATTRS_DEFAULT;
+  attributes.to = TENON_FLOAT32;
+  tenon_tensor* output = nullptr;
+  if (tenon_error* error =
+          tenon_call(scope(), TENON_OP_cast, &attributes, &operand.handle, 1, &output, 1))
+    return set_exception(error);
+  return wrap(output);
+}
+
+PyObject* true_divide(PyObject* a, PyObject* b) {
+  if (is_tensor(a) && is_floating(tenon_tensor_dtype(as_tensor(a)->handle)))
+    if (!is_tensor(b) || is_floating(tenon_tensor_dtype(as_tensor(b)->handle)))
+      return binary<TENON_OP_div>(a, b);
+  nb::object x = nb::steal(to_floating(a));
+  if (!x.is_valid()) return nullptr;
+  nb::object y = nb::steal(to_floating(b));
+  if (!y.is_valid()) return nullptr;
+  return binary<TENON_OP_div>(x.ptr(), y.ptr());
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) return Py_NewRef(Py_NotImplemented);
+  return binary<TENON_OP_pow>(a, b);
+}
+
+bool is_bool(PyObject* object) {
+  if (is_tensor(object)) return tenon_tensor_dtype(as_tensor(object)->handle) == TENON_BOOL;
+  if (tenon_variable* variable = variable_of(object))
+    return tenon_variable_dtype(variable) == TENON_BOOL;
+  return PyBool_Check(object);
+}
+
+PyObject* invert(PyObject* a) {
+  return is_bool(a) ? unary<TENON_OP_logical_not>(a) : unary<TENON_OP_bitwise_not>(a);
+}
+
+template <uint32_t logical, uint32_t bitwise>
+PyObject* logic(PyObject* a, PyObject* b) {
+  return is_bool(a) && is_bool(b) ? binary<logical>(a, b) : binary<bitwise>(a, b);
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int how) {
+  switch (how) {
+    case Py_EQ:
+      return binary<TENON_OP_equal>(a, b);
+    case Py_NE:
+      return binary<TENON_OP_not_equal>(a, b);
+    case Py_LT:
+      return binary<TENON_OP_less>(a, b);
+    case Py_LE:
+      return binary<TENON_OP_less_equal>(a, b);
+    case Py_GT:
+      return binary<TENON_OP_greater>(a, b);
+    default:
+      return binary<TENON_OP_greater_equal>(a, b);
+  }
+}
+
+}  // namespace
+
+void add_operators(std::vector<PyType_Slot>& slots) {
+  auto add = [&](int slot, auto* function) {
+    slots.push_back({slot, reinterpret_cast<void*>(function)});
+  };
+  add(Py_nb_add, binary<TENON_OP_add>);
+  add(Py_nb_subtract, binary<TENON_OP_sub>);
+  add(Py_nb_multiply, binary<TENON_OP_mul>);
+  add(Py_nb_true_divide, true_divide);
+  add(Py_nb_floor_divide, binary<TENON_OP_floor_div>);
+  add(Py_nb_remainder, binary<TENON_OP_mod>);
+  add(Py_nb_power, power);
+  add(Py_nb_matrix_multiply, binary<TENON_OP_matmul>);
+  add(Py_nb_lshift, binary<TENON_OP_shift_left>);
+  add(Py_nb_rshift, binary<TENON_OP_shift_right>);
+  add(Py_nb_and, logic<TENON_OP_logical_and, TENON_OP_bitwise_and>);
+  add(Py_nb_or, logic<TENON_OP_logical_or, TENON_OP_bitwise_or>);
+  add(Py_nb_xor, logic<TENON_OP_logical_xor, TENON_OP_bitwise_xor>);
+  add(Py_nb_negative, unary<TENON_OP_neg>);
+  add(Py_nb_positive, positive);
+  add(Py_nb_absolute, unary<TENON_OP_abs>);
+  add(Py_nb_invert, invert);
+  add(Py_tp_richcompare, compare);
+}
+
+}  // namespace tenon_python

@@ -1,0 +1,473 @@
+// The Python type of tensors: properties, truth, numbers, the buffer protocol. Python adds further
+// methods (tenon/_tensor.py); operators are in operators.cc.
+
+#include <cstddef>
+
+#include "call.h"
+
+namespace tenon_python {
+
+namespace {
+
+constexpr size_t kMaxShortBytes = 1 << 16;
+
+nb::dict* dtype_objects = nullptr;  // From codes to tn.DType.
+PyObject* dtype_class = nullptr;
+
+void dealloc(PyObject* self) {
+  PyTensor* tensor = as_tensor(self);
+  if (tensor->weak_references) PyObject_ClearWeakRefs(self);
+  tenon_tensor_release(tensor->handle);
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+Py_hash_t hash(PyObject* self) {
+  const Py_hash_t value = static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4);
+  return value == -1 ? -2 : value;
+}
+
+// Runs a function of nanobind's exceptions for a slot.
+template <typename Body>
+PyObject* guarded(Body&& body) try {
+  return body();
+} catch (nb::python_error& error) {
+  error.restore();
+  return nullptr;
+} catch (const std::exception& error) {
+  PyErr_SetString(PyExc_RuntimeError, error.what());
+  return nullptr;
+}
+
+PyObject* get_shape(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    tenon_tensor* tensor = as_tensor(self)->handle;
+    const int64_t* sizes = nullptr;
+    size_t rank = 0;
+    tenon_error* error = tenon_tensor_read_shape(tensor, &sizes, &rank);
+    if (!error) return sizes_to_python(sizes, rank).release().ptr();
+    // Some sizes are unknown while tracing: None stands for each.
+    tenon_error_release(error);
+    rank = tenon_tensor_rank(tensor);
+    nb::list result;
+    for (size_t axis = 0; axis < rank; ++axis) {
+      int64_t size = 0;
+      error = tenon_tensor_size(tensor, static_cast<int64_t>(axis), &size);
+      if (error) {
+        tenon_error_release(error);
+        result.append(nb::none());
+      } else {
+        result.append(size);
+      }
+    }
+    return nb::tuple(result).release().ptr();
+  });
+}
+
+PyObject* get_dtype(PyObject* self, void*) {
+  return guarded(
+      [&] { return to_python(tenon_tensor_dtype(as_tensor(self)->handle)).release().ptr(); });
+}
+
+PyObject* get_ndim(PyObject* self, void*) {
+  return PyLong_FromSize_t(tenon_tensor_rank(as_tensor(self)->handle));
+}
+
+PyObject* get_device(PyObject* self, void*) {
+  return guarded([&] {
+    const tenon_string name = tenon_tensor_device_name(as_tensor(self)->handle);
+    return (name.size ? to_python(name) : nb::str("cpu:0")).release().ptr();
+  });
+}
+
+PyObject* get_is_symbolic(PyObject* self, void*) {
+  return PyBool_FromLong(as_tensor(self)->is_symbolic);
+}
+
+PyObject* get_is_list(PyObject* self, void*) {
+  return PyBool_FromLong(tenon_tensor_is_list(as_tensor(self)->handle));
+}
+
+tenon_error* read_item(PyObject* self, double* real, int64_t* integer, bool* is_integer) {
+  tenon_tensor* tensor = as_tensor(self)->handle;
+  const uint32_t code = TENON_DTYPE_CODE(tenon_tensor_dtype(tensor));
+  *is_integer = code != TENON_CODE_FLOAT && code != TENON_CODE_BFLOAT;
+  tenon_scope* here = scope();
+  if (as_tensor(self)->is_small)
+    return *is_integer ? tenon_tensor_item_i64(here, tensor, integer)
+                       : tenon_tensor_item_f64(here, tensor, real);
+  const nb::gil_scoped_release release;
+  return *is_integer ? tenon_tensor_item_i64(here, tensor, integer)
+                     : tenon_tensor_item_f64(here, tensor, real);
+}
+
+// A u64 beyond int64 is read as bytes.
+PyObject* big_item(PyObject* self) {
+  uint64_t value = 0;
+  if (tenon_error* error =
+          tenon_tensor_read(scope(), as_tensor(self)->handle, &value, sizeof value))
+    return set_exception(error);
+  return PyLong_FromUnsignedLongLong(value);
+}
+
+PyObject* item(PyObject* self, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    double real = 0;
+    int64_t integer = 0;
+    bool is_integer = false;
+    if (tenon_error* error = read_item(self, &real, &integer, &is_integer)) {
+      if (tenon_error_code(error) == TENON_OUT_OF_RANGE &&
+          tenon_tensor_dtype(as_tensor(self)->handle) == TENON_UINT64) {
+        tenon_error_release(error);
+        return big_item(self);
+      }
+      return set_exception(error);
+    }
+    if (tenon_tensor_dtype(as_tensor(self)->handle) == TENON_BOOL) return PyBool_FromLong(integer);
+    return is_integer ? PyLong_FromLongLong(integer) : PyFloat_FromDouble(real);
+  });
+}
+
+// AutoGraph explains why the condition was not converted.
+void set_condition_error(PyObject* self) {
+  try {
+    nb::object error = nb::module_::import_("tenon.autograph").attr("bool_error")(nb::handle(self));
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  } catch (nb::python_error& failure) {
+    failure.restore();
+  }
+}
+
+int truth(PyObject* self) {
+  double real = 0;
+  int64_t integer = 0;
+  bool is_integer = false;
+  if (as_tensor(self)->is_symbolic) {
+    set_condition_error(self);
+    return -1;
+  }
+  if (tenon_error* error = read_item(self, &real, &integer, &is_integer)) {
+    if (tenon_error_code(error) == TENON_INVALID_ARGUMENT) {
+      tenon_error_release(error);
+      PyErr_SetString(PyExc_ValueError,
+                      "the truth value of a tensor with more or fewer than one element is "
+                      "ambiguous: use .any() or .all()");
+      return -1;
+    }
+    set_exception(error);
+    return -1;
+  }
+  return is_integer ? integer != 0 : real != 0;
+}
+
+PyObject* to_float(PyObject* self) {
+  double value = 0;
+  if (tenon_error* error = tenon_tensor_item_f64(scope(), as_tensor(self)->handle, &value))
+    return set_exception(error);
+  return PyFloat_FromDouble(value);
+}
+
+PyObject* to_int(PyObject* self) {
+  nb::object value = nb::steal(item(self, nullptr));
+  return value.is_valid() ? PyNumber_Long(value.ptr()) : nullptr;
+}
+
+PyObject* to_index(PyObject* self) {
+  const uint32_t code = TENON_DTYPE_CODE(tenon_tensor_dtype(as_tensor(self)->handle));
+  if (code != TENON_CODE_INT && code != TENON_CODE_UINT) {
+    PyErr_SetString(PyExc_TypeError, "only a tensor with an integer dtype can be an index");
+    return nullptr;
+  }
+  return to_int(self);
+}
+
+Py_ssize_t length(PyObject* self) {
+  tenon_tensor* tensor = as_tensor(self)->handle;
+  if (tenon_tensor_rank(tensor) == 0) {
+    PyErr_SetString(PyExc_TypeError, "a tensor of rank 0 has no len()");
+    return -1;
+  }
+  int64_t size = 0;
+  if (tenon_error* error = tenon_tensor_size(tensor, 0, &size)) {
+    set_exception(error);
+    return -1;
+  }
+  return static_cast<Py_ssize_t>(size);
+}
+
+PyObject* donate(PyObject* self, PyObject*) {
+  if (tenon_error* error = tenon_tensor_donate(as_tensor(self)->handle))
+    return set_exception(error);
+  return Py_NewRef(self);
+}
+
+PyObject* copy_to(PyObject* self, PyObject* device) {
+  return guarded([&] {
+    const std::string name = nb::cast<std::string>(nb::handle(device));
+    tenon_tensor* result = nullptr;
+    tenon_scope* here = scope();
+    run_blocking(
+        [&] { return tenon_tensor_copy_to(here, as_tensor(self)->handle, to_c(name), &result); });
+    return wrap(result);
+  });
+}
+
+// ---- the buffer protocol -----------------------------------------------------------------------
+
+const char* buffer_format(tenon_dtype dtype) {
+  switch (dtype) {
+    case TENON_BOOL:
+      return "?";
+    case TENON_INT8:
+      return "b";
+    case TENON_INT16:
+      return "h";
+    case TENON_INT32:
+      return "i";
+    case TENON_INT64:
+      return "q";
+    case TENON_UINT8:
+      return "B";
+    case TENON_UINT16:
+      return "H";
+    case TENON_UINT32:
+      return "I";
+    case TENON_UINT64:
+      return "Q";
+    case TENON_FLOAT16:
+      return "e";
+    case TENON_FLOAT32:
+      return "f";
+    case TENON_FLOAT64:
+      return "d";
+    default:
+      return nullptr;
+  }
+}
+
+int get_buffer(PyObject* self, Py_buffer* out, int flags) {
+  tenon_tensor* tensor = as_tensor(self)->handle;
+  const tenon_dtype dtype = tenon_tensor_dtype(tensor);
+  const char* format = buffer_format(dtype);
+  const void* data = as_tensor(self)->is_symbolic ? nullptr : tenon_tensor_data(tensor);
+  const char* reason = (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE ? "a tensor's value never changes"
+                       : !data   ? "the host cannot read the elements in place: use numpy()"
+                       : !format ? "this dtype has no buffer format"
+                                 : nullptr;
+  if (reason) {
+    out->obj = nullptr;
+    PyErr_SetString(PyExc_BufferError, reason);
+    return -1;
+  }
+  const size_t rank = tenon_tensor_rank(tensor);
+  const int64_t* sizes = tenon_tensor_shape(tensor);
+  auto* strides = static_cast<Py_ssize_t*>(PyMem_Malloc((rank + 1) * sizeof(Py_ssize_t)));
+  if (!strides) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  out->itemsize = TENON_DTYPE_BITS(dtype) / 8;
+  Py_ssize_t stride = out->itemsize;
+  for (size_t axis = rank; axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= static_cast<Py_ssize_t>(sizes[axis]);
+  }
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  out->obj = Py_NewRef(self);
+  out->buf = const_cast<void*>(data);
+  out->len = static_cast<Py_ssize_t>(tenon_tensor_bytes(tensor));
+  out->readonly = 1;
+  out->ndim = static_cast<int>(rank);
+  out->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
+  out->shape =
+      (flags & PyBUF_ND) ? reinterpret_cast<Py_ssize_t*>(const_cast<int64_t*>(sizes)) : nullptr;
+  out->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? strides : nullptr;
+  out->suboffsets = nullptr;
+  out->internal = strides;
+  return 0;
+}
+
+void release_buffer(PyObject*, Py_buffer* buffer) { PyMem_Free(buffer->internal); }
+
+PyGetSetDef properties[] = {
+    {"shape", get_shape, nullptr, "The sizes: a tuple of ints, None for one that is unknown.",
+     nullptr},
+    {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
+    {"device", get_device, nullptr, "The name of the device that holds the tensor.", nullptr},
+    {"is_symbolic", get_is_symbolic, nullptr, "Whether it is a value of a trace.", nullptr},
+    {"is_list", get_is_list, nullptr, "Whether it is a list of tensors: see TensorArray.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef own_methods[] = {
+    {"item", item, METH_NOARGS, "item($self)\n--\n\nThe only element as a Python number."},
+    {"donate", donate, METH_NOARGS,
+     "donate($self)\n--\n\nLets the next call that takes this tensor reuse its memory."},
+    {"copy_to", copy_to, METH_O, "copy_to($self, device)\n--\n\nThe same value on a device."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyObject* wrap(tenon_tensor* owned) {
+  PyTensor* tensor = PyObject_New(PyTensor, tensor_type);
+  if (!tensor) {
+    tenon_tensor_release(owned);
+    return nullptr;
+  }
+  tensor->handle = owned;
+  tensor->weak_references = nullptr;
+  tensor->is_symbolic = current.tracing;
+  tensor->is_small = current.tracing || (tenon_tensor_bytes(owned) <= kMaxShortBytes &&
+                                         tenon_tensor_data(owned) != nullptr);
+  return reinterpret_cast<PyObject*>(tensor);
+}
+
+PyObject* wrap_borrowed(tenon_tensor* borrowed) {
+  tenon_tensor_retain(borrowed);
+  return wrap(borrowed);
+}
+
+bool Operand::set(PyObject* object, bool weak_numbers) {
+  if (is_tensor(object)) [[likely]] {
+    handle = as_tensor(object)->handle;
+    is_small = as_tensor(object)->is_small;
+    return true;
+  }
+  if (!weak_numbers) return set_converted(object);
+  if (PyFloat_CheckExact(object)) {
+    owned_ = tenon_scalar_f64(PyFloat_AsDouble(object));
+  } else if (PyBool_Check(object)) {
+    owned_ = tenon_scalar_bool(object == Py_True);
+  } else if (PyLong_CheckExact(object)) {
+    const long long value = PyLong_AsLongLong(object);
+    if (value == -1 && PyErr_Occurred()) return false;
+    owned_ = tenon_scalar_i64(value);
+  } else {
+    return set_converted(object);
+  }
+  handle = owned_;
+  if (!handle) PyErr_NoMemory();
+  return handle;
+}
+
+bool Operand::set_converted(PyObject* object) {
+  if (tenon_variable* variable = variable_of(object)) {
+    if (tenon_error* error = tenon_variable_read(scope(), variable, &owned_)) {
+      set_exception(error);
+      return false;
+    }
+    handle = owned_;
+    is_small = current.tracing || tenon_tensor_bytes(handle) <= kMaxShortBytes;
+    return true;
+  }
+  static PyObject* const convert = [] {
+    nb::object function = nb::module_::import_("tenon._convert").attr("_to_tensor");
+    return function.release().ptr();
+  }();
+  object_ = PyObject_CallOneArg(convert, object);
+  if (!object_) return false;
+  handle = as_tensor(object_)->handle;
+  is_small = as_tensor(object_)->is_small;
+  return true;
+}
+
+Operands::Operands(nb::handle sequence, bool weak_numbers, bool optional) {
+  nb::list items(sequence);
+  operands_.resize(items.size());
+  handles_.resize(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    PyObject* item = PyList_GetItem(items.ptr(), static_cast<Py_ssize_t>(i));
+    if (optional && item == Py_None) continue;
+    if (!operands_[i].set(item, weak_numbers)) nb::raise_python_error();
+    handles_[i] = operands_[i].handle;
+  }
+}
+
+nb::list Results::take() {
+  nb::list result;
+  for (tenon_tensor*& handle : handles_)
+    result.append(take_or_none(std::exchange(handle, nullptr)));
+  return result;
+}
+
+bool dtype_from_python(PyObject* object, tenon_dtype* out) {
+  nb::object dtype = nb::borrow(object);
+  if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != dtype_class) {
+    dtype = nb::steal(PyObject_CallOneArg(dtype_class, object));
+    if (!dtype.is_valid()) return false;
+  }
+  nb::object code = nb::steal(PyObject_GetAttrString(dtype.ptr(), "code"));
+  if (!code.is_valid()) return false;
+  *out = static_cast<tenon_dtype>(PyLong_AsUnsignedLong(code.ptr()));
+  return true;
+}
+
+tenon_dtype to_dtype(nb::handle object) {
+  tenon_dtype dtype = TENON_DTYPE_NONE;
+  if (!dtype_from_python(object.ptr(), &dtype)) nb::raise_python_error();
+  return dtype;
+}
+
+nb::object to_python(tenon_dtype dtype) {
+  if (dtype == TENON_DTYPE_NONE) return nb::none();
+  return (*dtype_objects)[nb::int_(dtype)];
+}
+
+std::vector<int64_t> to_sizes(nb::handle sizes) {
+  std::vector<int64_t> result;
+  for (nb::handle size : nb::list(sizes))
+    result.push_back(size.is_none() ? TENON_SIZE_UNKNOWN : nb::cast<int64_t>(size));
+  return result;
+}
+
+nb::tuple sizes_to_python(const int64_t* sizes, size_t rank) {
+  PyObject* result = PyTuple_New(static_cast<Py_ssize_t>(rank));
+  if (!result) nb::raise_python_error();
+  for (size_t axis = 0; axis < rank; ++axis)
+    PyTuple_SetItem(result, static_cast<Py_ssize_t>(axis),
+                    sizes[axis] < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(sizes[axis]));
+  return nb::steal<nb::tuple>(result);
+}
+
+void define_tensor(nb::module_& module) {
+  std::vector<PyMethodDef>* methods = new std::vector<PyMethodDef>;
+  for (PyMethodDef* method = own_methods; method->ml_name; ++method) methods->push_back(*method);
+  for (PyMethodDef* method = kOpMethods; method->ml_name; ++method) methods->push_back(*method);
+  methods->push_back({nullptr, nullptr, 0, nullptr});
+  static PyMemberDef members[] = {
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_hash, reinterpret_cast<void*>(hash)},
+      {Py_tp_methods, methods->data()},
+      {Py_tp_members, members},
+      {Py_tp_getset, properties},
+      {Py_nb_bool, reinterpret_cast<void*>(truth)},
+      {Py_nb_float, reinterpret_cast<void*>(to_float)},
+      {Py_nb_int, reinterpret_cast<void*>(to_int)},
+      {Py_nb_index, reinterpret_cast<void*>(to_index)},
+      {Py_mp_length, reinterpret_cast<void*>(length)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+      {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+      {Py_tp_doc, const_cast<char*>(
+                      "A multidimensional array whose value never changes.\n\n"
+                      "Create one with tn.tensor(); ops are functions of the module and methods.")},
+  };
+  add_operators(slots);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"tenon.Tensor", sizeof(PyTensor), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  nb::object type = nb::steal(PyType_FromSpec(&spec));
+  if (!type.is_valid()) nb::raise_python_error();
+  tensor_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  module.attr("Tensor") = type;
+  type.release();
+  module.def("set_dtypes", [](nb::object cls, nb::dict objects) {
+    dtype_class = cls.release().ptr();
+    dtype_objects = new nb::dict(objects);
+  });
+}
+
+}  // namespace tenon_python

@@ -1,0 +1,273 @@
+"""Branches, loops and effects: eager, they run at once; in a function, they become part of the graph."""
+
+from __future__ import annotations
+
+import sys
+
+from . import _convert, _native, _tree
+from ._native import Tensor
+from ._variables import Variable
+
+__all__ = [
+    "cond", "switch_case", "while_loop", "scan", "print", "assert_that", "py_function", "shape",
+    "is_tracing", "is_symbolic", "executing_eagerly", "set_print",
+]
+
+_POLICIES = {"stack": 0, "recompute": 1, "bounded": 2}
+
+
+def is_tracing() -> bool:
+    """Whether ops are being recorded, as in the body of a function, and not computed."""
+    return _native.is_tracing()
+
+
+def executing_eagerly() -> bool:
+    """Whether ops compute at once. The opposite of is_tracing()."""
+    return not _native.is_tracing()
+
+
+def is_symbolic(value) -> bool:
+    """Whether a value is a tensor of a trace, which has no value yet."""
+    return isinstance(value, Tensor) and value.is_symbolic
+
+
+def _leaf(value):
+    """A leaf of a block's result as a tensor."""
+    return _convert._to_tensor(value)
+
+
+class _Block:
+    """A function as a block of C: of lists of tensors. Keeps the structure of its result."""
+
+    def __init__(self, function, unpack=None):
+        self.function = function
+        self.unpack = unpack
+        self.structure = None
+
+    def __call__(self, inputs):
+        result = self.function() if self.unpack is None else self.function(*self.unpack(inputs))
+        leaves, self.structure = _tree.tree_flatten(result)
+        return [_leaf(leaf) for leaf in leaves]
+
+
+def _predicate(value):
+    if isinstance(value, Variable):
+        value = value.read()
+    if isinstance(value, Tensor):
+        if value.dtype.name != "bool":
+            value = _native.ops["not_equal"](value, 0)
+        return _native.ops["reshape"](value, ()) if value.ndim else value
+    return bool(value)
+
+
+def cond(pred, true_fn, false_fn):
+    """Runs one of two functions.
+
+    Args:
+        pred: A bool, or a tensor with one element.
+        true_fn: Runs if it is true. Takes no arguments and returns a tree of tensors.
+        false_fn: Runs if it is false. In a function, both must return trees of the same structure,
+            dtypes and shapes.
+
+    Returns:
+        The tree that the selected function returned.
+    """
+    pred = _predicate(pred)
+    if not isinstance(pred, Tensor):
+        return true_fn() if pred else false_fn()
+    blocks = _Block(true_fn), _Block(false_fn)
+    results = _native.cond(pred, *blocks)
+    structures = [block.structure for block in blocks if block.structure is not None]
+    if len(structures) == 2 and structures[0] != structures[1]:
+        raise TypeError("cond: the branches return trees of different structures: "
+                        f"{_text(structures[0])} and {_text(structures[1])}")
+    return _tree.tree_unflatten(structures[0], results)
+
+
+def _text(structure):
+    if structure is _tree.LEAF:
+        return "*"
+    cls, data, parts = structure
+    inner = [_text(part) for part in parts]
+    if cls is dict:
+        inner = [f"{key!r}: {part}" for key, part in zip(data, inner)]
+    return f"{cls.__name__}({', '.join(inner)})"
+
+
+def switch_case(branch_index, branch_fns):
+    """Runs one of several functions. An index out of range selects the last one."""
+    if isinstance(branch_index, Variable):
+        branch_index = branch_index.read()
+    functions = list(branch_fns)
+    if isinstance(branch_index, int):
+        return functions[branch_index if 0 <= branch_index < len(functions) else -1]()
+    blocks = [_Block(function) for function in functions]
+    index = branch_index
+    if index.dtype.name != "int64":
+        index = index.astype("int64")
+    results = _native.switch_case(index, blocks)
+    structure = next(block.structure for block in blocks if block.structure is not None)
+    return _tree.tree_unflatten(structure, results)
+
+
+def while_loop(cond_fn, body_fn, loop_vars, *, policy: str = "stack", maximum_iterations: int = 0):
+    """Runs a function as long as a condition holds.
+
+    Args:
+        cond_fn: Takes the loop variables; returns a bool.
+        body_fn: Takes the loop variables; returns their next values, with the same structure, dtypes
+            and shapes.
+        loop_vars: A tuple or list of trees of tensors: the initial values.
+        policy: How the gradient obtains the residuals of each iteration: "stack" saves them,
+            "recompute" saves only each iteration's inputs, "bounded" preallocates memory.
+        maximum_iterations: Exceeding it is an error; 0 for no limit.
+
+    Returns:
+        The loop variables after the last iteration, in the structure of `loop_vars`.
+    """
+    single = not isinstance(loop_vars, (tuple, list))
+    variables = (loop_vars,) if single else loop_vars
+    leaves, structure = _tree.tree_flatten(variables)
+    initial = [_leaf(leaf) for leaf in leaves]
+
+    def condition(inputs):
+        return [_as_bool(cond_fn(*_tree.tree_unflatten(structure, inputs)))]
+
+    def body(inputs):
+        result = body_fn(*_tree.tree_unflatten(structure, inputs))
+        if single or len(variables) == 1 and not isinstance(result, (tuple, list)):
+            result = (result,)
+        if isinstance(result, (tuple, list)):
+            result = type(variables)(result)
+        values, shape = _tree.tree_flatten(result)
+        if shape != structure:
+            raise TypeError("while_loop: the body returns a tree of another structure than the loop "
+                            f"variables: {_text(shape)} instead of {_text(structure)}")
+        return [_same_dtype(_leaf(value), before) for value, before in zip(values, inputs)]
+
+    if not initial:
+        while cond_fn():
+            body_fn()
+        return loop_vars
+    results = _native.while_loop(condition, body, initial, _POLICIES[policy], maximum_iterations)
+    values = _tree.tree_unflatten(structure, results)
+    return values[0] if single else values
+
+
+def _as_bool(value):
+    value = _predicate(value)
+    return value if isinstance(value, Tensor) else _convert.tensor(value)
+
+
+def _same_dtype(value, before):
+    """A Python number that a body returns takes the dtype of the variable."""
+    return value
+
+
+def scan(body, init, xs, *, reverse: bool = False, policy: str = "stack"):
+    """Runs a function for each slice of tensors along their first axis.
+
+    Args:
+        body: Takes the carried tree and a tree of slices; returns the next carried tree and a tree of
+            outputs, or None for no outputs.
+        init: The initial carried tree.
+        xs: A tree of tensors of the same length along their first axis.
+        reverse: Whether to go from the last slice to the first.
+        policy: As for while_loop().
+
+    Returns:
+        The last carried tree, and the outputs stacked along a new first axis.
+    """
+    carried, structure = _tree.tree_flatten(init)
+    slices, slice_structure = _tree.tree_flatten(xs)
+    carried = [_leaf(leaf) for leaf in carried]
+    n = len(carried)
+    state = {}
+
+    def block(inputs):
+        next_carried, outputs = body(_tree.tree_unflatten(structure, inputs[:n]),
+                                     _tree.tree_unflatten(slice_structure, inputs[n:]))
+        leaves, shape = _tree.tree_flatten(next_carried)
+        if shape != structure:
+            raise TypeError("scan: the body returns another structure than the carried values: "
+                            f"{_text(shape)} instead of {_text(structure)}")
+        more, state["structure"] = _tree.tree_flatten(() if outputs is None else outputs)
+        state["none"] = outputs is None
+        return [_leaf(leaf) for leaf in leaves + more]
+
+    last, stacked = _native.scan(block, carried, [_leaf(leaf) for leaf in slices], reverse,
+                                 _POLICIES[policy])
+    outputs = None if state.get("none", True) else _tree.tree_unflatten(state["structure"], stacked)
+    return _tree.tree_unflatten(structure, last), outputs
+
+
+def print(*values, sep: str = " ") -> None:
+    """Prints values when the graph runs, or at once outside a function.
+
+    Texts and Python values are printed as they are; tensors as NumPy prints arrays.
+    """
+    pieces, tensors = [], []
+    for value in values:
+        if isinstance(value, (Tensor, Variable)):
+            pieces.append("{}")
+            tensors.append(value.read() if isinstance(value, Variable) else value)
+        else:
+            pieces.append(str(value).replace("{", "{{").replace("}", "}}"))
+    _print_to_python()
+    _native.print(sep.join(pieces), tensors)
+
+
+_prints_to_python = False
+
+
+def _print_to_python():
+    """Makes C print to sys.stdout, which notebooks and tests replace."""
+    global _prints_to_python
+    if not _prints_to_python:
+        _prints_to_python = True
+        _native.set_print(lambda text: sys.stdout.write(text))
+
+
+def set_print(function=None) -> None:
+    """Sets the function that receives the text of print(); None for sys.stdout."""
+    global _prints_to_python
+    _prints_to_python = True
+    _native.set_print(function or (lambda text: sys.stdout.write(text)))
+
+
+def assert_that(condition, message: str = "", values=()) -> None:
+    """Fails unless all elements of a condition are true, when the graph runs or at once.
+
+    Args:
+        condition: A bool tensor.
+        message: The error's text, in which {} stands for the next value.
+        values: Tensors to show in the message.
+    """
+    _native.assert_that(condition, message, list(values))
+
+
+def py_function(function, inputs, like):
+    """Calls a Python function when the graph runs.
+
+    Args:
+        function: Takes the inputs as eager tensors; returns a tree of tensors.
+        inputs: A list of tensors.
+        like: A tree of tensors with the dtypes and shapes of the results; only their types are used.
+
+    Returns:
+        A tree of the structure of `like`.
+    """
+    types, structure = _tree.tree_flatten(like)
+
+    def body(tensors):
+        leaves = _tree.tree_flatten(function(*tensors))[0]
+        return [_leaf(leaf) for leaf in leaves]
+
+    results = _native.host_call(body, [_leaf(value) for value in inputs],
+                                [_leaf(value) for value in types])
+    return _tree.tree_unflatten(structure, results)
+
+
+def shape(x) -> Tensor:
+    """The sizes of a tensor as an int64 tensor, which stays symbolic while tracing."""
+    return _native.shape(x)

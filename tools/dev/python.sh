@@ -1,0 +1,18 @@
+#!/bin/sh
+# Makes the environment of Python that builds and tests the Python package: build/python
+#
+#   python.sh
+#
+# TENON_PYTHON names the interpreter; Debian's python3 by default. The packages are from PyPI.
+set -eu
+
+packages="nanobind==3.1.0 scikit-build-core==1.1.2 numpy pytest ml_dtypes"
+interpreter=${TENON_PYTHON:-/usr/bin/python3}
+environment=build/python
+wanted="$interpreter $packages"
+[ "$(cat "$environment/packages" 2>/dev/null || true)" != "$wanted" ] || exit 0
+echo "-- installing $packages into $environment" >&2
+mkdir -p build
+"$interpreter" -m venv --clear "$environment"
+"$environment/bin/pip" install --quiet --disable-pip-version-check $packages
+echo "$wanted" >"$environment/packages"
