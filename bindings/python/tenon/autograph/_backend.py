@@ -86,7 +86,7 @@ def number(tensor, dtype):
 
 
 def assert_that(condition, message):
-    tn.assert_that(condition, message)
+    tn.assert_that(condition, message.replace("{", "{{").replace("}", "}}"))
 
 
 def reduce(name, tensor):
