@@ -3,7 +3,7 @@
 from . import _backend, weak
 from .errors import AutoGraphError
 from .jumps import RETURN_VALUE
-from .staging import Region, Retry, _filled, _pattern
+from .staging import Region, Retry, filled, pattern_of, tracing_body
 from .state import UNDEFINED, ContentSlot, cells_of, slot_of, take_apart
 from .values import (
     adopts,
@@ -96,7 +96,7 @@ class _Loop:
         if slot.name == RETURN_VALUE:
             pattern = self._hints.get(slot.key)
             if pattern is not None:
-                region.initial[slot.key] = _filled(pattern)
+                region.initial[slot.key] = filled(pattern)
             return
         if slot.name in self._after:
             raise region.site.error(
@@ -149,7 +149,7 @@ class _Loop:
         region = self._region
         try:
             self._set(values)
-            with weak.scope(self._weak(values)):
+            with weak.scope(self._weak(values)), tracing_body(region.site):
                 region.run(body)
             trees = {slot.key: take_apart(slot.get()) for slot in region.slots}
             again = region.note_staged_lists()
@@ -242,7 +242,7 @@ class _Loop:
         for slot in self._region.slots:
             initial, final = self._region.initial[slot.key], trees[slot.key]
             if initial.value is UNDEFINED and final.value is not UNDEFINED:
-                self._hints[slot.key] = _pattern(final)
+                self._hints[slot.key] = pattern_of(final)
                 raise Retry(self._hints)
             if final.kind == "registered" and _backend.is_unwritten_array(initial.value):
                 self._arrays.append((slot, initial.value, signature(final.leaves()[0])[1]))

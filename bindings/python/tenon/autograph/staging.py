@@ -2,7 +2,7 @@
 
 from . import _backend, weak
 from .jumps import RETURN_VALUE
-from .state import UNDEFINED, CellSlot, StagedList, Tree, Watch, cells_of, slot_of, take_apart
+from .state import UNDEFINED, CellSlot, ContentSlot, StagedList, Tree, Watch, cells_of, slot_of, take_apart
 from .values import (
     adopts,
     as_tensor,
@@ -24,6 +24,22 @@ class Retry(BaseException):
     def __init__(self, owner):
         super().__init__()
         self.owner = owner
+
+
+_bodies = []  # Sites of the loops whose bodies are being traced.
+
+
+class tracing_body:
+    """Marks that the body of a loop is being traced."""
+
+    def __init__(self, site):
+        self._site = site
+
+    def __enter__(self):
+        _bodies.append(self._site)
+
+    def __exit__(self, *_):
+        _bodies.pop()
 
 
 class Region:
@@ -204,7 +220,7 @@ class _Branches:
         self._first, _ = self._run(block)
         for key, fill in self._hints.items():
             if key in self._first and self._first[key].value is UNDEFINED:
-                self._first[key] = _filled(fill)
+                self._first[key] = filled(fill)
         self._order = list(self._first)
         outputs = []
         for key in self._order:
@@ -217,13 +233,16 @@ class _Branches:
         self._second, found = self._run(block)
         if any(slot.key not in self._first for slot in found):
             raise Retry(self._hints)
-        names = {slot.key: slot.name for slot in self._region.slots}
+        slots = {slot.key: slot for slot in self._region.slots}
         self._kept = {}
         outputs = []
         for key in self._order:
             first = self._first[key]
             second = self._second.setdefault(key, self._region.initial.get(key))
-            name = names.get(key, _VALUE)
+            slot = slots.get(key)
+            name = slot.name if slot else _VALUE
+            if isinstance(slot, ContentSlot):
+                self._grow(slot, first.leaves(), second.leaves())
             if name == RETURN_VALUE or self._fills and name != _VALUE:
                 first, second = self._fill(key, first, second)
             self._check_structure(name, first, second)
@@ -234,6 +253,19 @@ class _Branches:
                 outputs += output
         return outputs
 
+    def _grow(self, slot, first, second):
+        """Makes a list of tensors of a list to which one branch appends in the body of a loop."""
+        before = self._region.initial[slot.key].leaves()
+        if not _bodies or len(first) == len(second) or slot.parent is None:
+            return
+        entries = [*before, *first[len(before) :], *second[len(before) :]]
+        if min(len(first), len(second)) < len(before) or not all(map(is_tensor, entries)):
+            return
+        types = [signature(item) for item in entries]
+        if all(same_signature(types[-1], item) for item in types):
+            self._region.grow(slot.parent, before, types[-1])
+            raise Retry(self._hints)
+
     def _fill(self, key, first, second):
         """Gives the value to return zeros in the branch that does not return."""
         if first.value is UNDEFINED and second.value is not UNDEFINED:
@@ -243,10 +275,10 @@ class _Branches:
                     self._hints[key] = second
                     raise Retry(self._hints)
                 return second, second
-            self._hints[key] = _pattern(second)
+            self._hints[key] = pattern_of(second)
             raise Retry(self._hints)
         if second.value is UNDEFINED and first.value is not UNDEFINED:
-            self._second[key] = _filled(_pattern(first))
+            self._second[key] = filled(pattern_of(first))
         return self._first[key], self._second[key]
 
     def _check_structure(self, name, first, second):
@@ -311,13 +343,13 @@ def _common_dtype(first, second):
     return dtype, not sizes and not is_list and adopts(number, dtype)
 
 
-def _pattern(tree):
+def pattern_of(tree):
     """Returns a tree with the signatures of tensors as leaves."""
     leaves = [("tensor", signature(leaf)) if is_tensor(leaf) else ("", leaf) for leaf in tree.leaves()]
     return _with_leaves(tree, iter(leaves))
 
 
-def _filled(pattern):
+def filled(pattern):
     """Returns the tree of a pattern, with zeros for tensors."""
     leaves = []
     for leaf in pattern.leaves():

@@ -45,6 +45,19 @@ def list_append_to_full(x):
     return tn.stack(values), len(values)
 
 
+def list_append_under_condition(x):
+    values = []
+    for i in tn.range(4):
+        if x > float(i):
+            values.append(x * float(i))
+        elif i == 1:
+            continue
+        else:
+            values.append(x)
+            values.append(-x)
+    return tn.stack(values)
+
+
 def list_of_loop_in_loop(x):
     values = []
     for i in tn.range(3):
