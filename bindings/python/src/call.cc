@@ -252,11 +252,35 @@ PyObject* call_plain(uint32_t op, tenon_tensor* const* inputs, size_t n_inputs, 
   }
   if (error) [[unlikely]]
     return set_exception(error);
-  return wrap(output);
+  return wrap(output, is_short);
 }
+
+namespace {
+
+// An op of one or two tensors without attributes, called with positional arguments: the short path.
+PyObject* call_simple(const Op& op, PyObject* first, PyObject* second) {
+  Operand a, b;
+  const bool weak = !is_integer(first) || (second && !is_integer(second));
+  if (!a.set(first, weak) || (second && !b.set(second, weak))) return nullptr;
+  tenon_tensor* const inputs[] = {a.handle, b.handle};
+  const bool is_short = op.is_quick && a.is_small && (!second || b.is_small);
+  return call_plain(op.number, inputs, second ? 2 : 1, is_short || current.tracing);
+}
+
+bool is_simple(const Op& op) {
+  return op.n_attributes == 0 && op.n_outputs == 1 && !op.has_many_outputs &&
+         (op.n_inputs == 1 || op.n_inputs == 2) && op.inputs[0].kind == InputKind::kRequired &&
+         op.inputs[op.n_inputs - 1].kind == InputKind::kRequired;
+}
+
+}  // namespace
 
 PyObject* call_op(const Op& op, PyObject* self, PyObject* const* arguments, Py_ssize_t n_arguments,
                   PyObject* keyword_names, tenon_generator* generator) try {
+  if (!keyword_names && n_arguments + (self != nullptr) == op.n_inputs && is_simple(op)) {
+    PyObject* first = self ? self : arguments[0];
+    return call_simple(op, first, op.n_inputs == 2 ? arguments[self ? 0 : 1] : nullptr);
+  }
   PyObject* parameters[kMaxParameters];
   const int skipped = generator ? op.state : -1;
   if (!arrange(op, self, arguments, n_arguments, keyword_names, skipped, parameters))

@@ -97,8 +97,9 @@ inline bool is_tensor(PyObject* object) { return Py_TYPE(object) == tensor_type;
 inline PyTensor* as_tensor(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
 
 // Wraps a tensor that a call returned, whose ownership is transferred. Returns a new reference;
-// nullptr with an exception.
-PyObject* wrap(tenon_tensor* owned);
+// nullptr with an exception. `is_on_host`: it was computed by a short call, from tensors whose
+// memory the host can read.
+PyObject* wrap(tenon_tensor* owned, bool is_on_host = false);
 // Wraps a tensor of a callback's input.
 PyObject* wrap_borrowed(tenon_tensor* borrowed);
 inline nb::object take(tenon_tensor* owned) {

@@ -309,7 +309,7 @@ PyMethodDef own_methods[] = {
 
 }  // namespace
 
-PyObject* wrap(tenon_tensor* owned) {
+PyObject* wrap(tenon_tensor* owned, bool is_on_host) {
   PyTensor* tensor = PyObject_New(PyTensor, tensor_type);
   if (!tensor) {
     tenon_tensor_release(owned);
@@ -319,7 +319,7 @@ PyObject* wrap(tenon_tensor* owned) {
   tensor->weak_references = nullptr;
   tensor->is_symbolic = current.tracing;
   tensor->is_small = current.tracing || (tenon_tensor_bytes(owned) <= kMaxShortBytes &&
-                                         tenon_tensor_data(owned) != nullptr);
+                                         (is_on_host || tenon_tensor_data(owned) != nullptr));
   return reinterpret_cast<PyObject*>(tensor);
 }
 

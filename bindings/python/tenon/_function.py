@@ -79,6 +79,8 @@ def _body_of(reference):
 
 def _result(shape, outputs):
     structure, marks = shape
+    if structure is _tree.LEAF and marks[0] is None:
+        return outputs[0]
     rest = iter(outputs)
     return _tree.tree_unflatten(
         structure, [next(rest) if mark is None else mark.value for mark in marks])
@@ -126,6 +128,7 @@ class Function:
         self._memory_budget = 2**64 - 1 if memory_budget is None else memory_budget
         self._max_traces = max_traces
         self._graphs: dict = {}
+        self._plain: dict = {}  # The graphs for positional tensors alone, by their number.
         self._methods: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._lock = threading.RLock()
         self._ready = None
@@ -136,24 +139,35 @@ class Function:
     # ---- calls
 
     def __call__(self, *args, **kwargs):
+        if not kwargs and self._signature is None:
+            graph = self._plain.get(len(args))
+            if graph is not None and all([type(arg) is Tensor for arg in args]):
+                return self._run(graph, graph.call, list(args))
         if kwargs or self._signature is not None:
             args, kwargs = self._bind(args, kwargs)
         call = Call(args, kwargs)
         graph = self._graph(call)
+        if self._signature is None and not call.statics and all(
+                part is _tree.LEAF for part in call.structure[2][0][2]) and not call.structure[2][1][2]:
+            self._plain[len(args)] = graph
+        return self._run(graph, call, call.tensors)
+
+    def _run(self, graph, call, tensors):
         with _Frame(call, graph) as frame:
-            outputs = graph.native.call(call.tensors, None)
+            outputs = graph.native.call(tensors, None)
         if frame.result is not None:
             if not _native.is_tracing():
-                self._traced(graph, call, frame.result)
+                self._traced(graph, call, frame.result, tensors)
             return _result(frame.result, outputs)
-        if len(graph.structures) == 1:
-            return _result(graph.structures[0], outputs)
-        return _result(self._structure_of(graph, call), outputs)
+        structures = graph.structures
+        if len(structures) == 1:
+            return _result(structures[0], outputs)
+        return _result(self._structure_of(graph, call, tensors), outputs)
 
-    def _structure_of(self, graph, call):
+    def _structure_of(self, graph, call, tensors):
         """The structure of the results of a call, where the traces of a graph have several."""
         with _Frame(call, graph):
-            trace = graph.native.find_trace(call.tensors, None)
+            trace = graph.native.find_trace(tensors, None)
         # Another thread may have made the trace just now, and registers it next.
         for _ in range(1000):
             if trace.pointer in graph.by_trace:
@@ -189,10 +203,10 @@ class Function:
                     graph = self._graphs[key] = _Graph(self, call, len(self._graphs))
         return graph
 
-    def _traced(self, graph, call, shape):
+    def _traced(self, graph, call, shape, tensors):
         if len(graph.structures) > 1 or graph.by_trace:
             with _Frame(call, graph):
-                trace = graph.native.find_trace(call.tensors, None)
+                trace = graph.native.find_trace(tensors, None)
             graph.by_trace[trace.pointer] = (trace, shape)
         elif len(graph.structures) == 1:
             # The only structure so far; remember the traces in case that another one follows.
@@ -208,7 +222,7 @@ class Function:
         warnings.warn(
             f"{self.__name__} was traced {self.trace_count} times, which is slow. "
             f"{self._changed(call)} Pass numbers that change as tensors, and define functions "
-            "outside loops.", stacklevel=4)
+            "outside loops.", stacklevel=5)
 
     def _changed(self, call):
         """Which argument differs from the calls before."""
