@@ -54,7 +54,8 @@ struct Current {
   tenon_scope* scope = nullptr;
   bool tracing = false;  // Whether calls in the scope are being traced.
 };
-inline thread_local constinit Current current;
+// In the static block of thread-local storage, because each call reads it.
+[[gnu::tls_model("initial-exec")]] inline thread_local constinit Current current;
 
 // Creates the scope of a thread that has none, in the shared context. Throws.
 tenon_scope* make_thread_scope();
@@ -123,19 +124,25 @@ class Operand {
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;
   ~Operand() {
-    tenon_tensor_release(owned_);
+    if (owned_) tenon_tensor_release(owned_);
     Py_XDECREF(object_);
   }
 
   // Sets the operand to `object`. Returns whether it succeeded; if not, a Python exception is set.
   // With `weak_numbers`, a Python number becomes an inline scalar, which adopts the dtype of the
   // other operands.
-  bool set(PyObject* object, bool weak_numbers = true);
+  bool set(PyObject* object, bool weak_numbers = true) {
+    if (!is_tensor(object)) return set_other(object, weak_numbers);
+    handle = as_tensor(object)->handle;
+    is_small = as_tensor(object)->is_small;
+    return true;
+  }
 
   tenon_tensor* handle = nullptr;
   bool is_small = true;
 
  private:
+  bool set_other(PyObject* object, bool weak_numbers);
   bool set_converted(PyObject* object);
 
   tenon_tensor* owned_ = nullptr;

@@ -18,7 +18,8 @@ bool is_foreign(PyObject* object) {
 
 template <uint32_t op>
 PyObject* binary(PyObject* a, PyObject* b) {
-  if (is_foreign(a) || is_foreign(b)) return Py_NewRef(Py_NotImplemented);
+  if ((!is_tensor(a) && is_foreign(a)) || (!is_tensor(b) && is_foreign(b)))
+    return Py_NewRef(Py_NotImplemented);
   Operand x, y;
   if (!x.set(a) || !y.set(b)) return nullptr;
   tenon_tensor* const inputs[] = {x.handle, y.handle};

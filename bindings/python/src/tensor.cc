@@ -328,12 +328,7 @@ PyObject* wrap_borrowed(tenon_tensor* borrowed) {
   return wrap(borrowed);
 }
 
-bool Operand::set(PyObject* object, bool weak_numbers) {
-  if (is_tensor(object)) [[likely]] {
-    handle = as_tensor(object)->handle;
-    is_small = as_tensor(object)->is_small;
-    return true;
-  }
+bool Operand::set_other(PyObject* object, bool weak_numbers) {
   if (!weak_numbers) return set_converted(object);
   if (PyFloat_CheckExact(object)) {
     owned_ = tenon_scalar_f64(PyFloat_AsDouble(object));
