@@ -5,6 +5,8 @@
 #
 # Without a name: every bench in turn. `--json FILE` after a name also writes the figures there.
 # `bindings` measures what C++, Rust and Java add to a call of the C ABI.
+# `python` measures what Python adds to it, beside NumPy, PyTorch, JAX and TensorFlow where they are
+# installed in build/python.
 # `vulkan` measures the driver that VK_DRIVER_FILES names, or the device that is found first.
 . tools/dev/lib.sh
 
@@ -13,6 +15,7 @@ unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 
 setup --bench --peers
 [ "${1:-}" != vulkan ] || setup --vulkan
+[ "${1:-}" != python ] || setup --python
 configure release -DTENON_BENCHES=ON
 if [ -e "benches/${1:-}.cc" ]; then
   build release --target tenon_plugins "bench_$1"
@@ -36,6 +39,10 @@ shift
 if [ "$name" = bindings ]; then
   setup --rust --java
   exec /usr/bin/python3 benches/bindings/run.py "$@"
+fi
+if [ "$name" = python ]; then
+  export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
+  exec build/python/bin/python benches/python/run.py "$@"
 fi
 if [ ! -x "build/release/bin/bench_$name" ]; then
   echo "bench: there is no bench '$name'; there are:" >&2

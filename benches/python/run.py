@@ -1,0 +1,203 @@
+"""Measures what Python adds to a call of the C ABI, and compares Tenon with NumPy, PyTorch, JAX and
+TensorFlow where they are installed.
+
+    overhead python NANOSECONDS     of an eager add of one element, over the call in C
+    overhead_call python NANOSECONDS    of a call of a traced function, over the call in C
+    ratio NAME PEER VALUE           the peer's time by Tenon's: above 1, Tenon is faster
+    import_ms tenon VALUE           of `import tenon`, beyond NumPy's
+    skipped PEER REASON             a peer that is not installed
+
+Tenon and the other side take turns in one process, and a figure is the ratio or the difference of the
+medians of their batches.
+"""
+
+import argparse
+import ctypes
+import importlib
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy
+
+import tenon as tn
+
+PEERS = {"torch": "torch", "jax": "jax", "tensorflow": "tensorflow"}
+
+
+def repeated(function, repetitions):
+    """The nanoseconds of one call of a function without arguments."""
+    begin = time.perf_counter_ns()
+    for _ in range(repetitions):
+        function()
+    return (time.perf_counter_ns() - begin) / repetitions
+
+
+def medians(measurements, rounds):
+    """The median of each measurement; they take turns."""
+    results = [[] for _ in measurements]
+    for _ in range(rounds):
+        for measure, found in zip(measurements, results):
+            found.append(measure())
+    return [statistics.median(found) for found in results]
+
+
+def adds(repetitions):
+    """Returns functions that time `x + x`, with the cost of the loop taken off, for Tenon and C."""
+    x = tn.tensor([1.0])
+
+    def tenon():
+        begin = time.perf_counter_ns()
+        for _ in range(repetitions):
+            x + x
+        return (time.perf_counter_ns() - begin) / repetitions
+
+    def loop():
+        begin = time.perf_counter_ns()
+        for _ in range(repetitions):
+            pass
+        return (time.perf_counter_ns() - begin) / repetitions
+
+    return tenon, loop
+
+
+def chain(x, tanh, multiply):
+    for _ in range(10):
+        x = tanh(multiply(x, 1.01))
+    return x
+
+
+def tenon_gradient(value):
+    x = tn.tensor(value)
+
+    def run():
+        with tn.GradientTape() as tape:
+            tape.watch(x)
+            y = tn.sum(chain(x, tn.tanh, tn.mul))
+        tape.gradient(y, x)
+
+    return run
+
+
+def torch_gradient(torch, value):
+    x = torch.tensor(value, requires_grad=True)
+
+    def run():
+        torch.autograd.grad(chain(x, torch.tanh, torch.mul).sum(), x)
+
+    return run
+
+
+def autograph_loop():
+    def count(n):
+        i = tn.tensor(0)
+        total = tn.tensor(0.0)
+        while i < n:
+            total = total + 1.5
+            i = i + 1
+        return total
+
+    return count
+
+
+def tensorflow_loop(tf):
+    @tf.function
+    def count(n):
+        i = tf.constant(0)
+        total = tf.constant(0.0)
+        while i < n:
+            total = total + 1.5
+            i = i + 1
+        return total
+
+    return count
+
+
+def import_milliseconds():
+    code = ("import numpy, time; begin = time.perf_counter(); import tenon; "
+            "print(1000 * (time.perf_counter() - begin))")
+    return statistics.median(float(subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+        for _ in range(7))
+
+
+def peers():
+    """The peers that are installed, by name."""
+    found = {}
+    for name, module in PEERS.items():
+        try:
+            found[name] = importlib.import_module(module)
+        except ImportError as error:
+            print(f"skipped {name} {error}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/release", type=pathlib.Path)
+    parser.add_argument("--rounds", default=31, type=int)
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    figures = {}
+
+    def report(name, value):
+        figures[name] = value
+        print(f"{name} {value:.3g}", flush=True)
+
+    n = 20000
+    calls = ctypes.CDLL(str(options.build.resolve() / "libbench_calls.so"))
+    for name in ("bench_c_eager_add", "bench_c_function_call"):
+        getattr(calls, name).restype = ctypes.c_int64
+        getattr(calls, name).argtypes = [ctypes.c_int64]
+    tenon_add, loop = adds(n)
+    ours, empty, c = medians([tenon_add, loop, lambda: calls.bench_c_eager_add(n) / n], options.rounds)
+    report("overhead python", ours - empty - c)
+
+    x = tn.tensor([1.0])
+    traced = tn.function(lambda a, b: a + b)
+    ours, c = medians([lambda: repeated(lambda: traced(x, x), 2000),
+                       lambda: calls.bench_c_function_call(2000) / 2000], options.rounds)
+    report("overhead_call python", ours - c)
+
+    a = numpy.ones(1, numpy.float32)
+    ours, theirs = medians([lambda: repeated(lambda: x + x, n), lambda: repeated(lambda: a + a, n)],
+                           options.rounds)
+    report("ratio add numpy", theirs / ours)
+
+    count = autograph_loop()
+    graph, limit = tn.function(count), tn.tensor(1000)
+    graph(limit)
+    ours, eager = medians([lambda: repeated(lambda: graph(limit).item(), 5),
+                           lambda: repeated(lambda: count(limit), 1)], 7)
+    report("ratio autograph_loop_1000 eager", eager / ours)
+
+    found = peers()
+    if "torch" in found:
+        torch = found["torch"]
+        torch.set_num_threads(1)
+        b = torch.ones(1)
+        ours, theirs = medians([lambda: repeated(lambda: x + x, n),
+                                lambda: repeated(lambda: b + b, n)], options.rounds)
+        report("ratio add torch", theirs / ours)
+        value = [0.5] * 16
+        ours, theirs = medians([lambda: repeated(tenon_gradient(value), 200),
+                                lambda: repeated(torch_gradient(torch, value), 200)], options.rounds)
+        report("ratio grad_chain torch", theirs / ours)
+    if "tensorflow" in found:
+        tf = found["tensorflow"]
+        theirs_count, theirs_limit = tensorflow_loop(tf), tf.constant(1000)
+        theirs_count(theirs_limit)
+        ours, theirs = medians([lambda: repeated(lambda: graph(limit).item(), 5),
+                                lambda: repeated(lambda: theirs_count(theirs_limit).numpy(), 5)], 7)
+        report("ratio autograph_loop_1000 tensorflow", theirs / ours)
+    report("import_ms tenon", import_milliseconds())
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
