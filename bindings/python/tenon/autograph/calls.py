@@ -123,18 +123,22 @@ def do_not_convert(function):
 def convert_entry(function):
     """Converts what the user asked for. See tenon.autograph.convert."""
     target = getattr(function, "__func__", function)
-    if isinstance(target, types.FunctionType) and not getattr(target, _LEFT_ALONE, False):
-        if not convert.is_converted(target):
-            try:
-                convert.convert_function(target)
-            except convert.Unconvertible as error:
-                if error.rule == "coroutine":
-                    code = target.__code__
-                    raise AutoGraphError(
-                        error.rule,
-                        f"`{target.__qualname__}` cannot be converted, because {error}",
-                        "Write a function that returns its results, for example as a list.",
-                        code.co_filename,
-                        code.co_firstlineno,
-                    ) from None
-    return converted(function)
+    if type(target) is not types.FunctionType or getattr(target, _LEFT_ALONE, False):
+        return converted(function)
+    if convert.is_converted(target):
+        return function
+    try:
+        new = convert.convert_function(target)
+    except convert.Unconvertible as error:
+        if error.rule != "coroutine":
+            remember(target.__code__, error.rule, str(error))
+            return function
+        code = target.__code__
+        raise AutoGraphError(
+            error.rule,
+            f"`{target.__qualname__}` cannot be converted, because {error}",
+            "Write a function that returns its results, for example as a list.",
+            code.co_filename,
+            code.co_firstlineno,
+        ) from None
+    return new if target is function else types.MethodType(new, function.__self__)

@@ -140,11 +140,11 @@ class _Lowering:
         result = [node]
         result[:0] = [place(assign(flag, constant(False)), node) for flag in leaving]
         outer = flags - {loop.skip, loop.stop}
-        orelse, more, _ = self._block(node.orelse)
+        orelse, more, definite = self._block(node.orelse)
         node.orelse = []
         result += _guarded(set(leaving), orelse, self._tested)
-        endless = isinstance(node, ast.While) and _is_true(node.test) and loop.stop not in flags
-        return result, outer | more, endless
+        endless = isinstance(node, ast.While) and _is_true(node.test)
+        return result, outer | more, loop.stop not in flags and (endless or definite)
 
     def _With(self, node):
         node.body, flags, _ = self._block(node.body)  # The context may suppress an exception.

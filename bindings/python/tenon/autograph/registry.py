@@ -34,7 +34,8 @@ def reason_not_converted(code):
         return "not-converted", "conversion leaves this expression as it is"
     if code.co_flags & 0x20:
         return "coroutine", f"`{code.co_name}` was not converted, because it is a generator"
-    return "not-converted", f"`{code.co_name}` was not converted"
+    reason = "because code that is not converted calls it, such as a library, an operator or a property"
+    return "not-converted", f"`{code.co_name}` was not converted, {reason}"
 
 
 def bool_error(tensor):

@@ -233,7 +233,9 @@ class Liveness:
             head = head | body
 
     def _With(self, node, live):
+        self._raised.append(live | self._raised[-1])  # The context may suppress an exception.
         live = self._block(node.body, live)
+        self._raised.pop()
         for item in reversed(node.items):
             if item.optional_vars is not None:
                 names = Names(item.optional_vars)

@@ -36,11 +36,12 @@ class Numbering:
 def transform(function, filename, numbering):
     """Converts a FunctionDef in place, with the functions nested in it."""
     matches.lower(function, numbering)
-    function.body = _Assignments().block(function.body)
+    assignments = _Assignments(function)
+    function.body = assignments.block(function.body)
     jumps.lower(function, numbering, filename)
     Liveness(function)
     names = Names(function.body)
-    _Statements(function, filename, numbering, names).run()
+    _Statements(function, filename, numbering, names, assignments).run()
 
 
 def _flat(items):
@@ -54,8 +55,13 @@ class _Assignments(StatementTransformer):
     """Makes every binding of a local name an assignment to that name.
 
     Annotations of local variables are never evaluated and cannot stand on a nonlocal name. An
-    assignment to an element of a tensor makes a new tensor, so it becomes `x = set_item(x, i, v)`.
+    assignment to an element of a tensor makes a new tensor, so it becomes `x = set_item(x, i, v)`
+    if `x` is a variable of the function.
     """
+
+    def __init__(self, function):
+        names = Names(function.body)
+        self._local = names.writes | names.outer | set(parameters(function))
 
     def visit_AnnAssign(self, node):
         if not isinstance(node.target, ast.Name):
@@ -68,31 +74,29 @@ class _Assignments(StatementTransformer):
 
     def visit_Assign(self, node):
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-            update = _element_update(node.targets[0], "set_item", [node.value], node)
+            update = self._update(node.targets[0], "set_item", [node.value], node)
             return update or node
         return node
 
     def visit_AugAssign(self, node):
         if isinstance(node.target, ast.Subscript):
             operation = constant(type(node.op).__name__)
-            update = _element_update(node.target, "update_item", [operation, node.value], node)
+            update = self._update(node.target, "update_item", [operation, node.value], node)
             return update or node
         return node
 
-
-def _element_update(target, operator, values, node):
-    """Returns a statement that sets `target`, an element, or None if its base is no name."""
-    index = _index(target.slice)
-    if index is None:
+    def _update(self, target, operator, values, node):
+        """Returns a statement that sets `target`, an element, or None to leave `node` as it is."""
+        index = _index(target.slice)
+        base = target.value
+        if isinstance(base, ast.Name) and base.id in self._local:
+            new = call(operator, load(base.id), index, *values)
+            return place(ast.Assign([ast.Name(base.id, ast.Store())], new), node)
+        if isinstance(base, ast.Attribute):
+            owner, key = base.value, constant(base.attr)
+            operator += "_of_attribute"
+            return place(ast.Expr(call(operator, owner, key, index, *values)), node)
         return None
-    base = target.value
-    if isinstance(base, ast.Name):
-        new = call(operator, load(base.id), index, *values)
-        return place(ast.Assign([ast.Name(base.id, ast.Store())], new), node)
-    if isinstance(base, ast.Attribute):
-        owner, key = base.value, constant(base.attr)
-        return place(ast.Expr(call(operator + "_of_attribute", owner, key, index, *values)), node)
-    return None
 
 
 def _index(node):
@@ -112,11 +116,12 @@ def _unbound(names):
 
 
 class _Statements(Expressions):
-    def __init__(self, function, filename, numbering, names):
+    def __init__(self, function, filename, numbering, names, assignments):
         super().__init__((parameters(function) or [None])[0])
         self._function = function
         self._filename = filename
         self._numbering = numbering
+        self._assignments = assignments
         self._nested_writes = names.nested_writes & (names.writes | set(parameters(function)))
         self._locals = (names.writes | set(parameters(function))) - names.outer
         self._globals = names.globals
@@ -149,6 +154,11 @@ class _Statements(Expressions):
         return node
 
     def visit_ClassDef(self, node):
+        """Converts the methods of a class; its other statements are left alone."""
+        methods = [isinstance(item, ast.FunctionDef) for item in node.body]
+        node.body = [
+            self.visit(item) if is_method else item for item, is_method in zip(node.body, methods)
+        ]
         return node
 
     def visit_Raise(self, node):
@@ -207,7 +217,7 @@ class _Statements(Expressions):
         value = f"item_{number}"
         carried, after = self._loop_names(node, Names(node.target).writes)
         store = place(ast.Assign([node.target], load(value)), node.target)
-        store = _Assignments().visit(store)
+        store = self._assignments.visit(store)
         body = self._block_function(f"body_{number}", [store] + node.body, node, value)
         arguments = [values, load(body.name), strings(carried), strings(after)]
         operator = call("for_stmt", *arguments, **self._stop(node), at=at(node))

@@ -1,5 +1,6 @@
 """Runs the tests of conversion against the package, or against fake_tenon where it is not built."""
 
+import importlib.machinery
 import importlib.util
 import pathlib
 import sys
@@ -30,7 +31,8 @@ def _install_fake():
 def _is_built():
     spec = importlib.util.find_spec("tenon")
     folders = spec.submodule_search_locations if spec else ()
-    return any(list(pathlib.Path(folder).glob("_native.*")) for folder in folders)
+    names = ["_native" + suffix for suffix in importlib.machinery.EXTENSION_SUFFIXES]
+    return any((pathlib.Path(folder) / name).exists() for folder in folders for name in names)
 
 
 if not _is_built():

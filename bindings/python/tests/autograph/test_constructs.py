@@ -3,6 +3,7 @@
 import types
 
 import constructs_control
+import constructs_mixed
 import constructs_state
 import pytest
 import tenon as tn
@@ -11,7 +12,7 @@ from helpers import assert_traced_equals_eager, tensor, value_of
 _HELPERS = {"helper", "power"}
 FUNCTIONS = [
     item
-    for module in (constructs_control, constructs_state)
+    for module in (constructs_control, constructs_state, constructs_mixed)
     for name, item in vars(module).items()
     if isinstance(item, types.FunctionType) and name not in _HELPERS
 ]
