@@ -63,7 +63,12 @@ def _template(function):
         return known[1]
     template = _compile(_transformed(function), code)
     key = id(code)
-    _templates[key] = (weakref.ref(code, lambda _: _templates.pop(key, None)), template)
+
+    def forget(_):
+        _templates.pop(key, None)
+        registry.remove(template)
+
+    _templates[key] = (weakref.ref(code, forget), template)
     return template
 
 

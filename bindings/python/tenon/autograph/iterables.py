@@ -43,13 +43,20 @@ class Range:
         self._start, self._stop, self._step = start, stop, step
 
     def length(self):
-        distance = self._stop - self._start if self._step > 0 else self._start - self._stop
+        if self._step < 0:
+            distance = self._start - self._stop
+        else:
+            distance = self._stop if self._starts_at_zero else self._stop - self._start
         size = abs(self._step)
         return distance if size == 1 else (distance + (size - 1)) // size
 
     def item(self, index):
         scaled = index if self._step == 1 else index * self._step
-        return scaled if type(self._start) is int and self._start == 0 else self._start + scaled
+        return scaled if self._starts_at_zero else self._start + scaled
+
+    @property
+    def _starts_at_zero(self):
+        return type(self._start) is int and self._start == 0
 
 
 class Enumerated:

@@ -149,7 +149,7 @@ class _Loop:
         region = self._region
         try:
             self._set(values)
-            with weak.scope(self._weak(values)), tracing_body(region.site):
+            with weak.scope(self._weak(values)), tracing_body():
                 region.run(body)
             trees = {slot.key: take_apart(slot.get()) for slot in region.slots}
             again = region.note_staged_lists()

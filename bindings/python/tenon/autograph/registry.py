@@ -14,6 +14,14 @@ def add(code):
     return code
 
 
+def remove(code):
+    """Forgets a code object and those inside it."""
+    _converted.pop(id(code), None)
+    for item in code.co_consts:
+        if hasattr(item, "co_consts"):
+            remove(item)
+
+
 def is_converted(code):
     return id(code) in _converted
 

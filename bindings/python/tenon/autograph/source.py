@@ -3,9 +3,11 @@
 import ast
 import linecache
 import pickle
+import threading
 from collections import OrderedDict
 
 _MAX_FILES = 16
+_lock = threading.Lock()
 _files = OrderedDict()  # filename -> (lines, functions by first line)
 
 
@@ -19,9 +21,11 @@ def find(function):
     Positions in the node are those of the file.
     """
     code = function.__code__
+    with _lock:
+        found = _functions(code).get(code.co_firstlineno, ())
     candidates = [
         node
-        for node in _functions(code).get(code.co_firstlineno, ())
+        for node in found
         if _name(node) == code.co_name and _parameters(node) == code.co_varnames[: _count(code)]
     ]
     if len(candidates) > 1:

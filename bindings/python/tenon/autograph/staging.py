@@ -1,5 +1,7 @@
 """Runs blocks under a condition that is a tensor: as branches of cond."""
 
+import threading
+
 from . import _backend, weak
 from .jumps import RETURN_VALUE
 from .state import UNDEFINED, CellSlot, ContentSlot, StagedList, Tree, Watch, cells_of, slot_of, take_apart
@@ -26,20 +28,23 @@ class Retry(BaseException):
         self.owner = owner
 
 
-_bodies = []  # Sites of the loops whose bodies are being traced.
+class _Bodies(threading.local):
+    """How many bodies of loops the thread is tracing."""
+
+    count = 0
+
+
+_bodies = _Bodies()
 
 
 class tracing_body:
     """Marks that the body of a loop is being traced."""
 
-    def __init__(self, site):
-        self._site = site
-
     def __enter__(self):
-        _bodies.append(self._site)
+        _bodies.count += 1
 
     def __exit__(self, *_):
-        _bodies.pop()
+        _bodies.count -= 1
 
 
 class Region:
@@ -256,7 +261,7 @@ class _Branches:
     def _grow(self, slot, first, second):
         """Makes a list of tensors of a list to which one branch appends in the body of a loop."""
         before = self._region.initial[slot.key].leaves()
-        if not _bodies or len(first) == len(second) or slot.parent is None:
+        if not _bodies.count or len(first) == len(second) or slot.parent is None:
             return
         entries = [*before, *first[len(before) :], *second[len(before) :]]
         if min(len(first), len(second)) < len(before) or not all(map(is_tensor, entries)):

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import gc
+import importlib
 import inspect
 import io
 import linecache
@@ -12,8 +13,10 @@ import weakref
 import pytest
 import tenon as tn
 from helpers import from_source, tensor, value_of
+from tenon.autograph import registry
 
 convert = tn.autograph.convert
+convert_module = importlib.import_module("tenon.autograph.convert")
 RATE = 2.0
 
 
@@ -76,6 +79,17 @@ def test_converted_function_does_not_outlive_the_function():
     del f
     gc.collect()
     assert reference() is None
+
+
+def test_code_of_dead_functions_is_forgotten():
+    def converted_codes():
+        for k in range(20):
+            text = f"def f(x):\n    if x > {k}:\n        x = x - 1.0\n    return x\n"
+            convert(from_source(text, "f"))(1.0)
+        gc.collect()
+        return len(registry._converted), len(convert_module._templates)
+
+    assert converted_codes() == converted_codes()
 
 
 def test_changed_defaults_are_used():
@@ -263,17 +277,17 @@ stop=lambda: ag__.any_jump(break_1_), at='2:5')
 
 
 def test_conversion_of_200_lines_takes_less_than_50_ms():
-    block = (
-        "    if x > {k}.0:\n"
+    block = (  # 40 branches and loops in 200 lines.
+        "    y = x * {k}.0 + 1.0\n"
+        "    if y > {k}.0:\n"
         "        x = x - 1.0\n"
         "    else:\n"
         "        x = x + 1.0\n"
+        "    z = min(y, x)\n"
         "    while x > 100.0:\n"
         "        x = x * 0.5\n"
-        "        if x < {k}.0:\n"
-        "            break\n"
-        "    for i in range(3):\n"
-        "        x = x + i\n"
+        "        z = z + x\n"
+        "    x = x + z\n"
     )
     lines = "".join(block.format(k=k) for k in range(20))
     best = 1.0

@@ -1,5 +1,7 @@
 """Conversion with what only the package has: variables, tapes, arrays, programs in files."""
 
+import concurrent.futures
+
 import numpy as np
 import pytest
 import tenon as tn
@@ -132,3 +134,19 @@ def test_numpy_values_stay_python():
         return x
 
     assert value_of(f(tn.constant([0.0, 0.0]))) == [1.0, 0.0]
+
+
+def test_threads_trace_at_once():
+    def body(k):
+        def f(x):
+            values = []
+            for i in tn.range(4):
+                if x > float(i):
+                    values.append(x * k)
+            return tn.stack(values)
+
+        return value_of(tn.function(f)(tn.constant(2.0)))
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(body, [float(k) for k in range(16)]))
+    assert results == [[2.0 * k] * 2 for k in range(16)]
