@@ -144,6 +144,8 @@ const std::vector<Work>& tensors() {
       {"gather", {{"axis", 1}}, {wide, {401}}, {kTransposed}, 545},
       {"gather_elements", {{"axis", 0}}, {wide, {401, 545}}, {}, 417},
       {"gather_nd", {}, {{417, 17, 33}, {401, 1}}, {}, 417},
+      {"scatter_elements", {{"axis", 0}}, {{257, 545}, wide, wide}, {}, 257},
+      {"scatter_nd", {}, {{257, 545}, {417, 1}, wide}, {}, 257},
       {"scatter_elements", {{"axis", 0}, {"reduction", "add"}}, {{257, 545}, wide, wide}, {}, 257},
       {"scatter_nd", {{"reduction", "add"}}, {{257, 545}, {417, 1}, wide}, {}, 257},
       {"max_pool", window, {{2, 33, 65, 97}}},
