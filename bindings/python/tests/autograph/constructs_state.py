@@ -1,4 +1,7 @@
-"""Functions with one construct each: calls, containers, attributes and other statements. test_constructs.py runs them."""
+"""Functions with one construct each: calls, containers, attributes and other statements.
+
+test_constructs.py runs them.
+"""
 
 import contextlib
 import dataclasses

@@ -300,7 +300,10 @@ def sum(tensor, axes=None):  # noqa: A001
 
 
 def _reduction(name):
-    return lambda tensor: apply(lambda value: getattr(np, name)(value) if value.size else value.dtype.type(0), tensor)
+    def reduced(value):
+        return getattr(np, name)(value) if value.size else value.dtype.type(0)
+
+    return lambda tensor: apply(reduced, tensor)
 
 
 min = _reduction("min")  # noqa: A001
