@@ -378,6 +378,9 @@ CLI::App* add_onnx(CLI::App& app, OnnxCommand& onnx) {
   command->add_option("--least", onnx.least, "Fail if fewer tests than this run");
   command->add_flag("--functions", onnx.options.functions,
                     "Run models as functions, not call by call");
+  command->add_option("--title", onnx.options.title, "Of the line with the totals");
+  command->add_flag("--may-refuse", onnx.options.may_refuse,
+                    "List the tests that Tenon refuses and count them, but do not fail");
   command->add_flag("--table", onnx.table, "Also print counts for each op");
   return command;
 }

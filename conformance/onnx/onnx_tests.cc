@@ -30,6 +30,9 @@ using Json = nlohmann::json;
 const std::map<std::string, std::string>& excluded() {
   static const std::string drawn = "its numbers come from NumPy's generator";
   static const std::map<std::string, std::string> tests = {
+      {"test_bernoulli", drawn},
+      {"test_bernoulli_double", drawn},
+      {"test_bernoulli_seed", drawn},
       {"test_training_dropout", drawn},
       {"test_training_dropout_default", drawn},
       {"test_training_dropout_default_mask", drawn},
@@ -42,6 +45,7 @@ const std::map<std::string, std::string>& excluded() {
 struct Allowance {
   const char* why;
   double rtol = 0;    // Minimum relative tolerance.
+  double atol = 0;    // Minimum absolute tolerance.
   float epsilon = 0;  // Added to the model's nodes, which omit it.
 };
 const std::map<std::string, Allowance>& allowances() {
@@ -49,7 +53,12 @@ const std::map<std::string, Allowance>& allowances() {
   static const Allowance cut = {
       .why = "its data are truncated to bfloat16, but a cast rounds: compared within one ulp",
       .rtol = 0x1p-7};
+  static const Allowance noisy = {
+      .why = "its data have rounding errors of float32 where the result is 0: compared within them",
+      .atol = 2e-7};
   static const std::map<std::string, Allowance> tests = {
+      {"test_dft_inverse", noisy},
+      {"test_dft_inverse_opset19", noisy},
       {"test_cast_FLOAT_to_BFLOAT16", cut},
       {"test_castlike_FLOAT_to_BFLOAT16", cut},
       {"test_castlike_FLOAT_to_BFLOAT16_expanded", cut},
@@ -68,26 +77,34 @@ bool has_other_sizes(const std::string& name) {
          name.starts_with("test_castlike_BFLOAT16_to_FLOAT");
 }
 
-// Ops that are not in the first table of ops, by ONNX's names: the second table, and two old ops
+// Ops that are not in the first table of ops, by ONNX's names: the second table, and ops
 // that are composed of others. A test without any of them counts for the first table.
 bool is_in_first_table(const std::vector<std::string>& ops) {
   static const std::set<std::string> beyond = {"BlackmanWindow",
                                                "Celu",
+                                               "CenterCropPad",
                                                "ConvInteger",
+                                               "DFT",
                                                "Det",
+                                               "GridSample",
                                                "HammingWindow",
                                                "HannWindow",
                                                "Hardmax",
                                                "LRN",
                                                "MaxUnpool",
                                                "MeanVarianceNormalization",
+                                               "MelWeightMatrix",
+                                               "NonMaxSuppression",
                                                "QLinearConv",
                                                "QLinearMatMul",
                                                "ReduceL1",
                                                "ReduceLogSum",
                                                "ReduceSumSquare",
                                                "ReverseSequence",
+                                               "RoiAlign",
+                                               "STFT",
                                                "Shrink",
+                                               "TfIdfVectorizer",
                                                "ThresholdedRelu",
                                                "Unique",
                                                "Upsample",
@@ -226,15 +243,22 @@ std::string failure_of(const RunModel& run, const Json& described, const fs::pat
   return "";
 }
 
-OnnxResult run_test(const fs::path& folder, Tolerance tolerance, bool functions) {
+OnnxResult run_test(const fs::path& folder, const OnnxOptions& options) {
+  Tolerance tolerance = {options.rtol, options.atol};
+  const bool functions = options.functions;
   OnnxResult result = {.name = folder.filename().string()};
   try {
     std::string model = read_file(folder / "model.onnx");
     if (const auto found = allowances().find(result.name); found != allowances().end()) {
       result.allowance = found->second.why;
       tolerance.rtol = std::max(tolerance.rtol, found->second.rtol);
+      tolerance.atol = std::max(tolerance.atol, found->second.atol);
       if (found->second.epsilon > 0) {
-        model = with_attribute(model, "epsilon", found->second.epsilon);
+        if (model.find("epsilon") == std::string::npos) {
+          model = with_attribute(model, "epsilon", found->second.epsilon);
+        } else {
+          result.allowance.clear();  // Newer data have it.
+        }
       }
     }
     const Json described = describe(model);
@@ -260,6 +284,11 @@ OnnxResult run_test(const fs::path& folder, Tolerance tolerance, bool functions)
     result.is_untraceable = function && function->is_untraceable();
     if (data_sets == 0) result.reason = "it has no test data";
     if (result.reason.empty()) result.verdict = OnnxVerdict::kPassed;
+  } catch (const Error& error) {
+    result.reason = error.message();
+    if (options.may_refuse && error.code() == Code::kUnimplemented) {
+      result.verdict = OnnxVerdict::kLeftOut;
+    }
   } catch (const std::exception& error) {
     result.reason = error.what();
   }
@@ -325,7 +354,9 @@ OnnxSummary run_onnx_tests(const OnnxOptions& options) {
   const std::vector<fs::path> tests = find_tests(options);
   Log log;
   const Context context = make_context(options, log);
-  OnnxSummary summary = {.device = std::string(context.device(options.device).name())};
+  OnnxSummary summary = {.device = std::string(context.device(options.device).name()),
+                         .title = options.title,
+                         .may_refuse = options.may_refuse};
   summary.results.resize(tests.size());
 
   const bool show = isatty(STDERR_FILENO);
@@ -333,7 +364,7 @@ OnnxSummary run_onnx_tests(const OnnxOptions& options) {
   const auto work = [&] {
     const ScopeGuard here(Scope(context, options.device));
     for (size_t i = next++; i < tests.size(); i = next++) {
-      summary.results[i] = run_test(tests[i], {options.rtol, options.atol}, options.functions);
+      summary.results[i] = run_test(tests[i], options);
       if (show) fmt::print(stderr, "\r{} of {} tests ", ++done, tests.size());
     }
   };
@@ -355,6 +386,7 @@ std::string text_of(const OnnxSummary& summary) {
     if (result.verdict == OnnxVerdict::kFailed) {
       text += fmt::format("FAILED {}: {}\n", result.name, result.reason);
     } else if (result.verdict == OnnxVerdict::kLeftOut) {
+      if (summary.may_refuse) text += fmt::format("refused {}: {}\n", result.name, result.reason);
       ++left_out[result.reason];
     }
     if (result.verdict == OnnxVerdict::kLeftOut) continue;
@@ -370,7 +402,7 @@ std::string text_of(const OnnxSummary& summary) {
   if (summary.logged.size() > kShown) {
     text += fmt::format("LOGGED {} lines more\n", summary.logged.size() - kShown);
   }
-  if (!left_out.empty()) {
+  if (!left_out.empty() && !summary.may_refuse) {
     text += fmt::format("left out {} tests:\n", summary.count(OnnxVerdict::kLeftOut));
     for (const auto& [reason, n] : left_out) text += fmt::format("  {:4}  {}\n", n, reason);
   }
@@ -379,8 +411,11 @@ std::string text_of(const OnnxSummary& summary) {
     text += fmt::format("functions that run call by call, as shapes depend on inputs: {}\n",
                         n_untraceable);
   }
-  text += fmt::format("ops of the first table alone: {} of {}\n", n_first_passed, n_first);
-  return text + fmt::format("onnx node tests: {} of {} on {}\n", summary.passed(), summary.total(),
+  if (!summary.may_refuse) {
+    text += fmt::format("ops of the first table alone: {} of {}\n", n_first_passed, n_first);
+  }
+  return text + fmt::format("{}: {} of {} on {}\n", summary.title, summary.passed(),
+                            summary.may_refuse ? summary.results.size() : summary.total(),
                             summary.device);
 }
 

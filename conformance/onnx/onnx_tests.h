@@ -22,6 +22,10 @@ struct OnnxOptions {
   std::string filter;      // Only tests whose name this regular expression finds; empty for all.
   unsigned jobs = 1;       // Number of threads, each with its own scope.
   bool functions = false;  // Runs models as functions instead of call by call.
+  std::string title = "onnx node tests";  // Of the line with the totals.
+  // Whether tests that Tenon refuses as UNIMPLEMENTED are left out rather than failed. The totals
+  // then count all tests, and each test left out is listed.
+  bool may_refuse = false;
   double rtol = 1e-3;
   double atol = 1e-7;
 };
@@ -40,7 +44,9 @@ struct OnnxResult {
 };
 
 struct OnnxSummary {
-  std::string device;               // Name of the device that ran them.
+  std::string device;  // Name of the device that ran them.
+  std::string title;
+  bool may_refuse = false;
   std::vector<OnnxResult> results;  // In order of their names.
   std::vector<std::string> logged;  // Warnings and errors of the plugin and others; any is a fault.
 

@@ -10,7 +10,7 @@
 #   ./dev conformance cpu --level smoke      a minute
 #   ./dev conformance cpu --op 'functions*'  what functions do there
 #   ./dev conformance cpu --html page.html   a page to look at
-#   ./dev conformance onnx                   the node tests of ONNX, on ref and then on cpu
+#   ./dev conformance onnx                   the node tests of ONNX 1.12 and 1.22, on ref and then on cpu
 #   ./dev conformance vulkan --level 2       on a GPU, or on each driver that needs none
 #   ./dev conformance vulkan --option validate=1   what the validation layer says is a fault, too
 #   ./dev conformance cuda --level 2         on a GPU, or on the emulated driver
@@ -66,9 +66,20 @@ for argument; do
     --device | --device=*) devices= ;;
   esac
 done
-[ -n "$devices" ] || exec $kit onnx "$@"
+for argument; do
+  case $argument in
+    --data | --data=*) exec $kit onnx "$@" ;;
+  esac
+done
 status=0
+# node_tests [ARGUMENTS]: those of both versions
+node_tests() {
+  $kit onnx "$@" || status=1
+  $kit onnx --data build/onnx_tests/data/node --title "onnx 1.22 node tests" --may-refuse "$@" ||
+    status=1
+}
+[ -n "$devices" ] || node_tests "$@"
 for device in $devices; do
-  $kit onnx --device "$device" "$@" || status=1
+  node_tests --device "$device" "$@"
 done
 exit $status

@@ -8,7 +8,7 @@
 #
 #   --test         googletest, pkg-config, dpkg-dev, --vulkan, --rust and --python
 #   --check        clang, clang-format and python3
-#   --conformance  the node tests of ONNX
+#   --conformance  the node tests of ONNX 1.12, from Debian, and of 1.22, from PyPI, under build/
 #   --fuzz         clang and its libFuzzer
 #   --bench        Google Benchmark
 #   --peers        what the benches compare with: libtorch
@@ -31,6 +31,7 @@ packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev lib
   nlohmann-json3-dev libcli11-dev zlib1g-dev dataset-fashion-mnist"
 vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers"
 arm64=
+onnx_tests=
 onnxruntime=
 java=
 python=
@@ -54,7 +55,10 @@ for part; do
       python=yes
       ;;
     --check) packages="$packages clang-14 clang-format-14 python3" ;;
-    --conformance) packages="$packages libonnx-testdata" ;;
+    --conformance)
+      packages="$packages libonnx-testdata python3 python3-venv"
+      onnx_tests=yes
+      ;;
     --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
     --bench) packages="$packages libbenchmark-dev" ;;
     --peers) packages="$packages libtorch-dev" ;;
@@ -121,6 +125,7 @@ if [ -n "$missing" ]; then
 fi
 
 [ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh
+[ -z "$onnx_tests" ] || sh tools/dev/onnx_tests.sh
 [ -z "$onnxruntime" ] || sh tools/dev/onnxruntime.sh
 [ -z "$java" ] || sh tools/dev/java.sh
 [ -z "$python" ] || sh tools/dev/python.sh

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Puts the tests of the PyPI package onnx into build/onnx_tests/data
+set -eu
+
+folder=build/onnx_tests
+package="onnx==1.22.0"
+
+[ "$(cat $folder/package 2>/dev/null || true)" != "$package" ] || exit 0
+echo "-- installing $package into $folder" >&2
+mkdir -p build
+python3 -m venv --clear "$folder"
+# Only its data are used, so what it depends on is not installed.
+if ! "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile $package; then
+  echo "setup: this failed: $folder/bin/pip install $package" >&2
+  exit 1
+fi
+(cd "$folder" && ln -s lib/python3*/site-packages/onnx/backend/test/data data)
+# Written last, so that an incomplete installation is repeated.
+echo "$package" >"$folder/package"
