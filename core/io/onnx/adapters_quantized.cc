@@ -91,9 +91,10 @@ Tensors quantize_linear(const NodeCall& n) {
   const Tensor x = to_dtype(n.in(0), precision), scale = to_dtype(n.in(1), precision);
   if (block != 0) {
     const Tensor zero_point = of_blocks(n.optional(2), x, axis, block);
-    const DType dtype = to != DType::kNone ? to : zero_point ? zero_point->type.dtype : DType::kU8;
-    require(!zero_point || zero_point->type.dtype == dtype,
-            "attribute output_dtype is {}, but the zero point is {}", dtype, zero_point->type);
+    const DType of_zero = zero_point ? zero_point->type.dtype : DType::kNone;
+    const DType dtype = to != DType::kNone ? to : zero_point ? of_zero : DType::kU8;
+    require(!zero_point || of_zero == dtype,
+            "attribute output_dtype is {}, but the dtype of the zero point is {}", dtype, of_zero);
     const DType wide = wide_dtype(precision);
     const Tensor scales = of_blocks(to_dtype(scale, wide), x, axis, block);
     return {rounded(to_dtype(x, wide) / scales, zero_point, dtype)};
