@@ -206,9 +206,7 @@ Tensors flex_attention(const NodeCall& n) {
 Tensors causal_conv_with_state(const NodeCall& n) {
   const Tensor &x = n.in(0), &w = n.in(1);
   require(x->rank() == 3 && w->rank() == 3,
-          "input and weight must have three axes, but are {} "
-          "and {}",
-          x->type, w->type);
+          "input and weight must have three axes, but are {} and {}", x->type, w->type);
   const std::string activation = n.attr_text("activation", "none");
   const bool is_silu = activation == "silu" || activation == "swish";
   require(is_silu || activation == "none", "attribute activation is \"{}\"", activation);

@@ -79,15 +79,24 @@ Tensors fused_conv(const NodeCall& n) {
 
 // ---- normalisation ----
 
-// Outputs 1 and 2, mean and inverse deviation, are only for training and are rejected.
+namespace {
+
+// The outputs of a normalised sum. Outputs 1 and 2, mean and inverse deviation, are only for
+// training and are rejected.
+Tensors with_sum(const NodeCall& n, const Tensor& y, const Tensor& sum) {
+  require_code(!n.wants(1) && !n.wants(2), Code::kUnimplemented,
+               "the outputs mean and inv_std_var are not supported");
+  return {y, Tensor(), Tensor(), sum};
+}
+
+}  // namespace
+
 Tensors skip_layer_normalization(const NodeCall& n) {
   const Tensor sum = plus(n.in(0) + n.in(1), n.optional(4));
   const Tensor y = call_named1("layer_norm",
                                {{"axis", int64_t{-1}}, {"epsilon", n.attr_float("epsilon", 1e-12)}},
                                {sum, n.in(2), n.optional(3)});
-  require_code(!n.wants(1) && !n.wants(2), Code::kUnimplemented,
-               "the outputs mean and inv_std_var are not supported");
-  return {y, Tensor(), Tensor(), sum};
+  return with_sum(n, y, sum);
 }
 
 Tensors skip_rms_normalization(const NodeCall& n) {
@@ -95,9 +104,7 @@ Tensors skip_rms_normalization(const NodeCall& n) {
   const Tensor y =
       call_named1("rms_norm", {{"axis", int64_t{-1}}, {"epsilon", n.attr_float("epsilon", 1e-12)}},
                   {sum, n.in(2)});
-  require_code(!n.wants(1) && !n.wants(2), Code::kUnimplemented,
-               "the outputs mean and inv_std_var are not supported");
-  return {y, Tensor(), Tensor(), sum};
+  return with_sum(n, y, sum);
 }
 
 // Adds the embeddings of words, positions and segments, and normalises the sum.
