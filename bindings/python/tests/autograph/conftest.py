@@ -1,7 +1,6 @@
-"""Runs the tests of conversion against the package, or against fake_tenon where it is not built."""
+"""With TENON_STAND_IN=1, runs the tests of conversion on fake_tenon, in pure Python, instead of the package."""
 
-import importlib.machinery
-import importlib.util
+import os
 import pathlib
 import sys
 import types
@@ -28,12 +27,5 @@ def _install_fake():
     hidden.update((fake_tenon.__file__, fake_function.__file__))
 
 
-def _is_built():
-    spec = importlib.util.find_spec("tenon")
-    folders = spec.submodule_search_locations if spec else ()
-    names = ["_native" + suffix for suffix in importlib.machinery.EXTENSION_SUFFIXES]
-    return any((pathlib.Path(folder) / name).exists() for folder in folders for name in names)
-
-
-if not _is_built():
+if os.environ.get("TENON_STAND_IN"):
     _install_fake()

@@ -18,7 +18,7 @@ def test_page_lists_every_rule():
         assert f"| `{rule}` | {text} |" in rows
 
 
-@pytest.mark.skipif(not hasattr(tn, "GradientTape"), reason="the extension is not built")
+@pytest.mark.skipif(not hasattr(tn, "GradientTape"), reason="the stand-in lacks it")
 def test_examples_give_the_outputs_of_the_page():
     with contextlib.redirect_stdout(io.StringIO()) as out:
         runpy.run_path(str(HERE / "page.py"))

@@ -8,7 +8,7 @@ import tenon as tn
 from helpers import value_of
 
 if not hasattr(tn, "GradientTape"):
-    pytest.skip("the extension is not built", allow_module_level=True)
+    pytest.skip("the stand-in lacks it", allow_module_level=True)
 
 
 def test_tensor_array_is_written_in_a_loop():
