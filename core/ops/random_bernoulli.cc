@@ -69,11 +69,11 @@ Cases<Attrs> cases() {
 OpDef random_bernoulli_def() {
   return define<Attrs>({
       .name = "random_bernoulli",
-      .summary = "Coins that fall true with probability p, and the generator's state behind them.",
+      .summary = "Samples from a Bernoulli distribution, and the generator's next state.",
       .formula = "y = u < p, where u = (bits >> 8) * 2^-24",
       .inputs = {{"state", "the generator's state, u32[6]"},
                  {"p", "the probability of true, of rank 0"}},
-      .outputs = {{"y", "the coins, as bool"}, {"new_state", "the state for the next draw"}},
+      .outputs = {{"y", "the samples, as bool"}, {"new_state", "the state for the next draw"}},
       .attrs_doc = {{"shape", "The sizes of the draw."}},
       .infer = infer,
       .decompose = decompose,

@@ -136,7 +136,7 @@ Cases<PermutationAttrs> permutation_cases() {
 OpDef random_categorical_def() {
   return define<CategoricalAttrs>({
       .name = "random_categorical",
-      .summary = "Classes drawn by their weights, and the generator's state behind them.",
+      .summary = "Samples from a categorical distribution, and the generator's next state.",
       .formula = "y = argmax(logits - ln(-ln(u)))",
       .details =
           "Class k is drawn with probability softmax(logits)[k], with one draw of u for each "
@@ -158,8 +158,7 @@ OpDef random_categorical_def() {
 OpDef random_permutation_def() {
   return define<PermutationAttrs>({
       .name = "random_permutation",
-      .summary =
-          "The numbers from 0 to n - 1 in a random order, and the generator's state behind it.",
+      .summary = "A random permutation of 0 to n - 1, and the generator's next state.",
       .formula = "y = argsort(bits)",
       .details = "The bits are n words of 64 as rng_bits draws them. gather along an axis with y "
                  "shuffles a tensor.",

@@ -118,7 +118,7 @@ Cases<Attrs> truncated_normal_cases() {
       shared_draw_cases<Attrs>());
 }
 
-OpDef bell_curve(Definition<Attrs> d, const char* scale_doc) {
+OpDef normal_distribution(Definition<Attrs> d, const char* scale_doc) {
   d.inputs = {{"state", "the generator's state, u32[6]"}};
   d.outputs = {{"y", "the numbers"}, {"new_state", "the state for the next draw"}};
   d.attrs_doc = {{"shape", "The sizes of the draw."},
@@ -134,10 +134,10 @@ OpDef bell_curve(Definition<Attrs> d, const char* scale_doc) {
 }  // namespace
 
 OpDef random_normal_def() {
-  return bell_curve(
+  return normal_distribution(
       {
           .name = "random_normal",
-          .summary = "Numbers drawn from a bell curve, and the generator's state behind them.",
+          .summary = "Samples from a normal distribution, and the generator's next state.",
           .formula =
               "y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v",
           .details = "Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, "
@@ -148,22 +148,22 @@ OpDef random_normal_def() {
           .decompose = decompose_normal,
           .cases = normal_cases,
       },
-      "The standard deviation of the curve.");
+      "The standard deviation.");
 }
 
 OpDef truncated_normal_def() {
-  return bell_curve(
+  return normal_distribution(
       {
           .name = "truncated_normal",
           .summary =
-              "Numbers drawn from a bell curve within two standard deviations of its middle, and "
-              "the generator's state behind them.",
+              "Samples from a normal distribution truncated at two standard deviations, and the "
+              "generator's next state.",
           .formula = "y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))",
           .details = "u is drawn as by random_uniform. f16 and bf16 are drawn in f32.",
           .decompose = decompose_truncated_normal,
           .cases = truncated_normal_cases,
       },
-      "The standard deviation of the whole curve.");
+      "The standard deviation before truncation.");
 }
 
 }  // namespace tenon::ops

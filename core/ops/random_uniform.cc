@@ -66,7 +66,7 @@ Cases<Attrs> cases() {
 OpDef random_uniform_def() {
   return define<Attrs>({
       .name = "random_uniform",
-      .summary = "Numbers drawn evenly between two bounds, and the generator's state behind them.",
+      .summary = "Samples from a uniform distribution, and the generator's next state.",
       .formula = "y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32",
       .details =
           "f64 takes the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 of a u32. "

@@ -81,7 +81,7 @@ Cases<Attrs> cases() {
 OpDef rng_bits_def() {
   return define<Attrs>({
       .name = "rng_bits",
-      .summary = "Random words of Philox4x32-10, and the generator's state behind them.",
+      .summary = "Random words of Philox4x32-10, and the generator's next state.",
       .formula = "bits[i] = lane (i mod 4) of block (counter + floor(i / 4))",
       .details = "State is the 64-bit key, low word first, then the 128-bit counter, low word "
                  "first. Element "

@@ -3059,7 +3059,7 @@ PyMethodDef kOpFunctions[] = {
     "rng_bits(state, shape=(), dtype='u32')\n"
     "--\n"
     "\n"
-    "Random words of Philox4x32-10, and the generator's state behind them.\n"
+    "Random words of Philox4x32-10, and the generator's next state.\n"
     "\n"
     "    bits[i] = lane (i mod 4) of block (counter + floor(i / 4))\n"
     "\n"
@@ -3160,7 +3160,7 @@ PyMethodDef kOpFunctions[] = {
     "random_uniform(state, shape=(), dtype='f32', low=0.0, high=1.0)\n"
     "--\n"
     "\n"
-    "Numbers drawn evenly between two bounds, and the generator's state behind them.\n"
+    "Samples from a uniform distribution, and the generator's next state.\n"
     "\n"
     "    y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32\n"
     "\n"
@@ -3188,7 +3188,7 @@ PyMethodDef kOpFunctions[] = {
     "random_normal(state, shape=(), dtype='f32', mean=0.0, scale=1.0)\n"
     "--\n"
     "\n"
-    "Numbers drawn from a bell curve, and the generator's state behind them.\n"
+    "Samples from a normal distribution, and the generator's next state.\n"
     "\n"
     "    y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v\n"
     "\n"
@@ -3201,7 +3201,7 @@ PyMethodDef kOpFunctions[] = {
     "    shape: The sizes of the draw. Default: [].\n"
     "    dtype: The dtype of the numbers; floating point. Default: f32.\n"
     "    mean: The middle of the curve. Default: 0.\n"
-    "    scale: The standard deviation of the curve. Default: 1.\n"
+    "    scale: The standard deviation. Default: 1.\n"
     "\n"
     "Returns:\n"
     "    y: The numbers.\n"
@@ -3217,7 +3217,7 @@ PyMethodDef kOpFunctions[] = {
     "random_bernoulli(state, p, shape=())\n"
     "--\n"
     "\n"
-    "Coins that fall true with probability p, and the generator's state behind them.\n"
+    "Samples from a Bernoulli distribution, and the generator's next state.\n"
     "\n"
     "    y = u < p, where u = (bits >> 8) * 2^-24\n"
     "\n"
@@ -3227,7 +3227,7 @@ PyMethodDef kOpFunctions[] = {
     "    shape: The sizes of the draw. Default: [].\n"
     "\n"
     "Returns:\n"
-    "    y: The coins, as bool. Dtype: bool.\n"
+    "    y: The samples, as bool. Dtype: bool.\n"
     "    new_state: The state for the next draw. Dtype: u32.\n"
     "\n"
     "Raises an error that names the rule:\n"
@@ -3240,8 +3240,8 @@ PyMethodDef kOpFunctions[] = {
     "truncated_normal(state, shape=(), dtype='f32', mean=0.0, scale=1.0)\n"
     "--\n"
     "\n"
-    "Numbers drawn from a bell curve within two standard deviations of its middle, and the\n"
-    "generator's state behind them.\n"
+    "Samples from a normal distribution truncated at two standard deviations, and the\n"
+    "generator's next state.\n"
     "\n"
     "    y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))\n"
     "\n"
@@ -3252,7 +3252,7 @@ PyMethodDef kOpFunctions[] = {
     "    shape: The sizes of the draw. Default: [].\n"
     "    dtype: The dtype of the numbers; floating point. Default: f32.\n"
     "    mean: The middle of the curve. Default: 0.\n"
-    "    scale: The standard deviation of the whole curve. Default: 1.\n"
+    "    scale: The standard deviation before truncation. Default: 1.\n"
     "\n"
     "Returns:\n"
     "    y: The numbers.\n"
@@ -3268,7 +3268,7 @@ PyMethodDef kOpFunctions[] = {
     "random_categorical(state, logits, num_samples=1)\n"
     "--\n"
     "\n"
-    "Classes drawn by their weights, and the generator's state behind them.\n"
+    "Samples from a categorical distribution, and the generator's next state.\n"
     "\n"
     "    y = argmax(logits - ln(-ln(u)))\n"
     "\n"
@@ -3297,7 +3297,7 @@ PyMethodDef kOpFunctions[] = {
     "random_permutation(state, n=0)\n"
     "--\n"
     "\n"
-    "The numbers from 0 to n - 1 in a random order, and the generator's state behind it.\n"
+    "A random permutation of 0 to n - 1, and the generator's next state.\n"
     "\n"
     "    y = argsort(bits)\n"
     "\n"
@@ -8511,7 +8511,7 @@ PyMethodDef kOpMethods[] = {
     "rng_bits($self, shape=(), dtype='u32')\n"
     "--\n"
     "\n"
-    "Random words of Philox4x32-10, and the generator's state behind them. As tenon.rng_bits."},
+    "Random words of Philox4x32-10, and the generator's next state. As tenon.rng_bits."},
     {"linspace", as_function(op_method<74>), METH_FASTCALL | METH_KEYWORDS,
     "linspace($self, stop, num=50, endpoint=True, dtype=None)\n"
     "--\n"
@@ -8526,32 +8526,32 @@ PyMethodDef kOpMethods[] = {
     "random_uniform($self, shape=(), dtype='f32', low=0.0, high=1.0)\n"
     "--\n"
     "\n"
-    "Numbers drawn evenly between two bounds, and the generator's state behind them. As tenon.random_uniform."},
+    "Samples from a uniform distribution, and the generator's next state. As tenon.random_uniform."},
     {"random_normal", as_function(op_method<78>), METH_FASTCALL | METH_KEYWORDS,
     "random_normal($self, shape=(), dtype='f32', mean=0.0, scale=1.0)\n"
     "--\n"
     "\n"
-    "Numbers drawn from a bell curve, and the generator's state behind them. As tenon.random_normal."},
+    "Samples from a normal distribution, and the generator's next state. As tenon.random_normal."},
     {"random_bernoulli", as_function(op_method<79>), METH_FASTCALL | METH_KEYWORDS,
     "random_bernoulli($self, p, shape=())\n"
     "--\n"
     "\n"
-    "Coins that fall true with probability p, and the generator's state behind them. As tenon.random_bernoulli."},
+    "Samples from a Bernoulli distribution, and the generator's next state. As tenon.random_bernoulli."},
     {"truncated_normal", as_function(op_method<80>), METH_FASTCALL | METH_KEYWORDS,
     "truncated_normal($self, shape=(), dtype='f32', mean=0.0, scale=1.0)\n"
     "--\n"
     "\n"
-    "Numbers drawn from a bell curve within two standard deviations of its middle, and the generator's state behind them. As tenon.truncated_normal."},
+    "Samples from a normal distribution truncated at two standard deviations, and the generator's next state. As tenon.truncated_normal."},
     {"random_categorical", as_function(op_method<81>), METH_FASTCALL | METH_KEYWORDS,
     "random_categorical($self, logits, num_samples=1)\n"
     "--\n"
     "\n"
-    "Classes drawn by their weights, and the generator's state behind them. As tenon.random_categorical."},
+    "Samples from a categorical distribution, and the generator's next state. As tenon.random_categorical."},
     {"random_permutation", as_function(op_method<82>), METH_FASTCALL | METH_KEYWORDS,
     "random_permutation($self, n=0)\n"
     "--\n"
     "\n"
-    "The numbers from 0 to n - 1 in a random order, and the generator's state behind it. As tenon.random_permutation."},
+    "A random permutation of 0 to n - 1, and the generator's next state. As tenon.random_permutation."},
     {"reshape", as_function(op_method<87>), METH_FASTCALL | METH_KEYWORDS,
     "reshape($self, shape=())\n"
     "--\n"

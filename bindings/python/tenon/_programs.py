@@ -142,7 +142,7 @@ def dump_safetensors(tensors: Mapping, metadata: Mapping | None = None) -> bytes
 
 
 class SafetensorsFile(Mapping):
-    """An open file of named tensors: a mapping that reads a tensor when it is asked for.
+    """An open file of named tensors: a mapping that reads each tensor on access.
 
     Args:
         source: A path, or the bytes of a file.

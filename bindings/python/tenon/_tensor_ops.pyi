@@ -298,7 +298,7 @@ class TensorOps:
         ...
 
     def rng_bits(self, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'u32') -> ops.RngBitsOutputs:
-        """Random words of Philox4x32-10, and the generator's state behind them. As tenon.rng_bits."""
+        """Random words of Philox4x32-10, and the generator's next state. As tenon.rng_bits."""
         ...
 
     def linspace(self, stop: TensorLike, num: int | Tensor = 50, endpoint: bool = True, dtype: DTypeLike | None = None) -> Tensor:
@@ -310,27 +310,27 @@ class TensorOps:
         ...
 
     def random_uniform(self, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'f32', low: float = 0.0, high: float = 1.0) -> ops.RandomUniformOutputs:
-        """Numbers drawn evenly between two bounds, and the generator's state behind them. As tenon.random_uniform."""
+        """Samples from a uniform distribution, and the generator's next state. As tenon.random_uniform."""
         ...
 
     def random_normal(self, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'f32', mean: float = 0.0, scale: float = 1.0) -> ops.RandomNormalOutputs:
-        """Numbers drawn from a bell curve, and the generator's state behind them. As tenon.random_normal."""
+        """Samples from a normal distribution, and the generator's next state. As tenon.random_normal."""
         ...
 
     def random_bernoulli(self, p: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = ()) -> ops.RandomBernoulliOutputs:
-        """Coins that fall true with probability p, and the generator's state behind them. As tenon.random_bernoulli."""
+        """Samples from a Bernoulli distribution, and the generator's next state. As tenon.random_bernoulli."""
         ...
 
     def truncated_normal(self, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'f32', mean: float = 0.0, scale: float = 1.0) -> ops.TruncatedNormalOutputs:
-        """Numbers drawn from a bell curve within two standard deviations of its middle, and the generator's state behind them. As tenon.truncated_normal."""
+        """Samples from a normal distribution truncated at two standard deviations, and the generator's next state. As tenon.truncated_normal."""
         ...
 
     def random_categorical(self, logits: TensorLike, num_samples: int | Tensor = 1) -> ops.RandomCategoricalOutputs:
-        """Classes drawn by their weights, and the generator's state behind them. As tenon.random_categorical."""
+        """Samples from a categorical distribution, and the generator's next state. As tenon.random_categorical."""
         ...
 
     def random_permutation(self, n: int | Tensor = 0) -> ops.RandomPermutationOutputs:
-        """The numbers from 0 to n - 1 in a random order, and the generator's state behind it. As tenon.random_permutation."""
+        """A random permutation of 0 to n - 1, and the generator's next state. As tenon.random_permutation."""
         ...
 
     def reshape(self, shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:

@@ -1756,7 +1756,7 @@ class RngBitsOutputs(NamedTuple):
     new_state: Tensor
 
 def rng_bits(state: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'u32') -> RngBitsOutputs:
-    """Random words of Philox4x32-10, and the generator's state behind them.
+    """Random words of Philox4x32-10, and the generator's next state.
 
         bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
 
@@ -1861,7 +1861,7 @@ class RandomUniformOutputs(NamedTuple):
     new_state: Tensor
 
 def random_uniform(state: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'f32', low: float = 0.0, high: float = 1.0) -> RandomUniformOutputs:
-    """Numbers drawn evenly between two bounds, and the generator's state behind them.
+    """Samples from a uniform distribution, and the generator's next state.
 
         y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
 
@@ -1893,7 +1893,7 @@ class RandomNormalOutputs(NamedTuple):
     new_state: Tensor
 
 def random_normal(state: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'f32', mean: float = 0.0, scale: float = 1.0) -> RandomNormalOutputs:
-    """Numbers drawn from a bell curve, and the generator's state behind them.
+    """Samples from a normal distribution, and the generator's next state.
 
         y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
 
@@ -1906,7 +1906,7 @@ def random_normal(state: TensorLike, shape: int | Sequence[int | Tensor] | Tenso
         shape: The sizes of the draw. Default: [].
         dtype: The dtype of the numbers; floating point. Default: f32.
         mean: The middle of the curve. Default: 0.
-        scale: The standard deviation of the curve. Default: 1.
+        scale: The standard deviation. Default: 1.
 
     Returns:
         y: The numbers.
@@ -1926,7 +1926,7 @@ class RandomBernoulliOutputs(NamedTuple):
     new_state: Tensor
 
 def random_bernoulli(state: TensorLike, p: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = ()) -> RandomBernoulliOutputs:
-    """Coins that fall true with probability p, and the generator's state behind them.
+    """Samples from a Bernoulli distribution, and the generator's next state.
 
         y = u < p, where u = (bits >> 8) * 2^-24
 
@@ -1936,7 +1936,7 @@ def random_bernoulli(state: TensorLike, p: TensorLike, shape: int | Sequence[int
         shape: The sizes of the draw. Default: [].
 
     Returns:
-        y: The coins, as bool. Dtype: bool.
+        y: The samples, as bool. Dtype: bool.
         new_state: The state for the next draw. Dtype: u32.
 
     Raises an error that names the rule:
@@ -1953,8 +1953,8 @@ class TruncatedNormalOutputs(NamedTuple):
     new_state: Tensor
 
 def truncated_normal(state: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'f32', mean: float = 0.0, scale: float = 1.0) -> TruncatedNormalOutputs:
-    """Numbers drawn from a bell curve within two standard deviations of its middle, and the
-    generator's state behind them.
+    """Samples from a normal distribution truncated at two standard deviations, and the
+    generator's next state.
 
         y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))
 
@@ -1965,7 +1965,7 @@ def truncated_normal(state: TensorLike, shape: int | Sequence[int | Tensor] | Te
         shape: The sizes of the draw. Default: [].
         dtype: The dtype of the numbers; floating point. Default: f32.
         mean: The middle of the curve. Default: 0.
-        scale: The standard deviation of the whole curve. Default: 1.
+        scale: The standard deviation before truncation. Default: 1.
 
     Returns:
         y: The numbers.
@@ -1985,7 +1985,7 @@ class RandomCategoricalOutputs(NamedTuple):
     new_state: Tensor
 
 def random_categorical(state: TensorLike, logits: TensorLike, num_samples: int | Tensor = 1) -> RandomCategoricalOutputs:
-    """Classes drawn by their weights, and the generator's state behind them.
+    """Samples from a categorical distribution, and the generator's next state.
 
         y = argmax(logits - ln(-ln(u)))
 
@@ -2018,7 +2018,7 @@ class RandomPermutationOutputs(NamedTuple):
     new_state: Tensor
 
 def random_permutation(state: TensorLike, n: int | Tensor = 0) -> RandomPermutationOutputs:
-    """The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+    """A random permutation of 0 to n - 1, and the generator's next state.
 
         y = argsort(bits)
 

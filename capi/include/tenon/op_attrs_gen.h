@@ -473,7 +473,7 @@ typedef struct tenon_random_normal_attrs {
   tenon_dtype dtype;
   /* The middle of the curve. Default: 0. */
   double mean;
-  /* The standard deviation of the curve. Default: 1. */
+  /* The standard deviation. Default: 1. */
   double scale;
 } tenon_random_normal_attrs;
 #define TENON_RANDOM_NORMAL_ATTRS_DEFAULT \
@@ -499,7 +499,7 @@ typedef struct tenon_truncated_normal_attrs {
   tenon_dtype dtype;
   /* The middle of the curve. Default: 0. */
   double mean;
-  /* The standard deviation of the whole curve. Default: 1. */
+  /* The standard deviation before truncation. Default: 1. */
   double scale;
 } tenon_truncated_normal_attrs;
 #define TENON_TRUNCATED_NORMAL_ATTRS_DEFAULT \

@@ -2106,7 +2106,7 @@ static inline TENON_OWNED tenon_error* tenon_iota(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Random words of Philox4x32-10, and the generator's state behind them.
+ * Random words of Philox4x32-10, and the generator's next state.
  *
  *     bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
  *
@@ -2234,7 +2234,7 @@ static inline TENON_OWNED tenon_error* tenon_one_hot(
 }
 
 /**
- * Numbers drawn evenly between two bounds, and the generator's state behind them.
+ * Samples from a uniform distribution, and the generator's next state.
  *
  *     y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
  *
@@ -2273,7 +2273,7 @@ static inline TENON_OWNED tenon_error* tenon_random_uniform(
 }
 
 /**
- * Numbers drawn from a bell curve, and the generator's state behind them.
+ * Samples from a normal distribution, and the generator's next state.
  *
  *     y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
  *
@@ -2313,7 +2313,7 @@ static inline TENON_OWNED tenon_error* tenon_random_normal(
 }
 
 /**
- * Coins that fall true with probability p, and the generator's state behind them.
+ * Samples from a Bernoulli distribution, and the generator's next state.
  *
  *     y = u < p, where u = (bits >> 8) * 2^-24
  *
@@ -2321,7 +2321,7 @@ static inline TENON_OWNED tenon_error* tenon_random_normal(
  * @param state The generator's state, u32[6]. Dtype: u32.
  * @param p The probability of true, of rank 0. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The coins, as bool. Dtype: bool. NULL if it is not wanted.
+ * @param out_y The samples, as bool. Dtype: bool. NULL if it is not wanted.
  * @param out_new_state The state for the next draw. Dtype: u32. NULL if it is not wanted.
  *
  * Not differentiable: its result is bool.
@@ -2351,8 +2351,8 @@ static inline TENON_OWNED tenon_error* tenon_random_bernoulli(
 }
 
 /**
- * Numbers drawn from a bell curve within two standard deviations of its middle, and the generator's
- * state behind them.
+ * Samples from a normal distribution truncated at two standard deviations, and the generator's next
+ * state.
  *
  *     y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))
  *
@@ -2390,7 +2390,7 @@ static inline TENON_OWNED tenon_error* tenon_truncated_normal(
 }
 
 /**
- * Classes drawn by their weights, and the generator's state behind them.
+ * Samples from a categorical distribution, and the generator's next state.
  *
  *     y = argmax(logits - ln(-ln(u)))
  *
@@ -2435,7 +2435,7 @@ static inline TENON_OWNED tenon_error* tenon_random_categorical(
 }
 
 /**
- * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+ * A random permutation of 0 to n - 1, and the generator's next state.
  *
  *     y = argsort(bits)
  *

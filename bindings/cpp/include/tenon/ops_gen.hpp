@@ -1416,7 +1416,7 @@ struct RngBitsOutputs {
 };
 
 /**
- * Random words of Philox4x32-10, and the generator's state behind them.
+ * Random words of Philox4x32-10, and the generator's next state.
  *
  *     bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
  *
@@ -1576,7 +1576,7 @@ struct RandomUniformOutputs {
 };
 
 /**
- * Numbers drawn evenly between two bounds, and the generator's state behind them.
+ * Samples from a uniform distribution, and the generator's next state.
  *
  *     y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
  *
@@ -1602,7 +1602,7 @@ struct RandomNormalAttrs {
   DType dtype = TENON_FLOAT32;
   // The middle of the curve.
   double mean = 0.0;
-  // The standard deviation of the curve.
+  // The standard deviation.
   double scale = 1.0;
 
   tenon_random_normal_attrs c() const {
@@ -1623,7 +1623,7 @@ struct RandomNormalOutputs {
 };
 
 /**
- * Numbers drawn from a bell curve, and the generator's state behind them.
+ * Samples from a normal distribution, and the generator's next state.
  *
  *     y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
  *
@@ -1656,12 +1656,12 @@ struct RandomBernoulliAttrs {
 };
 
 struct RandomBernoulliOutputs {
-  Tensor y;  // The coins, as bool.
+  Tensor y;  // The samples, as bool.
   Tensor new_state;  // The state for the next draw.
 };
 
 /**
- * Coins that fall true with probability p, and the generator's state behind them.
+ * Samples from a Bernoulli distribution, and the generator's next state.
  *
  *     y = u < p, where u = (bits >> 8) * 2^-24
  *
@@ -1685,7 +1685,7 @@ struct TruncatedNormalAttrs {
   DType dtype = TENON_FLOAT32;
   // The middle of the curve.
   double mean = 0.0;
-  // The standard deviation of the whole curve.
+  // The standard deviation before truncation.
   double scale = 1.0;
 
   tenon_truncated_normal_attrs c() const {
@@ -1706,8 +1706,8 @@ struct TruncatedNormalOutputs {
 };
 
 /**
- * Numbers drawn from a bell curve within two standard deviations of its middle, and the generator's
- * state behind them.
+ * Samples from a normal distribution truncated at two standard deviations, and the generator's next
+ * state.
  *
  *     y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))
  *
@@ -1743,7 +1743,7 @@ struct RandomCategoricalOutputs {
 };
 
 /**
- * Classes drawn by their weights, and the generator's state behind them.
+ * Samples from a categorical distribution, and the generator's next state.
  *
  *     y = argmax(logits - ln(-ln(u)))
  *
@@ -1782,7 +1782,7 @@ struct RandomPermutationOutputs {
 };
 
 /**
- * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+ * A random permutation of 0 to n - 1, and the generator's next state.
  *
  *     y = argsort(bits)
  *

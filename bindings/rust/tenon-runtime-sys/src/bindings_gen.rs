@@ -904,7 +904,7 @@ pub struct tenon_random_normal_attrs {
     /// ```
     pub mean: f64,
     /// ```text
-    /// The standard deviation of the curve. Default: 1.
+    /// The standard deviation. Default: 1.
     /// ```
     pub scale: f64,
 }
@@ -942,7 +942,7 @@ pub struct tenon_truncated_normal_attrs {
     /// ```
     pub mean: f64,
     /// ```text
-    /// The standard deviation of the whole curve. Default: 1.
+    /// The standard deviation before truncation. Default: 1.
     /// ```
     pub scale: f64,
 }

@@ -2603,7 +2603,7 @@ pub struct RngBitsOutputs {
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// Random words of Philox4x32-10, and the generator's state behind them.
+/// Random words of Philox4x32-10, and the generator's next state.
 ///
 /// ```text
 /// bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
@@ -2641,7 +2641,7 @@ pub fn rng_bits_with<'a>(state: impl Operand<'a>) -> RngBits<'a> {
         borrowed: PhantomData,
     }
 }
-/// Random words of Philox4x32-10, and the generator's state behind them.
+/// Random words of Philox4x32-10, and the generator's next state.
 ///
 /// Made by [`rng_bits_with`]; [`RngBits::run`] calls the op.
 ///
@@ -3114,7 +3114,7 @@ pub struct RandomUniformOutputs {
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// Numbers drawn evenly between two bounds, and the generator's state behind them.
+/// Samples from a uniform distribution, and the generator's next state.
 ///
 /// ```text
 /// y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
@@ -3151,7 +3151,7 @@ pub fn random_uniform_with<'a>(state: impl Operand<'a>) -> RandomUniform<'a> {
         borrowed: PhantomData,
     }
 }
-/// Numbers drawn evenly between two bounds, and the generator's state behind them.
+/// Samples from a uniform distribution, and the generator's next state.
 ///
 /// Made by [`random_uniform_with`]; [`RandomUniform::run`] calls the op.
 ///
@@ -3273,7 +3273,7 @@ pub struct RandomNormalOutputs {
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// Numbers drawn from a bell curve, and the generator's state behind them.
+/// Samples from a normal distribution, and the generator's next state.
 ///
 /// ```text
 /// y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
@@ -3311,7 +3311,7 @@ pub fn random_normal_with<'a>(state: impl Operand<'a>) -> RandomNormal<'a> {
         borrowed: PhantomData,
     }
 }
-/// Numbers drawn from a bell curve, and the generator's state behind them.
+/// Samples from a normal distribution, and the generator's next state.
 ///
 /// Made by [`random_normal_with`]; [`RandomNormal::run`] calls the op.
 ///
@@ -3380,7 +3380,7 @@ impl<'a> RandomNormal<'a> {
         self.c_attrs.mean = mean;
         self
     }
-    /// The standard deviation of the curve. Default: 1.
+    /// The standard deviation. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3415,7 +3415,7 @@ impl<'a> RandomNormal<'a> {
         Ok(unsafe { RandomNormalOutputs { y: Tensor::adopt(y), new_state: Tensor::adopt(new_state) } })
     }
 }
-/// Coins that fall true with probability p, and the generator's state behind them.
+/// Samples from a Bernoulli distribution, and the generator's next state.
 ///
 /// ```text
 /// y = u < p, where u = (bits >> 8) * 2^-24
@@ -3423,7 +3423,7 @@ impl<'a> RandomNormal<'a> {
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
 /// - `p`: The probability of true, of rank 0. Dtype: floating.
-/// - gives `y`: The coins, as bool. Dtype: bool.
+/// - gives `y`: The samples, as bool. Dtype: bool.
 /// - gives `new_state`: The state for the next draw. Dtype: u32.
 /// - `shape`: The sizes of the draw. Default: \[\].
 ///
@@ -3467,7 +3467,7 @@ pub fn random_bernoulli<'a>(state: impl Operand<'a>, p: impl Operand<'a>, shape:
 /// ```
 #[derive(Clone, Debug)]
 pub struct RandomBernoulliOutputs {
-    /// The coins, as bool.
+    /// The samples, as bool.
     pub y: Tensor,
     /// The state for the next draw.
     pub new_state: Tensor,
@@ -3490,8 +3490,8 @@ pub struct TruncatedNormalOutputs {
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// Numbers drawn from a bell curve within two standard deviations of its middle, and the
-/// generator's state behind them.
+/// Samples from a normal distribution truncated at two standard deviations, and the generator's
+/// next state.
 ///
 /// ```text
 /// y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))
@@ -3527,8 +3527,8 @@ pub fn truncated_normal_with<'a>(state: impl Operand<'a>) -> TruncatedNormal<'a>
         borrowed: PhantomData,
     }
 }
-/// Numbers drawn from a bell curve within two standard deviations of its middle, and the
-/// generator's state behind them.
+/// Samples from a normal distribution truncated at two standard deviations, and the generator's
+/// next state.
 ///
 /// Made by [`truncated_normal_with`]; [`TruncatedNormal::run`] calls the op.
 ///
@@ -3597,7 +3597,7 @@ impl<'a> TruncatedNormal<'a> {
         self.c_attrs.mean = mean;
         self
     }
-    /// The standard deviation of the whole curve. Default: 1.
+    /// The standard deviation before truncation. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3632,7 +3632,7 @@ impl<'a> TruncatedNormal<'a> {
         Ok(unsafe { TruncatedNormalOutputs { y: Tensor::adopt(y), new_state: Tensor::adopt(new_state) } })
     }
 }
-/// Classes drawn by their weights, and the generator's state behind them.
+/// Samples from a categorical distribution, and the generator's next state.
 ///
 /// ```text
 /// y = argmax(logits - ln(-ln(u)))
@@ -3695,7 +3695,7 @@ pub struct RandomCategoricalOutputs {
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+/// A random permutation of 0 to n - 1, and the generator's next state.
 ///
 /// ```text
 /// y = argsort(bits)
@@ -24408,7 +24408,7 @@ impl Tensor {
     pub fn fill_with<'a>(&'a self) -> Fill<'a> {
         fill_with(self)
     }
-    /// Random words of Philox4x32-10, and the generator's state behind them.
+    /// Random words of Philox4x32-10, and the generator's next state.
     ///
     /// As [`ops::rng_bits_with`](crate::ops::rng_bits_with).
     ///
@@ -24474,7 +24474,7 @@ impl Tensor {
     pub fn one_hot_with<'a>(&'a self) -> OneHot<'a> {
         one_hot_with(self)
     }
-    /// Numbers drawn evenly between two bounds, and the generator's state behind them.
+    /// Samples from a uniform distribution, and the generator's next state.
     ///
     /// As [`ops::random_uniform_with`](crate::ops::random_uniform_with).
     ///
@@ -24491,7 +24491,7 @@ impl Tensor {
     pub fn random_uniform_with<'a>(&'a self) -> RandomUniform<'a> {
         random_uniform_with(self)
     }
-    /// Numbers drawn from a bell curve, and the generator's state behind them.
+    /// Samples from a normal distribution, and the generator's next state.
     ///
     /// As [`ops::random_normal_with`](crate::ops::random_normal_with).
     ///
@@ -24508,7 +24508,7 @@ impl Tensor {
     pub fn random_normal_with<'a>(&'a self) -> RandomNormal<'a> {
         random_normal_with(self)
     }
-    /// Coins that fall true with probability p, and the generator's state behind them.
+    /// Samples from a Bernoulli distribution, and the generator's next state.
     ///
     /// As [`ops::random_bernoulli`](crate::ops::random_bernoulli).
     ///
@@ -24526,8 +24526,8 @@ impl Tensor {
     pub fn random_bernoulli<'a>(&'a self, p: impl Operand<'a>, shape: &[i64]) -> Result<RandomBernoulliOutputs> {
         random_bernoulli(self, p, shape)
     }
-    /// Numbers drawn from a bell curve within two standard deviations of its middle, and the
-    /// generator's state behind them.
+    /// Samples from a normal distribution truncated at two standard deviations, and the
+    /// generator's next state.
     ///
     /// As [`ops::truncated_normal_with`](crate::ops::truncated_normal_with).
     ///
@@ -24544,7 +24544,7 @@ impl Tensor {
     pub fn truncated_normal_with<'a>(&'a self) -> TruncatedNormal<'a> {
         truncated_normal_with(self)
     }
-    /// Classes drawn by their weights, and the generator's state behind them.
+    /// Samples from a categorical distribution, and the generator's next state.
     ///
     /// As [`ops::random_categorical`](crate::ops::random_categorical).
     ///
@@ -24562,7 +24562,7 @@ impl Tensor {
     pub fn random_categorical<'a>(&'a self, logits: impl Operand<'a>, num_samples: i64) -> Result<RandomCategoricalOutputs> {
         random_categorical(self, logits, num_samples)
     }
-    /// The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+    /// A random permutation of 0 to n - 1, and the generator's next state.
     ///
     /// As [`ops::random_permutation`](crate::ops::random_permutation).
     ///

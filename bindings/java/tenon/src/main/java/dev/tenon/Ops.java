@@ -2668,7 +2668,7 @@ public final class Ops {
   public record RngBitsOutputs(Tensor bits, Tensor new_state) {}
 
   /**
-   * Random words of Philox4x32-10, and the generator's state behind them.
+   * Random words of Philox4x32-10, and the generator's next state.
    *
    * <pre>
    * bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
@@ -2687,7 +2687,7 @@ public final class Ops {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's state behind them.
+   * Random words of Philox4x32-10, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param shape The sizes of the draw. Default: [].
@@ -2699,7 +2699,7 @@ public final class Ops {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's state behind them.
+   * Random words of Philox4x32-10, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.
@@ -3069,7 +3069,7 @@ public final class Ops {
   public record RandomUniformOutputs(Tensor y, Tensor new_state) {}
 
   /**
-   * Numbers drawn evenly between two bounds, and the generator's state behind them.
+   * Samples from a uniform distribution, and the generator's next state.
    *
    * <pre>
    * y = low + (high - low) * u, where u = (bits &gt;&gt; 8) * 2^-24 for f32
@@ -3087,7 +3087,7 @@ public final class Ops {
   }
 
   /**
-   * Numbers drawn evenly between two bounds, and the generator's state behind them.
+   * Samples from a uniform distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param shape The sizes of the draw. Default: [].
@@ -3099,7 +3099,7 @@ public final class Ops {
   }
 
   /**
-   * Numbers drawn evenly between two bounds, and the generator's state behind them.
+   * Samples from a uniform distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.
@@ -3154,7 +3154,7 @@ public final class Ops {
     }
 
     /**
-     * The standard deviation of the curve. Default: 1.
+     * The standard deviation. Default: 1.
      *
      * @param scale the value
      * @return this
@@ -3185,7 +3185,7 @@ public final class Ops {
   public record RandomNormalOutputs(Tensor y, Tensor new_state) {}
 
   /**
-   * Numbers drawn from a bell curve, and the generator's state behind them.
+   * Samples from a normal distribution, and the generator's next state.
    *
    * <pre>
    * y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
@@ -3204,7 +3204,7 @@ public final class Ops {
   }
 
   /**
-   * Numbers drawn from a bell curve, and the generator's state behind them.
+   * Samples from a normal distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param shape The sizes of the draw. Default: [].
@@ -3216,7 +3216,7 @@ public final class Ops {
   }
 
   /**
-   * Numbers drawn from a bell curve, and the generator's state behind them.
+   * Samples from a normal distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.
@@ -3257,13 +3257,13 @@ public final class Ops {
   /**
    * Outputs of {@code random_bernoulli}.
    *
-   * @param y The coins, as bool. Dtype: bool.
+   * @param y The samples, as bool. Dtype: bool.
    * @param new_state The state for the next draw. Dtype: u32.
    */
   public record RandomBernoulliOutputs(Tensor y, Tensor new_state) {}
 
   /**
-   * Coins that fall true with probability p, and the generator's state behind them.
+   * Samples from a Bernoulli distribution, and the generator's next state.
    *
    * <pre>
    * y = u &lt; p, where u = (bits &gt;&gt; 8) * 2^-24
@@ -3279,7 +3279,7 @@ public final class Ops {
   }
 
   /**
-   * Coins that fall true with probability p, and the generator's state behind them.
+   * Samples from a Bernoulli distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param p The probability of true, of rank 0. Dtype: floating.
@@ -3292,7 +3292,7 @@ public final class Ops {
   }
 
   /**
-   * Coins that fall true with probability p, and the generator's state behind them.
+   * Samples from a Bernoulli distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param p The probability of true, of rank 0. Dtype: floating.
@@ -3348,7 +3348,7 @@ public final class Ops {
     }
 
     /**
-     * The standard deviation of the whole curve. Default: 1.
+     * The standard deviation before truncation. Default: 1.
      *
      * @param scale the value
      * @return this
@@ -3379,8 +3379,8 @@ public final class Ops {
   public record TruncatedNormalOutputs(Tensor y, Tensor new_state) {}
 
   /**
-   * Numbers drawn from a bell curve within two standard deviations of its middle, and the
-   * generator's state behind them.
+   * Samples from a normal distribution truncated at two standard deviations, and the generator's
+   * next state.
    *
    * <pre>
    * y = mean + scale * sqrt(2) * erfinv(erf(sqrt(2)) * (2u - 1))
@@ -3397,8 +3397,8 @@ public final class Ops {
   }
 
   /**
-   * Numbers drawn from a bell curve within two standard deviations of its middle, and the
-   * generator's state behind them.
+   * Samples from a normal distribution truncated at two standard deviations, and the generator's
+   * next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param shape The sizes of the draw. Default: [].
@@ -3410,8 +3410,8 @@ public final class Ops {
   }
 
   /**
-   * Numbers drawn from a bell curve within two standard deviations of its middle, and the
-   * generator's state behind them.
+   * Samples from a normal distribution truncated at two standard deviations, and the generator's
+   * next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.
@@ -3458,7 +3458,7 @@ public final class Ops {
   public record RandomCategoricalOutputs(Tensor y, Tensor new_state) {}
 
   /**
-   * Classes drawn by their weights, and the generator's state behind them.
+   * Samples from a categorical distribution, and the generator's next state.
    *
    * <pre>
    * y = argmax(logits - ln(-ln(u)))
@@ -3478,7 +3478,7 @@ public final class Ops {
   }
 
   /**
-   * Classes drawn by their weights, and the generator's state behind them.
+   * Samples from a categorical distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
@@ -3491,7 +3491,7 @@ public final class Ops {
   }
 
   /**
-   * Classes drawn by their weights, and the generator's state behind them.
+   * Samples from a categorical distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
@@ -3539,7 +3539,7 @@ public final class Ops {
   public record RandomPermutationOutputs(Tensor y, Tensor new_state) {}
 
   /**
-   * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+   * A random permutation of 0 to n - 1, and the generator's next state.
    *
    * <pre>
    * y = argsort(bits)
@@ -3557,7 +3557,7 @@ public final class Ops {
   }
 
   /**
-   * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+   * A random permutation of 0 to n - 1, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param n How many numbers. Default: 0.
@@ -3569,7 +3569,7 @@ public final class Ops {
   }
 
   /**
-   * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+   * A random permutation of 0 to n - 1, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.

@@ -1255,7 +1255,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's state behind them.
+   * Random words of Philox4x32-10, and the generator's next state.
    *
    * @return the outputs
    */
@@ -1264,7 +1264,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's state behind them.
+   * Random words of Philox4x32-10, and the generator's next state.
    *
    * @param shape The sizes of the draw. Default: [].
    * @return the outputs
@@ -1274,7 +1274,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's state behind them.
+   * Random words of Philox4x32-10, and the generator's next state.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -1345,7 +1345,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn evenly between two bounds, and the generator's state behind them.
+   * Samples from a uniform distribution, and the generator's next state.
    *
    * @return the outputs
    */
@@ -1354,7 +1354,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn evenly between two bounds, and the generator's state behind them.
+   * Samples from a uniform distribution, and the generator's next state.
    *
    * @param shape The sizes of the draw. Default: [].
    * @return the outputs
@@ -1364,7 +1364,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn evenly between two bounds, and the generator's state behind them.
+   * Samples from a uniform distribution, and the generator's next state.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -1374,7 +1374,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn from a bell curve, and the generator's state behind them.
+   * Samples from a normal distribution, and the generator's next state.
    *
    * @return the outputs
    */
@@ -1383,7 +1383,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn from a bell curve, and the generator's state behind them.
+   * Samples from a normal distribution, and the generator's next state.
    *
    * @param shape The sizes of the draw. Default: [].
    * @return the outputs
@@ -1393,7 +1393,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn from a bell curve, and the generator's state behind them.
+   * Samples from a normal distribution, and the generator's next state.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -1403,7 +1403,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Coins that fall true with probability p, and the generator's state behind them.
+   * Samples from a Bernoulli distribution, and the generator's next state.
    *
    * @param p The probability of true, of rank 0. Dtype: floating.
    * @return the outputs
@@ -1413,7 +1413,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Coins that fall true with probability p, and the generator's state behind them.
+   * Samples from a Bernoulli distribution, and the generator's next state.
    *
    * @param p The probability of true, of rank 0. Dtype: floating.
    * @param shape The sizes of the draw. Default: [].
@@ -1424,7 +1424,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Coins that fall true with probability p, and the generator's state behind them.
+   * Samples from a Bernoulli distribution, and the generator's next state.
    *
    * @param p The probability of true, of rank 0. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -1435,8 +1435,8 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn from a bell curve within two standard deviations of its middle, and the
-   * generator's state behind them.
+   * Samples from a normal distribution truncated at two standard deviations, and the generator's
+   * next state.
    *
    * @return the outputs
    */
@@ -1445,8 +1445,8 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn from a bell curve within two standard deviations of its middle, and the
-   * generator's state behind them.
+   * Samples from a normal distribution truncated at two standard deviations, and the generator's
+   * next state.
    *
    * @param shape The sizes of the draw. Default: [].
    * @return the outputs
@@ -1456,8 +1456,8 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Numbers drawn from a bell curve within two standard deviations of its middle, and the
-   * generator's state behind them.
+   * Samples from a normal distribution truncated at two standard deviations, and the generator's
+   * next state.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -1467,7 +1467,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Classes drawn by their weights, and the generator's state behind them.
+   * Samples from a categorical distribution, and the generator's next state.
    *
    * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
    * @return the outputs
@@ -1477,7 +1477,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Classes drawn by their weights, and the generator's state behind them.
+   * Samples from a categorical distribution, and the generator's next state.
    *
    * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
    * @param num_samples How many classes to draw for each distribution. Default: 1.
@@ -1488,7 +1488,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Classes drawn by their weights, and the generator's state behind them.
+   * Samples from a categorical distribution, and the generator's next state.
    *
    * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -1499,7 +1499,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+   * A random permutation of 0 to n - 1, and the generator's next state.
    *
    * @return the outputs
    */
@@ -1508,7 +1508,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+   * A random permutation of 0 to n - 1, and the generator's next state.
    *
    * @param n How many numbers. Default: 0.
    * @return the outputs
@@ -1518,7 +1518,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The numbers from 0 to n - 1 in a random order, and the generator's state behind it.
+   * A random permutation of 0 to n - 1, and the generator's next state.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
