@@ -1,5 +1,7 @@
 """Errors of C as exceptions."""
 
+import json
+import pathlib
 import pickle
 
 import pytest
@@ -30,6 +32,14 @@ def test_each_code_has_a_class(call, classes):
         call()
     for cls in classes:
         assert isinstance(caught.value, cls)
+
+
+def test_classes_have_the_codes_of_c():
+    api = json.loads((pathlib.Path(__file__).parents[3] / "capi/abi/api.json").read_text())
+    constants = next(enum["constants"] for enum in api["enums"]
+                     if enum["constants"][0]["name"] == "TENON_OK")
+    codes = {each["value"]: each["name"].removeprefix("TENON_") for each in constants[1:]}
+    assert {cls.code: cls.code_name for cls in tn.TenonError.__subclasses__()} == codes
 
 
 @pytest.mark.parametrize("call, text", [
