@@ -47,6 +47,17 @@ Problem mapped(const Problem& problem, const F& f) {
   return result;
 }
 
+// Whether `mapped` with absolute values would change nothing.
+bool has_no_negatives(const Problem& problem) {
+  const auto is_negative = [](Real x) { return x < 0; };
+  for (const AttrFacts& attr : problem.op->attrs) {
+    if (attr.type == "float" && is_negative(problem.attr(attr.name).number())) return false;
+  }
+  return std::ranges::all_of(problem.inputs, [&](const Operand& x) {
+    return x.absent || !is_float(x.dtype) || std::ranges::none_of(x.values(), is_negative);
+  });
+}
+
 // Maximum number of elements of the first input that are reduced to one of `n_results`.
 double factors_of(const Problem& problem, size_t n_results) {
   if (problem.inputs.empty() || n_results == 0) return 1;
@@ -69,8 +80,10 @@ Accumulation accumulation(const Environment& env, const Problem& problem, size_t
                           tenon_dtype dtype, const Reals& oracle) {
   Accumulation result;
   const bool product = problem.op->name.find("prod") != std::string::npos;
-  const Reals sizes =
-      product ? Reals() : env.oracle.run(mapped(problem, real_abs))[output].values();
+  Reals sizes = oracle;
+  if (!product && !has_no_negatives(problem)) {
+    sizes = env.oracle.run(mapped(problem, real_abs))[output].values();
+  }
   Reals terms = env.oracle.run(mapped(problem, [](Real) { return Real(1); }))[output].values();
   const double factors = factors_of(problem, oracle.size());
   Real total = 0, size = 0;

@@ -141,7 +141,7 @@ tenon_dtype widened(tenon_dtype dtype) {
 Real least(tenon_dtype dtype) {
   if (is_bool(dtype)) return 0;
   if (is_integer(dtype)) {
-    return is_signed(dtype) ? -real_scale(1, integer_bits(dtype) - 1) : Real(0);
+    return is_signed(dtype) ? -real_power(integer_bits(dtype) - 1) : Real(0);
   }
   return -greatest(dtype);
 }
@@ -149,10 +149,10 @@ Real least(tenon_dtype dtype) {
 Real greatest(tenon_dtype dtype) {
   if (is_bool(dtype)) return 1;
   if (is_integer(dtype)) {
-    return real_scale(1, integer_bits(dtype) - (is_signed(dtype) ? 1 : 0)) - 1;
+    return real_power(integer_bits(dtype) - (is_signed(dtype) ? 1 : 0)) - 1;
   }
   const DTypeFacts& f = facts(dtype);
-  return real_scale(2 - real_scale(1, 1 - f.precision), f.greatest_exponent);
+  return (2 - real_power(1 - f.precision)) * real_power(f.greatest_exponent);
 }
 
 Real ulp(Real x, tenon_dtype dtype) {
@@ -160,10 +160,12 @@ Real ulp(Real x, tenon_dtype dtype) {
   const DTypeFacts& f = facts(dtype);
   int exponent = f.least_exponent;
   if (x != 0 && real_is_finite(x)) exponent = std::max(exponent, real_exponent(x));
-  return real_scale(1, std::min(exponent, f.greatest_exponent) - f.precision + 1);
+  return real_power(std::min(exponent, f.greatest_exponent) - f.precision + 1);
 }
 
 Real rounded(Real x, tenon_dtype dtype) {
+  if (dtype == TENON_FLOAT32) return static_cast<float>(x);
+  if (dtype == TENON_FLOAT64) return static_cast<double>(x);
   if (is_bool(dtype)) return x != 0 ? 1 : 0;
   if (is_integer(dtype)) {
     if (real_is_nan(x)) return 0;

@@ -13,7 +13,7 @@ namespace {
 
 using Engine = std::mt19937_64;
 
-Real unit(Engine& engine) { return real_scale(static_cast<Real>(engine() >> 11), -53); }
+Real unit(Engine& engine) { return static_cast<double>(engine() >> 11) * 0x1p-53; }
 
 Real uniform(Engine& engine, double low, double high, tenon_dtype dtype) {
   const Real value = low + (static_cast<Real>(high) - low) * unit(engine);
