@@ -21,6 +21,7 @@ CHECKS = [
     "wrappers",
     "fresh",
     "layouts",
+    "mutants",
     "symbols",
     "check_test",
 ]

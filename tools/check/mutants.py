@@ -1,0 +1,22 @@
+"""Every named mutant still applies: the text that it replaces is in its file exactly once.
+
+The mutants themselves are built and run in the full tier (conformance/mutants).
+"""
+
+import subprocess
+import sys
+import tempfile
+
+import repository
+
+FOLDER = repository.ROOT / "conformance" / "mutants"
+
+
+def run():
+    named = sum(path.read_text().count("[[mutant]]") for path in (FOLDER / "named").glob("*.toml"))
+    with tempfile.TemporaryDirectory() as copies:
+        done = subprocess.run(
+            [sys.executable, FOLDER / "mutate.py", "--named", FOLDER / "named", "--survivors",
+             FOLDER / "survivors.toml", "--out", copies], capture_output=True, text=True)
+    faults = (done.stderr or "mutate.py failed").splitlines() if done.returncode else []
+    return f"{named} named mutants", faults
