@@ -1,13 +1,14 @@
 #!/bin/sh
 # Builds and runs the tests; ends with the summary of ctest
 #
-#   ./dev test [--tier ci|full] [ARGUMENTS OF ctest]
+#   ./dev test [--tier ci|sanitizers|full] [ARGUMENTS OF ctest]
 #
-#   ci    (the default) unit and C tests and examples; then unit and C tests of the core with the
-#         plugins ref and fake under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer
-#   full  those labelled `full` too, which take minutes; the kit on its mutants; the sanitizers with
-#         every plugin; the C tests on arm64, emulated; the core with ref compiled to WebAssembly, in
-#         Node; saved programs in onnxruntime
+#   ci          (the default) unit and C tests, the bindings' tests, examples and the kit's smoke level
+#   sanitizers  unit and C tests of the core with the plugins ref and fake under AddressSanitizer with
+#               UndefinedBehaviorSanitizer, and ThreadSanitizer
+#   full        both, with tests that take minutes (labelled `full`); the kit on its mutants; the
+#               sanitizers with every plugin; the C tests on arm64, emulated; the core with ref
+#               compiled to WebAssembly, in Node; saved programs in onnxruntime
 #
 # `./dev test -R tape` runs the tests whose names match.
 . tools/dev/lib.sh
@@ -27,8 +28,13 @@ esac
 case $tier in
   ci)
     setup --test --conformance --java
-    presets="dev asan tsan"
+    presets=dev
     ordinary="-DTENON_MUTANTS=OFF"
+    set -- --label-exclude '^full$' "$@"
+    ;;
+  sanitizers)
+    setup --test
+    presets="asan tsan"
     sanitized="-DTENON_PLUGINS=ref;null;fake -DTENON_CONFORMANCE=OFF -DTENON_BINDING_TESTS=OFF
       -DTENON_SANITIZE_ALL=OFF"
     set -- --label-exclude '^full$' "$@"
@@ -41,7 +47,7 @@ case $tier in
       -DTENON_SANITIZE_ALL=ON"
     ;;
   *)
-    echo "test: there is no tier '$tier'; the tiers are ci and full" >&2
+    echo "test: there is no tier '$tier'; the tiers are ci, sanitizers and full" >&2
     exit 2
     ;;
 esac

@@ -79,8 +79,8 @@ class Commands(unittest.TestCase):
 
     def test_options_that_there_are_not(self):
         self.assert_wrong("./dev test --tiers full", "./dev test --help does not name --tiers")
-        self.assert_wrong("./dev test --tier most", "--tier takes ci|full, and not most")
-        self.assert_wrong("./dev test --tier", "--tier lacks its ci|full")
+        self.assert_wrong("./dev test --tier most", "--tier takes ci|sanitizers|full, and not most")
+        self.assert_wrong("./dev test --tier", "--tier lacks its ci|sanitizers|full")
         self.assert_wrong("./dev new plugin acme --into x", "./dev new --help does not name --into")
         self.assert_wrong("./dev gen --chec", "./dev gen --help does not name --chec")
 
