@@ -58,11 +58,13 @@ const std::vector<Line>& long_sums() {
 const std::vector<Line>& long_sums_of_composites() {
   static const Sizes square = {1, 1, kWide, kWide};
   static const AttrValues window = {{"kernel_shape", Sizes{kWide, kWide}}};
+  static const AttrValues all_pads = {{"shape", Sizes{1, 1, 1, 1}},
+                                      {"pads", Sizes(4, kWide - 1)}};
   static const std::vector<Line> all = {
       {"gemm", {{"trans_b", true}}, {{3, kMillion}, {2, kMillion}}},
       {"dense", {}, {{2, kMillion}, {kMillion, 3}}},
       {"tensordot", {{"axes_a", Sizes{1}}, {"axes_b", Sizes{0}}}, {{2, kMillion}, {kMillion, 3}}},
-      {"conv_backward_input", {{"shape", Sizes{1, 1, 1, 1}}}, {square, square}},
+      {"conv_backward_input", all_pads, {square, square}},
       {"conv_backward_input",
        {{"shape", Sizes{1, 1, 8, 8}}},
        {{1, kMillion / 8, 8, 8}, {kMillion / 8, 1, 1, 1}}},
