@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double epsilon = 1e-6;  // Added to the root of the sum of squares.
+  double epsilon = 1e-6;  // Added to the square root of the sum of squares.
   TENON_ATTRS(epsilon)
 };
 
@@ -68,15 +68,16 @@ Cases<Attrs> cases() {
 OpDef adagrad_def() {
   return define<Attrs>({
       .name = "adagrad",
-      .summary = "A step down the gradient, divided by how large all gradients have been.",
+      .summary =
+          "An Adagrad step: the gradient divided by the root of the sum of squared gradients.",
       .formula = "new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)",
       .inputs = {{"p", "the parameter"},
                  {"g", "its gradient"},
-                 {"s", "the sum of squared gradients, zeros or more before the first step"},
+                 {"s", "the sum of squared gradients, not negative before the first step"},
                  {"lr", "the learning rate, 0-d"}},
       .outputs = {{"new_p", "the parameter after the step"},
                   {"new_s", "the sum of squared gradients"}},
-      .attrs_doc = {{"epsilon", "Added to the root of the sum of squares."}},
+      .attrs_doc = {{"epsilon", "Added to the square root of the sum of squares."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

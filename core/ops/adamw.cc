@@ -6,10 +6,10 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  double beta1 = 0.9;          // Decay rate of the mean.
-  double beta2 = 0.999;        // Decay rate of the mean of squares.
-  double epsilon = 1e-8;       // Added to the root of the mean of squares.
-  double weight_decay = 0.01;  // Fraction of the parameter that a step of rate 1 subtracts.
+  double beta1 = 0.9;          // Decay rate of the average of gradients.
+  double beta2 = 0.999;        // Decay rate of the average of squared gradients.
+  double epsilon = 1e-8;       // Added to the root of that average of squares.
+  double weight_decay = 0.01;  // Fraction of p that a step with lr 1 subtracts.
   TENON_ATTRS(beta1, beta2, epsilon, weight_decay)
 };
 
@@ -96,24 +96,24 @@ Cases<Attrs> cases() {
 OpDef adamw_def() {
   return define<Attrs>({
       .name = "adamw",
-      .summary = "A step of adam, with a decay of the parameter beside it.",
+      .summary = "An Adam step with decoupled weight decay of the parameter.",
       .formula = "new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; "
                  "new_p = p * (1 - lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / "
                  "(sqrt(new_v / (1 - beta2^step)) + epsilon)",
       .inputs = {{"p", "the parameter"},
                  {"g", "its gradient"},
-                 {"m", "the decaying mean of gradients, zeros before the first step"},
-                 {"v", "the decaying mean of their squares, zeros before the first step"},
-                 {"step", "the number of this step, 0-d; the first is 1"},
+                 {"m", "the moving average of gradients, zeros before the first step"},
+                 {"v", "the moving average of squared gradients, zeros before the first step"},
+                 {"step", "the step number, 0-d; the first step is 1"},
                  {"lr", "the learning rate, 0-d"}},
       .outputs = {{"new_p", "the parameter after the step"},
-                  {"new_m", "the decaying mean of gradients"},
-                  {"new_v", "the decaying mean of their squares"}},
-      .attrs_doc = {{"beta1", "How much of the mean stays."},
-                    {"beta2", "How much of the mean of squares stays."},
-                    {"epsilon", "Added to the root of the latter."},
+                  {"new_m", "the moving average of gradients"},
+                  {"new_v", "the moving average of squared gradients"}},
+      .attrs_doc = {{"beta1", "The decay rate of the moving average of gradients."},
+                    {"beta2", "The decay rate of the moving average of squared gradients."},
+                    {"epsilon", "Added to the root of the average of squared gradients."},
                     {"weight_decay",
-                     "The share of the parameter that a step of rate 1 takes away."}},
+                     "The fraction of the parameter that a step with learning rate 1 subtracts."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

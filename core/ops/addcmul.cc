@@ -1,4 +1,4 @@
-// addcmul: a tensor plus the product of two others, scaled by a number.
+// addcmul: a tensor plus the scaled product of two others.
 
 #include "core/ops/type_rules.h"
 
@@ -12,7 +12,7 @@ struct Attrs {
 
 // Constraints.
 //   C1  x, a and b are floating point.
-//   C2  x, a and b broadcast.
+//   C2  x, a and b can be broadcast to a common shape.
 //   y has their common dtype and the shape that they broadcast to.
 TensorTypes infer(const Attrs&, TypeSpan in) { return infer_floating(NoAttrs{}, in); }
 
@@ -49,11 +49,11 @@ Cases<Attrs> cases() {
 OpDef addcmul_def() {
   return define<Attrs>({
       .name = "addcmul",
-      .summary = "A tensor plus the product of two others, scaled by a number.",
+      .summary = "A tensor plus the scaled product of two others.",
       .formula = "y = x + value * a * b",
       .inputs = {{"x", "the addend"}, {"a", "the first factor"}, {"b", "the second factor"}},
       .outputs = {{"y", "the sum, of the shape that the inputs broadcast to"}},
-      .attrs_doc = {{"value", "What scales the product."}},
+      .attrs_doc = {{"value", "The factor that scales the product."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -9,7 +9,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is bool.
-//   C2  the axes are x's; see reduction.h.
+//   C2  -rank(x) <= axis < rank(x) for each of `axes`; see reduction.h.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(in[0].dtype == DType::kBool, "C1: x must be bool, but is {}: compare it with 0 first",
           in[0].dtype);
@@ -63,7 +63,7 @@ OpDef any_def() {
       .name = "any",
       .summary = "Whether at least one element along some axes is true.",
       .formula = "y = x[0] or x[1] or ...",
-      .details = "Of nothing it is false.",
+      .details = "A reduction over no elements gives false.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer,
       .decompose = any_decompose,
@@ -81,7 +81,7 @@ OpDef all_def() {
       .name = "all",
       .summary = "Whether all elements along some axes are true.",
       .formula = "y = x[0] and x[1] and ...",
-      .details = "Of nothing it is true.",
+      .details = "A reduction over no elements gives true.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer,
       .decompose = all_decompose,

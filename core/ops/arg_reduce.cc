@@ -12,7 +12,7 @@ using Attrs = ArgReduceAttrs;
 // Constraints.
 //   C1  x is numeric.
 //   C2  -rank(x) <= axis < rank(x).
-//   C3  that axis is not empty, unless the result is.
+//   C3  the axis is not empty, unless the result is.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_numeric(x.dtype), "C1: x must be numeric, but is {}", x.dtype);
@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Indices of the extremes: `place` in {1, 9, -5}, the others in the rows of {1, 2; 4, 3}.
+// Expected indices: `place` for {1, 9, -5}, the others for the rows of {1, 2; 4, 3}.
 Cases<Attrs> cases(double place, double of_rows_0, double of_rows_1) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const CaseTensor matrix = f32({2, 2}, {1, 2, 4, 3});
@@ -54,11 +54,12 @@ Cases<Attrs> cases(double place, double of_rows_0, double of_rows_1) {
 }
 
 OpDef arg_reduction(Definition<Attrs> d) {
-  d.details = "Ties go to the lowest index. The first NaN is found before anything else.";
+  d.details =
+      "Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.";
   d.inputs = {{"x", "the input"}};
-  d.outputs = {{"y", "the index for each place along the other axes, as int64"}};
+  d.outputs = {{"y", "the index for each position along the other axes, as int64"}};
   d.attrs_doc = {{"axis", "The axis to search along; a negative one counts from the end."},
-                 {"keepdims", "Whether the axis stays, with size 1."}};
+                 {"keepdims", "Whether the axis is kept with size 1."}};
   d.infer = infer;
   d.sparse_output = true;
   d.no_gradient = "its result is an index";

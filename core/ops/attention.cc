@@ -256,23 +256,24 @@ Cases<Attrs> cases() {
 OpDef attention_def() {
   return define<Attrs>({
       .name = "attention",
-      .summary = "Scaled dot-product attention: for each query the mean of the values, weighted "
-                 "by how well their keys meet it.",
+      .summary = "Scaled dot-product attention: for each query, the mean of the values weighted by "
+                 "the softmax of its scores.",
       .formula = "s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; "
                  "y = softmax(s + attn_mask) @ v",
       .details =
-          "Heads of q that are a multiple of those of k share them: head h of q meets head "
-          "h / (heads of q / heads of k) of k. True in a bool mask lets a query meet a key, and a "
-          "floating mask is added to the scores. A query that meets no key, by masks or because "
-          "there is none, gives zeros. Heads of no size have scores of 0. Half types are computed "
-          "in float32.",
-      .inputs = {{"q", "the queries: batch, heads, length, size"},
-                 {"k", "the keys: batch, heads, length, size"},
-                 {"v", "the values: batch, heads, length, size"},
+          "If q has a multiple of the heads of k, groups of query heads share a key head: head h "
+          "of q attends to head h / (heads of q / heads of k) of k. True in a bool mask means that "
+          "the query attends to the key; a floating-point mask is added to the scores. A query "
+          "that attends to no key, because of masks or because there are no keys, gives zeros. If "
+          "the head size is 0, all scores are 0. Half types are computed in float32.",
+      .inputs = {{"q", "the queries, of shape (batch, heads, length, head size)"},
+                 {"k", "the keys, of shape (batch, heads, length, head size)"},
+                 {"v", "the values, of shape (batch, heads, length, head size)"},
                  {"attn_mask",
-                  "bool or of the dtype of q; broadcast to batch, heads, queries, keys",
+                  "bool or of the dtype of q; is broadcast to (batch, heads, queries, keys)",
                   InputKind::kOptional}},
-      .outputs = {{"y", "batch, heads and length of q, size of v"}},
+      .outputs = {{"y",
+                   "the result, with the batch, heads and length of q and the head size of v"}},
       .attrs_doc = {{"is_causal", kIsCausalDoc},
                     {"scale", kAttentionScaleDoc},
                     {"softcap", kSoftcapDoc}},

@@ -13,11 +13,12 @@ struct AttentionAttrs {
   TENON_ATTRS(is_causal, scale, softcap)
 };
 
-inline constexpr const char* kIsCausalDoc = "Whether query i meets the keys 0 to i alone.";
+inline constexpr const char* kIsCausalDoc = "Whether query i attends to keys 0 to i only.";
 inline constexpr const char* kAttentionScaleDoc =
-    "What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).";
+    "The factor of the scores; 1 / sqrt(head size) if it is 0 or less.";
 inline constexpr const char* kSoftcapDoc =
-    "What scores are held within, smoothly, before the mask; 0 for no bound.";
+    "Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no "
+    "limit.";
 
 // Requires the mask to be bool or of the dtype of the scores, and broadcastable to them: batch,
 // heads, queries, keys.

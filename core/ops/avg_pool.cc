@@ -18,10 +18,10 @@ PoolAttrs windows(const Attrs& attrs) {
 // Constraints.
 //   C1  x is floating point.
 //   C2  x has one to three spatial axes.
-//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
-//       or have the same; pads is empty or has two for each, none negative.
+//   C3  kernel_shape has one positive value for each spatial axis; so do strides and dilations,
+//       unless they are empty; pads is empty or has two values for each, none negative.
 //   C4  The window fits into each padded axis.
-//   C5  Each window holds an element of x.
+//   C5  Each window contains an element of x.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
@@ -148,15 +148,18 @@ OpDef avg_pool_def() {
       .name = "avg_pool",
       .summary = "The mean of each window.",
       .formula = "y[n, c, p] = mean(x[n, c, p * stride + k * dilation - pad] for k)",
-      .details = "What lies beyond the padding, where ceil_mode lets a window reach, never counts.",
-      .inputs = {{"x", "batch, channels, then one to three spatial axes"}},
-      .outputs = {{"y", "the means"}},
-      .attrs_doc = {{"kernel_shape", "The window's size along each spatial axis."},
-                    {"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The step inside the window along each axis; empty for ones."},
-                    {"ceil_mode", "Whether windows that hang over the end count."},
-                    {"count_include_pad", "Whether padding counts as elements."}},
+      .details =
+          "Elements beyond the padding, which windows can cover with ceil_mode, are never counted.",
+      .inputs = {{"x", "the input: batch, channels, then one to three spatial axes"}},
+      .outputs = {{"y", "the mean of each window"}},
+      .attrs_doc = {{"kernel_shape", "The size of the window along each spatial axis."},
+                    {"strides",
+                     "The stride of the window along each spatial axis; empty for ones."},
+                    {"pads",
+                     "Zero padding before each spatial axis, then after each; empty for none."},
+                    {"dilations", "The dilation of the window along each axis; empty for ones."},
+                    {"ceil_mode", "Whether to include windows that extend past the end."},
+                    {"count_include_pad", "Whether padding is counted as elements."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

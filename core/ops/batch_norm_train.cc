@@ -10,7 +10,7 @@ namespace {
 
 struct Attrs {
   double epsilon = 1e-5;  // Added to the variance.
-  double momentum = 0.9;  // Share of the old running statistics in the new ones.
+  double momentum = 0.9;  // Weight of the old running statistics in the new ones.
   TENON_ATTRS(epsilon, momentum)
 };
 
@@ -23,7 +23,7 @@ enum Output { kY, kRunningMean, kRunningVar, kSavedMean, kSavedInvStd };
 //   C3  scale, bias, mean and var have one element for each channel.
 //   C4  epsilon is not negative.
 //   C5  type(y) = type(x); the running statistics have the types of mean and var; the saved ones
-//       are float32 where x is half, else of the dtype of x.
+//       are float32 if x has a half type, else of the dtype of x.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[kX];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
@@ -152,24 +152,25 @@ Cases<Attrs> cases() {
 OpDef batch_norm_train_def() {
   return define<Attrs>({
       .name = "batch_norm_train",
-      .summary = "Each channel moved and scaled by the statistics of this batch, which are also "
-                 "mixed into running ones.",
+      .summary = "Each channel normalised by the statistics of this batch, which also update the "
+                 "running statistics.",
       .formula = "y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; "
                  "running = running * momentum + batch * (1 - momentum)",
-      .details = "Variances are those of the population. Half types are computed in float32. The "
-                 "squares behind y and saved_inv_std neither overflow nor vanish (l2_norm).",
-      .inputs = {{"x", "batch, channels, then any axes"},
-                 {"scale", "one element for each channel"},
-                 {"bias", "one element for each channel"},
+      .details = "Variances are population variances. Half types are computed in float32. The "
+                 "squares used for y and saved_inv_std neither overflow nor underflow (see "
+                 "l2_norm).",
+      .inputs = {{"x", "the input: batch, channels, then any other axes"},
+                 {"scale", "the scale, one element for each channel"},
+                 {"bias", "the bias, one element for each channel"},
                  {"mean", "the running mean of each channel"},
                  {"var", "the running variance of each channel"}},
-      .outputs = {{"y", "of the type of x"},
+      .outputs = {{"y", "the result, of the type of x"},
                   {"running_mean", "the new running mean"},
                   {"running_var", "the new running variance"},
                   {"saved_mean", "the mean of this batch"},
                   {"saved_inv_std", "1 / sqrt(batch_var + epsilon)"}},
       .attrs_doc = {{"epsilon", "Added to the variance."},
-                    {"momentum", "How much of the running statistics stays."}},
+                    {"momentum", "The weight of the old running statistics in the new ones."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

@@ -9,11 +9,11 @@ namespace {
 
 // Constraints.
 //   C1  x and target are floating point and of one dtype.
-//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+//   C2  target has the shape of x; it is not broadcast, which would usually be a mistake.
 constexpr auto infer = infer_elementwise_loss;
 
 // softplus(x) - x * target, computed as |x| * against + log1p(exp(-|x|)). `against` is the
-// probability of the answer that x does not predict. Where that is 0, its term is 0 even for an
+// probability of the class that x does not predict. Where it is 0, its term is 0 even for an
 // infinite logit.
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
   const Tensor &x = in[0], &target = in[1];
@@ -66,10 +66,10 @@ Cases<LossAttrs> cases() {
 OpDef bce_with_logits_def() {
   return define<LossAttrs>({
       .name = "bce_with_logits",
-      .summary = "The cross entropy of yes-or-no questions, from logits.",
+      .summary = "The binary cross entropy, computed from logits.",
       .formula = "loss = mean(-target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)))",
-      .inputs = {{"x", "the logits"}, {"target", "the probabilities that the answer is yes"}},
-      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .inputs = {{"x", "the logits"}, {"target", "the probabilities of the positive class"}},
+      .outputs = {{"loss", "the loss: 0-d, or of the type of x if reduction is none"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
       .infer = infer,
       .vjp = vjp,

@@ -2,7 +2,7 @@
 //
 // Constraints of all of them:
 //   C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
-//   C2  a and b broadcast.
+//   C2  a and b can be broadcast to a common shape.
 //   y has their common dtype and the shape that they broadcast to.
 
 #include <limits>
@@ -37,7 +37,7 @@ Tensors extreme_gradients(const VjpArgs& v, Tensor (*wins)(const Tensor&, const 
 }
 
 // Replaces the operands where the powers are undefined, so that 0 * infinity does not arise. The
-// derivative of 0^0 by a is 0. The derivative by b is 0 where a is not positive.
+// derivative of 0^0 with respect to a is 0. That with respect to b is 0 where a is not positive.
 Tensors pow_vjp(const None&, const VjpArgs& v) {
   const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
   return gradients(
@@ -81,9 +81,9 @@ Tensors logaddexp_vjp(const None&, const VjpArgs& v) {
 OpDef add_def() {
   return define_binary({
       .name = "add",
-      .summary = "The sum of two tensors.",
+      .summary = "The elementwise sum of two tensors.",
       .formula = "y = a + b",
-      .details = "Integers wrap.",
+      .details = "Integers wrap around on overflow.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& g = v.cotangent(0);
@@ -119,9 +119,9 @@ OpDef add_def() {
 OpDef sub_def() {
   return define_binary({
       .name = "sub",
-      .summary = "The difference of two tensors.",
+      .summary = "The elementwise difference of two tensors.",
       .formula = "y = a - b",
-      .details = "Integers wrap.",
+      .details = "Integers wrap around on overflow.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& g = v.cotangent(0);
@@ -145,9 +145,9 @@ OpDef sub_def() {
 OpDef mul_def() {
   return define_binary({
       .name = "mul",
-      .summary = "The product of two tensors, element by element.",
+      .summary = "The elementwise product of two tensors.",
       .formula = "y = a * b",
-      .details = "Integers wrap.",
+      .details = "Integers wrap around on overflow.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& g = v.cotangent(0);
@@ -174,10 +174,10 @@ OpDef mul_def() {
 OpDef div_def() {
   return define_binary({
       .name = "div",
-      .summary = "The quotient of two tensors; that of integers without its fraction.",
+      .summary = "The elementwise quotient of two tensors; for integers, truncated toward zero.",
       .formula = "y = a / b",
-      .details = "Integers truncate toward zero, give 0 where b is 0, and the least one divided by "
-                 "-1 wraps.",
+      .details = "Integer division truncates toward zero and gives 0 where b is 0. The smallest "
+                 "integer divided by -1 wraps around.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor slope = v.cotangent(0) / v.input(1);
@@ -216,11 +216,12 @@ OpDef div_def() {
 OpDef floor_div_def() {
   return define_binary({
       .name = "floor_div",
-      .summary = "The largest whole number that is not above the quotient.",
+      .summary = "The quotient of two tensors, rounded down to an integer.",
       .formula = "y = floor(a / b)",
-      .details = "The quotient is the exact one: a number over an infinity of the other sign gives "
-                 "-1. A float by zero gives a / b, an infinity by anything else NaN, as in NumPy. "
-                 "A zero has the sign of a / b. Integers by zero give 0. The derivative is 0 "
+      .details = "The exact quotient is rounded, so a nonzero finite number divided by an infinity "
+                 "of the opposite sign gives -1. Floating-point division by zero gives a / b, and "
+                 "an infinity divided by anything else gives NaN, as in NumPy. A zero result has "
+                 "the sign of a / b. Integer division by zero gives 0. The derivative is 0 "
                  "everywhere.",
       .infer = infer_numeric,
       .vjp = no_slope,
@@ -258,11 +259,11 @@ OpDef floor_div_def() {
 OpDef mod_def() {
   return define_binary({
       .name = "mod",
-      .summary = "The remainder of floor_div; it has b's sign.",
+      .summary = "The remainder of floor division; it has the sign of b.",
       .formula = "y = a - b * floor(a / b)",
-      .details = "Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b "
-                 "gives a where their signs agree and b where they differ, as in NumPy. A zero has "
-                 "b's sign.",
+      .details = "Where b is 0, integers give 0 and floating-point numbers give NaN. An infinite a "
+                 "gives NaN. An infinite b gives a where the signs of a and b agree, and b where "
+                 "they differ, as in NumPy. A zero result has the sign of b.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& g = v.cotangent(0);
@@ -298,9 +299,9 @@ OpDef mod_def() {
 OpDef fmod_def() {
   return define_binary({
       .name = "fmod",
-      .summary = "The remainder of a division without its fraction; it has a's sign.",
+      .summary = "The remainder of truncating division; it has the sign of a.",
       .formula = "y = a - b * trunc(a / b)",
-      .details = "Integers by zero give 0, floats NaN. The remainder of floats is exact.",
+      .details = "If b is 0, integers give 0 and floats NaN. The remainder of floats is exact.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& g = v.cotangent(0);
@@ -325,12 +326,11 @@ OpDef fmod_def() {
 OpDef pow_def() {
   return define_binary({
       .name = "pow",
-      .summary = "a to the power of b.",
+      .summary = "a raised to the power of b, element by element.",
       .formula = "y = a^b",
-      .details = "Anything to the power of 0 is 1. An integer to a negative power is the "
-                 "reciprocal without "
-                 "its fraction: 0 but for 1 and -1, and 0 for 0. The gradient of b is 0 where a is "
-                 "not above 0.",
+      .details = "Anything to the power of 0 is 1. An integer to a negative power is the truncated "
+                 "reciprocal, which is 0 except for the bases 1 and -1; for the base 0 it is also "
+                 "0. The derivative with respect to b is 0 where a is not positive.",
       .infer = infer_numeric,
       .vjp = pow_vjp,
       .decompose = pow_decompose,
@@ -361,9 +361,9 @@ OpDef pow_def() {
 OpDef maximum_def() {
   return define_binary({
       .name = "maximum",
-      .summary = "The larger of two tensors, element by element.",
+      .summary = "The elementwise maximum of two tensors.",
       .formula = "y = max(a, b)",
-      .details = "NaN if either is NaN. Where they are equal, each takes half of the gradient.",
+      .details = "NaN if either input is NaN. Equal inputs each receive half of the gradient.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) { return extreme_gradients(v, greater); },
       .cases =
@@ -385,9 +385,9 @@ OpDef maximum_def() {
 OpDef minimum_def() {
   return define_binary({
       .name = "minimum",
-      .summary = "The smaller of two tensors, element by element.",
+      .summary = "The elementwise minimum of two tensors.",
       .formula = "y = min(a, b)",
-      .details = "NaN if either is NaN. Where they are equal, each takes half of the gradient.",
+      .details = "NaN if either input is NaN. Equal inputs each receive half of the gradient.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) { return extreme_gradients(v, less); },
       .cases =
@@ -410,7 +410,7 @@ OpDef atan2_def() {
   return define_binary({
       .name = "atan2",
       .summary = "The angle of the point (b, a), in [-pi, pi].",
-      .formula = "y = atan(a / b), in the quadrant that the signs of a and b say",
+      .formula = "y = atan(a / b), in the quadrant given by the signs of a and b",
       .infer = infer_floating,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         // Half types use a wider dtype: squares overflow early, and broadcast sums lose digits.
@@ -445,9 +445,9 @@ OpDef atan2_def() {
 OpDef copysign_def() {
   return define_binary({
       .name = "copysign",
-      .summary = "a with the sign of b.",
+      .summary = "The magnitude of a with the sign of b.",
       .formula = "y = |a| if the sign bit of b is clear, else -|a|",
-      .details = "The gradient of b is 0.",
+      .details = "The derivative with respect to b is 0.",
       .infer = infer_floating,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor &g = v.cotangent(0), &a = v.input(0), &b = v.input(1);
@@ -471,7 +471,7 @@ OpDef copysign_def() {
 OpDef logaddexp_def() {
   return define_binary({
       .name = "logaddexp",
-      .summary = "The logarithm of the sum of two exponentials, without overflow.",
+      .summary = "The natural logarithm of the sum of two exponentials, computed without overflow.",
       .formula = "y = ln(e^a + e^b)",
       .infer = infer_floating,
       .vjp = logaddexp_vjp,

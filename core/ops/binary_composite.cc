@@ -2,7 +2,7 @@
 //
 // Constraints of all of them:
 //   C1  a and b are floating point (squared_difference: numeric).
-//   C2  a and b broadcast.
+//   C2  a and b can be broadcast to a common shape.
 //   y has their common dtype and the shape that they broadcast to.
 
 #include <limits>
@@ -71,9 +71,11 @@ Tensors divide_no_nan_decompose(const None&, TensorSpan in) {
 OpDef hypot_def() {
   return define_binary({
       .name = "hypot",
-      .summary = "The length of the vector (a, b), without overflow on the way.",
+      .summary = "The length of the vector (a, b), without intermediate overflow.",
       .formula = "y = sqrt(a^2 + b^2)",
-      .details = "Infinite if either is, even beside NaN. The derivative where both are 0 is 0.",
+      .details =
+          "Infinite if either input is infinite, even if the other is NaN. The derivative is 0 "
+          "where both inputs are 0.",
       .infer = infer_floating,
       .vjp = hypot_vjp,
       .decompose = hypot_decompose,
@@ -106,9 +108,9 @@ OpDef hypot_def() {
 OpDef squared_difference_def() {
   return define_binary({
       .name = "squared_difference",
-      .summary = "The square of the difference of two tensors.",
+      .summary = "The elementwise squared difference of two tensors.",
       .formula = "y = (a - b)^2",
-      .details = "Integers wrap.",
+      .details = "Integers wrap around on overflow.",
       .infer = infer_numeric,
       .decompose = squared_difference_decompose,
       .cases =
@@ -130,10 +132,10 @@ OpDef squared_difference_def() {
 OpDef xlogy_def() {
   return define_binary({
       .name = "xlogy",
-      .summary = "a times the logarithm of b, and 0 where a is 0.",
+      .summary = "a times the natural logarithm of b, and 0 where a is 0.",
       .formula = "y = a == 0 ? 0 : a * ln(b)",
-      .details = "NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a "
-                 "unless b is positive.",
+      .details = "NaN where b is NaN. Where a is 0, the derivative with respect to b is 0, and the "
+                 "derivative with respect to a is 0 unless b is positive.",
       .infer = infer_floating,
       .vjp = xlogy_vjp,
       .decompose = xlogy_decompose,
@@ -157,9 +159,9 @@ OpDef xlogy_def() {
 OpDef divide_no_nan_def() {
   return define_binary({
       .name = "divide_no_nan",
-      .summary = "The quotient of two tensors, and 0 where the divisor is 0.",
+      .summary = "The elementwise quotient of two tensors, and 0 where the divisor is 0.",
       .formula = "y = b == 0 ? 0 : a / b",
-      .details = "Where b is 0, whatever a is, the result and both derivatives are 0.",
+      .details = "Where b is 0, the result and both derivatives are 0, whatever the value of a.",
       .infer = infer_floating,
       .decompose = divide_no_nan_decompose,
       .cases =

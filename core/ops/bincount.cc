@@ -27,9 +27,9 @@ Size max_counts(const Attrs& attrs, DType dtype) {
 
 // Constraints.
 //   C1  x is integer.
-//   C2  0 <= element < length for each of x.
-//   C3  weights are numeric and have x's shape.
-//   C4  minlength is not negative, length is that or -1, and the result fits.
+//   C2  0 <= element < length for each element of x.
+//   C3  weights are numeric and have the shape of x.
+//   C4  minlength is not negative, length is -1 or not negative, and the result fits.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_integer(x.dtype), "C1: x must be integer, but is {}", x.dtype);
@@ -144,19 +144,19 @@ Cases<Attrs> cases() {
 OpDef bincount_def() {
   return define<Attrs>({
       .name = "bincount",
-      .summary = "How often each number occurs, or the sum of the weights where it does.",
+      .summary = "The number of occurrences of each integer, or the sum of their weights.",
       .formula = "y[i] = sum(weights[j] for all j with x[j] = i)",
       .details =
-          "An element that is negative, which is reported less the length, or not below it is "
-          "dropped, and is an error. Without length, the host waits for the largest element, and "
-          "the type that is inferred has an element for each number that x's dtype holds, at most "
-          "2^59. Half types are summed in float32.",
-      .inputs = {{"x", "the numbers"},
-                 {"weights", "what each of them counts; 1 if absent", InputKind::kOptional}},
-      .outputs = {{"y", "int64 counts, or sums in the dtype of the weights"}},
-      .attrs_doc = {{"minlength", "How long the result is at least, where length does not tell."},
+          "An element outside [0, length) is dropped and is an error; the error reports a negative "
+          "element minus the length. If length is -1, the host waits for the largest element, and "
+          "the inferred type has one element for each nonnegative value of the dtype of x, at most "
+          "2^58. Half types are summed in float32.",
+      .inputs = {{"x", "the integers to count"},
+                 {"weights", "the weight of each element of x; 1 if absent", InputKind::kOptional}},
+      .outputs = {{"y", "the counts as int64, or the sums in the dtype of the weights"}},
+      .attrs_doc = {{"minlength", "The minimum length of the result if length is -1."},
                     {"length",
-                     "How long the result is; -1 for one more than the largest element."}},
+                     "The length of the result; -1 for one more than the largest element."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

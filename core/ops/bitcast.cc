@@ -8,9 +8,9 @@ namespace {
 using Attrs = BitcastAttrs;
 
 // Constraints.
-//   C1  dtype is given, and is bool only where x is.
-//   C2  where the widths differ, x has an axis, and the bytes of its last axis are a whole number
-//       of elements of dtype.
+//   C1  dtype is given, and is bool only if x is.
+//   C2  if the widths differ, x has an axis, and the bytes of its last axis are a whole number of
+//       elements of dtype.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(attrs.dtype != DType::kNone, "C1: dtype must be given");
@@ -98,13 +98,12 @@ Cases<Attrs> cases() {
 OpDef bitcast_def() {
   return define<Attrs>({
       .name = "bitcast",
-      .summary = "The same bits, read as another dtype.",
+      .summary = "The bits of a tensor reinterpreted as another dtype.",
       .formula = "y = the elements whose bytes are those of x",
-      .details = "Where the widths differ, the last axis changes its size; its bytes are in the "
-                 "order of the "
-                 "little end first.",
+      .details = "If the widths of the dtypes differ, the size of the last axis changes. Bytes are "
+                 "in little-endian order.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "a view of x's bytes"}},
+      .outputs = {{"y", "a view of the bytes of x"}},
       .attrs_doc = {{"dtype", "The dtype of the result."}},
       .infer = infer,
       .view = view,

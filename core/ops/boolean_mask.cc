@@ -1,4 +1,4 @@
-// boolean_mask: the slices where a mask is true.
+// boolean_mask: the slices at which a mask is true.
 
 #include "core/ops/data_dependent_sizes.h"
 
@@ -12,7 +12,7 @@ struct Attrs {
   TENON_ATTRS(axis, size, fill)
 };
 
-// x's shape with the axes of the mask merged into one axis of this size.
+// The shape of x with the axes of the mask merged into one axis of this size.
 Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, Size size) {
   Dims shape;
   for (size_t i = 0; i < axis; ++i) shape.push_back(x[i]);
@@ -22,11 +22,11 @@ Dims with_masked_axis(const Dims& x, size_t axis, size_t n_axes, Size size) {
 }
 
 // Constraints.
-//   C1  mask is bool and has an axis or more.
+//   C1  mask is bool and has at least one axis.
 //   C2  -rank(x) <= axis < rank(x).
-//   C3  mask has the sizes of x from the axis on.
+//   C3  the shape of mask matches the axes of x that start at axis.
 //   C4  size is -1 or not negative, and the result fits.
-//   C5  fill is a value of x's dtype.
+//   C5  fill is a value of the dtype of x.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &mask = in[1];
   require(mask.dtype == DType::kBool && mask.rank() > 0,
@@ -144,20 +144,21 @@ Cases<Attrs> cases() {
 OpDef boolean_mask_def() {
   return define<Attrs>({
       .name = "boolean_mask",
-      .summary = "The slices where a mask is true.",
+      .summary = "The slices at which a mask is true.",
       .formula = "y = x[mask], for axis 0",
       .details =
-          "The slices keep their row-major order. With `size`, those beyond it are left out, "
-          "and count tells of all. Without, the type that is inferred is the largest that "
-          "the result can have.",
-      .inputs = {{"x", "what to choose from"},
-                 {"mask", "bool, with the sizes of x from the axis on"}},
-      .outputs = {{"y", "the slices, along one axis in place of those of the mask"},
-                  {"count", "how many slices the mask chooses"}},
-      .attrs_doc = {{"axis",
-                     "The first axis of x that the mask has; a negative one counts from the end."},
-                    kSizeDoc,
-                    {"fill", "What stands in the room that is left."}},
+          "The slices keep their row-major order. If `size` is given, slices beyond it are "
+          "dropped, but count includes them. Otherwise, the inferred type is the largest that the "
+          "result can have.",
+      .inputs = {{"x", "the tensor to select from"},
+                 {"mask", "bool; its shape matches the axes of x that start at axis"}},
+      .outputs = {{"y", "the slices, along one axis in place of the axes of the mask"},
+                  {"count", "the number of slices that the mask selects"}},
+      .attrs_doc =
+          {{"axis",
+            "The first axis of x that the mask covers; a negative one counts from the end."},
+           kSizeDoc,
+           {"fill", "The value of the elements beyond the selected slices."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

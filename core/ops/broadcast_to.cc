@@ -9,7 +9,7 @@ using Attrs = ShapeAttrs;
 
 // Constraints.
 //   C1  the sizes of `shape` are not negative and their product fits.
-//   C2  x has at most as many axes, and each, counted from the end, has that size or is 1.
+//   C2  x has at most as many axes as y; aligned at the end, each has the same size or size 1.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const TensorType y = require_sizes(x.dtype, attrs.shape, "C1");
@@ -65,11 +65,11 @@ Cases<Attrs> cases() {
 OpDef broadcast_to_def() {
   return define<Attrs>({
       .name = "broadcast_to",
-      .summary = "The elements repeated to fill a larger shape.",
+      .summary = "The input broadcast to a given shape.",
       .formula = "y[..., i, j] = x[i or 0, j or 0]",
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "a view whose repeated axes have stride 0"}},
-      .attrs_doc = {{"shape", "The sizes of the result."}},
+      .attrs_doc = {{"shape", "The shape of the result."}},
       .infer = infer,
       .vjp = vjp,
       .view = view,

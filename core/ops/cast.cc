@@ -90,14 +90,14 @@ Cases<Attrs> cases() {
 OpDef cast_def() {
   return define<Attrs>({
       .name = "cast",
-      .summary = "The same numbers in another dtype.",
-      .formula = "y = x, as nearly as the dtype can say it",
+      .summary = "The input converted to another dtype.",
+      .formula = "y = x, converted to the dtype",
       .details =
-          "To a float: the nearest one, ties to the even. From a float to an integer: without the "
-          "fraction, saturated; NaN gives 0. Between integers: wraps. To bool: whether it is not "
-          "0.",
+          "To floating point: rounds to the nearest value, ties to even. From floating point to "
+          "integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps "
+          "around. To bool: true if the value is not 0.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the converted numbers"}},
+      .outputs = {{"y", "the converted elements"}},
       .attrs_doc = {{"to", "The dtype of the result."}},
       .infer = infer,
       .vjp = vjp,

@@ -1,4 +1,4 @@
-// celu: an elu whose slope is 1 on both sides of 0, for every alpha.
+// celu: an ELU whose slope is 1 on both sides of 0, for every alpha.
 
 #include "core/ops/formulas.h"
 
@@ -55,12 +55,13 @@ Cases<Attrs> cases() {
 OpDef celu_def() {
   return define<Attrs>({
       .name = "celu",
-      .summary = "An elu whose slope is 1 on both sides of 0, whatever it tends to.",
+      .summary =
+          "The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.",
       .formula = "y = x > 0 ? x : alpha * (exp(x / alpha) - 1)",
       .details = "The derivative at 0 is 1.",
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"alpha", "What the function tends to, negated, far below zero; positive."}},
+      .inputs = {{"x", "the input, floating point"}},
+      .outputs = {{"y", "the result, of the type of x"}},
+      .attrs_doc = {{"alpha", "The function tends to -alpha far below zero; must be positive."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

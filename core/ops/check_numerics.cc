@@ -9,7 +9,7 @@ namespace {
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  All elements of x are finite; checked when they are there.
+//   C2  All elements of x are finite; checked when the op runs.
 //   y is x.
 
 // The index along each axis of the element with row-major index `flat`.
@@ -65,12 +65,13 @@ Cases<NoAttrs> cases() {
 OpDef check_numerics_def() {
   return define<NoAttrs>({
       .name = "check_numerics",
-      .summary = "The input itself, once it is known to have neither NaN nor infinities.",
+      .summary = "The input, after a check that it contains neither NaN nor infinities.",
       .formula = "y = x",
-      .details = "Fails if an element is NaN or infinite, and says how many are and which is the "
-                 "first. The host waits for the answer. The derivative passes unchecked.",
-      .inputs = {{"x", "what should be finite"}},
-      .outputs = {{"y", "x"}},
+      .details =
+          "Fails if an element is NaN or infinite; the error reports how many are and the "
+          "index of the first. The host waits for the check. The derivative passes unchecked.",
+      .inputs = {{"x", "the tensor to check"}},
+      .outputs = {{"y", "the input, unchanged"}},
       .infer = infer_floating,
       .vjp = vjp,
       .decompose = decompose,

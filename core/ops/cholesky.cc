@@ -8,13 +8,13 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  bool upper = false;  // Whether the upper triangle is read and written, else the lower one.
+  bool upper = false;  // Whether to read and write the upper triangle instead of the lower one.
   TENON_ATTRS(upper)
 };
 
 // Constraints.
 //   C1  x is float32 or float64.
-//   C2  x has two axes or more; the last two are the matrices.
+//   C2  x has two axes or more; the last two hold the matrices.
 //   C3  They are square.
 //   C4  type(y) = type(x).
 TensorTypes infer(const Attrs&, TypeSpan in) {
@@ -78,15 +78,16 @@ Cases<Attrs> cases() {
 OpDef cholesky_def() {
   return define<Attrs>({
       .name = "cholesky",
-      .summary = "The triangular root of symmetric positive definite matrices.",
+      .summary = "The Cholesky factors of symmetric positive definite matrices.",
       .formula = "x = y y^T, with y lower triangular and a positive diagonal",
       .details =
-          "Of x only the triangle that y has is read, and the derivative lies there alone. A "
-          "matrix "
-          "that is not positive definite, or not finite, gives NaN in the triangle of its root.",
+          "Only the triangle of x that y has is read, and the derivative is 0 elsewhere. A matrix "
+          "that is not positive definite, or not finite, gives NaN in the triangle of its factor.",
       .inputs = {{"x", "the matrices, in the last two axes"}},
-      .outputs = {{"y", "the roots, with zeros in the other triangle"}},
-      .attrs_doc = {{"upper", "Whether the upper triangle is read and x = y^T y, else the lower."}},
+      .outputs = {{"y", "the factors, with zeros in the other triangle"}},
+      .attrs_doc = {{"upper",
+                     "Whether to read the upper triangle, so that x = y^T y with y upper "
+                     "triangular, instead of the lower one."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

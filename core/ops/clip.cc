@@ -7,7 +7,7 @@ namespace {
 
 // Constraints.
 //   C1  x, min and max are numeric.
-//   C2  x, min and max broadcast.
+//   C2  x, min and max can be broadcast to a common shape.
 //   y has their common dtype and the shape that they broadcast to.
 
 // The cotangent goes to whichever of the three inputs is the result; at a bound, to x.
@@ -48,9 +48,9 @@ Cases<NoAttrs> cases() {
 OpDef clip_def() {
   return define<NoAttrs>({
       .name = "clip",
-      .summary = "Each element, raised to min and lowered to max.",
+      .summary = "The elements of x, limited to the range from min to max.",
       .formula = "y = minimum(maximum(x, min), max)",
-      .details = "NaN stays NaN. At its edges the gradient still goes to x.",
+      .details = "NaN propagates. Where x equals a bound, the gradient goes to x.",
       .inputs = {{"x", "the input"}, {"min", "the lower bound"}, {"max", "the upper bound"}},
       .outputs = {{"y", "the result, of the shape that the inputs broadcast to"}},
       .infer = infer_numeric,

@@ -1,10 +1,10 @@
 // Elementwise comparisons of two inputs.
 //
 // Constraints:
-//   C1  a and b are numeric; equal and not_equal take bool too.
-//   C2  a and b broadcast.
+//   C1  a and b are numeric; equal and not_equal also accept bool.
+//   C2  a and b can be broadcast to a common shape.
 //   y is bool and has the shape that a and b broadcast to.
-// NaN differs from everything, itself included.
+// NaN is not equal to anything, including itself.
 
 #include <limits>
 
@@ -69,7 +69,7 @@ Cases<None> equality_cases(double same) {
 OpDef equal_def() {
   return comparison({
       .name = "equal",
-      .summary = "Whether two elements are equal.",
+      .summary = "Whether a equals b, element by element.",
       .formula = "y = a == b",
       .infer = infer_any_to_bool,
       .cases = [] { return equality_cases(1); },
@@ -80,7 +80,7 @@ OpDef equal_def() {
 OpDef not_equal_def() {
   return comparison({
       .name = "not_equal",
-      .summary = "Whether two elements differ.",
+      .summary = "Whether a differs from b, element by element.",
       .formula = "y = a != b",
       .infer = infer_any_to_bool,
       .cases = [] { return equality_cases(0); },
@@ -90,7 +90,7 @@ OpDef not_equal_def() {
 OpDef less_def() {
   return comparison({
       .name = "less",
-      .summary = "Whether the first element is the smaller one.",
+      .summary = "Whether a is less than b, element by element.",
       .formula = "y = a < b",
       .infer = infer_numeric_to_bool,
       .cases = [] { return order_cases(1, 0, 0); },
@@ -101,7 +101,7 @@ OpDef less_def() {
 OpDef less_equal_def() {
   return comparison({
       .name = "less_equal",
-      .summary = "Whether the first element is not the larger one.",
+      .summary = "Whether a is less than or equal to b, element by element.",
       .formula = "y = a <= b",
       .infer = infer_numeric_to_bool,
       .cases = [] { return order_cases(1, 1, 0); },
@@ -112,7 +112,7 @@ OpDef less_equal_def() {
 OpDef greater_def() {
   return comparison({
       .name = "greater",
-      .summary = "Whether the first element is the larger one.",
+      .summary = "Whether a is greater than b, element by element.",
       .formula = "y = a > b",
       .infer = infer_numeric_to_bool,
       .cases = [] { return order_cases(0, 0, 1); },
@@ -123,7 +123,7 @@ OpDef greater_def() {
 OpDef greater_equal_def() {
   return comparison({
       .name = "greater_equal",
-      .summary = "Whether the first element is not the smaller one.",
+      .summary = "Whether a is greater than or equal to b, element by element.",
       .formula = "y = a >= b",
       .infer = infer_numeric_to_bool,
       .cases = [] { return order_cases(0, 1, 1); },

@@ -9,7 +9,7 @@ using Attrs = AxisAttrs;
 
 // Constraints of concat.
 //   C1  -rank <= axis < rank, where rank is that of the first input.
-//   C2  all inputs have that rank, and the same sizes but along axis.
+//   C2  all inputs have that rank, and the same sizes except along axis.
 //   C3  the result fits.
 TensorTypes concat_infer(const Attrs& attrs, TypeSpan in) {
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, in[0], "C1", "the first input"));
@@ -102,11 +102,11 @@ Cases<Attrs> stack_cases() {
 OpDef concat_def() {
   return define<Attrs>({
       .name = "concat",
-      .summary = "Tensors one behind the other along an axis.",
+      .summary = "The concatenation of tensors along an existing axis.",
       .formula = "y = inputs[0], then inputs[1], ... along axis",
-      .inputs = {{"inputs", "the parts, promoted to a common dtype", InputKind::kVariadic}},
-      .outputs = {{"y", "the whole"}},
-      .attrs_doc = {{"axis", "The axis; a negative one counts from the end."}},
+      .inputs = {{"inputs", "the tensors, promoted to a common dtype", InputKind::kVariadic}},
+      .outputs = {{"y", "the concatenated tensor"}},
+      .attrs_doc = {{"axis", "The axis to concatenate along; a negative one counts from the end."}},
       .infer = concat_infer,
       .vjp = concat_vjp,
       .cases = concat_cases,
@@ -118,11 +118,13 @@ OpDef concat_def() {
 OpDef stack_def() {
   return define<Attrs>({
       .name = "stack",
-      .summary = "Tensors of one shape side by side along a new axis.",
+      .summary = "Tensors of the same shape, stacked along a new axis.",
       .formula = "y[..., k, ...] = inputs[k]",
-      .inputs = {{"inputs", "the parts, promoted to a common dtype", InputKind::kVariadic}},
-      .outputs = {{"y", "the whole"}},
-      .attrs_doc = {{"axis", "Where the new axis is in the result; negative from its end."}},
+      .inputs = {{"inputs", "the tensors, promoted to a common dtype", InputKind::kVariadic}},
+      .outputs = {{"y", "the stacked tensor"}},
+      .attrs_doc = {{"axis",
+                     "The index of the new axis in the result; a negative one counts from its "
+                     "end."}},
       .infer = stack_infer,
       .decompose = stack_decompose,
       .cases = stack_cases,

@@ -9,9 +9,9 @@ using Attrs = ConvAttrs;
 
 // Constraints.
 //   C1  x, w and b are floating point and of one dtype.
-//   C2  x has one to three spatial axes, and w as many.
+//   C2  x has one to three spatial axes, and w has the same number.
 //   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
-//       axis; pads is empty or has two.
+//       axis; pads is empty or has two values for each.
 //   C4  group divides the output channels, and x has group times the channels of w.
 //   C5  w has elements, and its window fits into each padded axis.
 //   C6  b has one element for each output channel.
@@ -120,20 +120,21 @@ Cases<Attrs> cases() {
 OpDef conv_def() {
   return define<Attrs>({
       .name = "conv",
-      .summary = "Convolution over one to three spatial axes.",
+      .summary = "Convolution (cross-correlation) over one to three spatial axes.",
       .formula = "y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] "
                  "for c in the group of o, for k)",
-      .details = "The filter is not flipped. Padding counts as zeros; negative padding crops. "
-                 "lhs_dilation puts zeros between the elements of x, one less than it says.",
-      .inputs = {{"x", "batch, channels, then one to three spatial axes"},
-                 {"w", "output channels, channels of one group, then the filter's sizes"},
-                 {"b", "what is added to each output channel", InputKind::kOptional}},
-      .outputs = {{"y", "batch, output channels, then the spatial axes"}},
-      .attrs_doc = {{"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The filter's step along each spatial axis; empty for ones."},
-                    {"group", "Channels are cut into this many independent groups."},
-                    {"lhs_dilation", "The input's step along each spatial axis; empty for ones."}},
+      .details = "The filter is not flipped. Padding is with zeros; negative padding crops. "
+                 "lhs_dilation inserts lhs_dilation - 1 zeros between adjacent elements of x.",
+      .inputs = {{"x", "the input: batch, channels, then one to three spatial axes"},
+                 {"w", "the filter: output channels, channels of one group, then spatial axes"},
+                 {"b", "the bias, added to each output channel", InputKind::kOptional}},
+      .outputs = {{"y", "the result: batch, output channels, then the spatial axes"}},
+      .attrs_doc =
+          {{"strides", "The stride of the window along each spatial axis; empty for ones."},
+           {"pads", "Zero padding before each spatial axis, then after each; empty for none."},
+           {"dilations", "The dilation of the filter along each spatial axis; empty for ones."},
+           {"group", "The number of independent groups of channels."},
+           {"lhs_dilation", "The dilation of the input along each spatial axis; empty for ones."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

@@ -9,12 +9,12 @@ using Attrs = ConvBackwardAttrs;
 
 // Constraints.
 //   C1  x and dy are floating point and of one dtype.
-//   C2  x has one to three spatial axes, and shape as many.
+//   C2  x has one to three spatial axes, and shape has the same number.
 //   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
-//       axis; pads is empty or has two.
+//       axis; pads is empty or has two values for each.
 //   C4  group divides the output channels, and x has group times the channels of shape.
 //   C5  shape has elements, and its window fits into each padded axis.
-//   C6  dy has the shape that conv gives with that filter.
+//   C6  dy has the shape of the result of conv with that filter.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &dy = in[1];
   require(is_floating(x.dtype) && x.dtype == dy.dtype,
@@ -110,18 +110,20 @@ Cases<Attrs> cases() {
 OpDef conv_backward_filter_def() {
   return define<Attrs>({
       .name = "conv_backward_filter",
-      .summary = "The derivative of conv with respect to its filter.",
+      .summary = "The gradient of conv with respect to its filter.",
       .formula = "dw[o, c, k] = sum(x[n, c, p * stride + k * dilation - pad] * dy[n, o, p] "
                  "for n, for p)",
-      .details = "The attributes but shape are those of the call of conv.",
-      .inputs = {{"x", "the input of conv"}, {"dy", "what reaches the result of conv"}},
-      .outputs = {{"dw", "what reaches the filter of conv"}},
-      .attrs_doc = {{"shape", "The sizes of the filter of conv."},
-                    {"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The filter's step along each spatial axis; empty for ones."},
-                    {"group", "Channels are cut into this many independent groups."},
-                    {"lhs_dilation", "The input's step along each spatial axis; empty for ones."}},
+      .details = "All attributes except shape are those of the call of conv.",
+      .inputs = {{"x", "the input of conv"},
+                 {"dy", "the gradient with respect to the result of conv"}},
+      .outputs = {{"dw", "the gradient with respect to the filter of conv"}},
+      .attrs_doc =
+          {{"shape", "The shape of the filter of conv."},
+           {"strides", "The stride of the window along each spatial axis; empty for ones."},
+           {"pads", "Zero padding before each spatial axis, then after each; empty for none."},
+           {"dilations", "The dilation of the filter along each spatial axis; empty for ones."},
+           {"group", "The number of independent groups of channels."},
+           {"lhs_dilation", "The dilation of the input along each spatial axis; empty for ones."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

@@ -10,12 +10,12 @@ using Attrs = ConvBackwardAttrs;
 
 // Constraints.
 //   C1  dy and w are floating point and of one dtype.
-//   C2  shape has one to three spatial axes, and w as many.
+//   C2  shape has one to three spatial axes, and w has the same number.
 //   C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
-//       axis; pads is empty or has two.
+//       axis; pads is empty or has two values for each.
 //   C4  group divides the output channels, and shape has group times the channels of w.
 //   C5  w has elements, and its window fits into each padded axis.
-//   C6  dy has the shape that conv gives for that input.
+//   C6  dy has the shape of the result of conv for that input.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &dy = in[0], &w = in[1];
   require(is_floating(dy.dtype) && dy.dtype == w.dtype,
@@ -161,17 +161,19 @@ Cases<Attrs> cases() {
 OpDef conv_backward_input_def() {
   return define<Attrs>({
       .name = "conv_backward_input",
-      .summary = "The derivative of conv with respect to its input: a transposed convolution.",
+      .summary = "The gradient of conv with respect to its input: a transposed convolution.",
       .formula = "dx[n, c, p * stride + k * dilation - pad] += dy[n, o, p] * w[o, c, k]",
-      .details = "The attributes but shape are those of the call of conv.",
-      .inputs = {{"dy", "what reaches the result of conv"}, {"w", "the filter of conv"}},
-      .outputs = {{"dx", "what reaches the input of conv"}},
-      .attrs_doc = {{"shape", "The sizes of the input of conv."},
-                    {"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The filter's step along each spatial axis; empty for ones."},
-                    {"group", "Channels are cut into this many independent groups."},
-                    {"lhs_dilation", "The input's step along each spatial axis; empty for ones."}},
+      .details = "All attributes except shape are those of the call of conv.",
+      .inputs = {{"dy", "the gradient with respect to the result of conv"},
+                 {"w", "the filter of conv"}},
+      .outputs = {{"dx", "the gradient with respect to the input of conv"}},
+      .attrs_doc =
+          {{"shape", "The shape of the input of conv."},
+           {"strides", "The stride of the window along each spatial axis; empty for ones."},
+           {"pads", "Zero padding before each spatial axis, then after each; empty for none."},
+           {"dilations", "The dilation of the filter along each spatial axis; empty for ones."},
+           {"group", "The number of independent groups of channels."},
+           {"lhs_dilation", "The dilation of the input along each spatial axis; empty for ones."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

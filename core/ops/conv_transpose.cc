@@ -1,5 +1,5 @@
-// conv_transpose: each element of the input adds a scaled filter to the output. Its forward pass is
-// the derivative of a convolution with respect to the input.
+// conv_transpose: each element of the input adds a scaled copy of the filter to the output. Its
+// forward pass is the gradient of a convolution with respect to the input.
 
 #include "core/ops/conv_shape.h"
 
@@ -7,11 +7,11 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Ints strides;         // Step between the filters, per spatial axis; empty for ones.
+  Ints strides;         // Distance between filter copies, per spatial axis; empty for ones.
   Ints pads;            // Elements cropped before each spatial axis, then after; empty for none.
   Ints dilations;       // Of the filter, per spatial axis; empty for ones.
-  int64_t group = 1;    // Channels are cut into this many independent groups.
-  Ints output_padding;  // Zeros added after the end of each spatial axis; empty for none.
+  int64_t group = 1;    // Number of independent groups of channels.
+  Ints output_padding;  // Size added at the end of each spatial axis; empty for none.
   Ints output_shape;    // Spatial sizes of the result, instead of pads; empty to use pads.
   TENON_ATTRS(strides, pads, dilations, group, output_padding, output_shape)
 };
@@ -34,15 +34,15 @@ void require_sizes_of_axes(const Ints& values, size_t n_axes, const char* name) 
 
 // Constraints.
 //   C1  x, w and b are floating point and of one dtype.
-//   C2  x has one to three spatial axes, and w as many.
+//   C2  x has one to three spatial axes, and w has the same number.
 //   C3  strides and dilations are empty or have one positive value for each spatial axis;
 //       output_padding and output_shape are empty or have one that is not negative; pads is empty
-//       or has two.
+//       or has two values for each.
 //   C4  group divides the channels of x, and w has as many filters as x has channels.
-//   C5  w has elements, and x has them along each axis but the batch.
+//   C5  w is not empty, and neither is any axis of x except the batch.
 //   C6  b has one element for each output channel.
 //   C7  pads and output_shape are not given together.
-//   C8  pads cut off no more than there is, and the result fits.
+//   C8  pads crop at most the whole result, and the result fits.
 Plan plan_of(const Attrs& attrs, const TensorType& x, const TensorType& w) {
   const size_t n = require_spatial(x.shape);
   require(w.rank() == x.rank(), "C2: w must have {} axes like x, but its shape is {}", x.rank(),
@@ -206,24 +206,30 @@ Cases<Attrs> cases() {
 OpDef conv_transpose_def() {
   return define<Attrs>({
       .name = "conv_transpose",
-      .summary = "Transposed convolution: each element of the input spreads a filter.",
+      .summary =
+          "Transposed convolution: each element of the input adds a scaled copy of the filter.",
       .formula = "y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] "
                  "for c in the group of o, then y[n, o] += b[o]",
-      .details = "pads take elements off, negative ones add zeros. output_shape takes what is too "
-                 "much off at both ends, the odd one at the front, and adds what is missing at the "
-                 "end.",
-      .inputs = {{"x", "batch, channels, then one to three spatial axes"},
-                 {"w", "channels of x, output channels of one group, then the filter's sizes"},
-                 {"b", "what is added to each output channel", InputKind::kOptional}},
-      .outputs = {{"y", "batch, output channels, then the spatial axes"}},
+      .details =
+          "pads crop the result; negative pads add zeros. With output_shape, surplus elements are "
+          "cropped at both ends, the odd one at the start, and missing elements are added as zeros "
+          "at the end.",
+      .inputs = {{"x", "the input: batch, channels, then one to three spatial axes"},
+                 {"w",
+                  "the filter: channels of x, output channels of one group, then spatial axes"},
+                 {"b", "the bias, added to each output channel", InputKind::kOptional}},
+      .outputs = {{"y", "the result: batch, output channels, then the spatial axes"}},
       .attrs_doc =
-          {{"strides", "How far apart the filters lie along each spatial axis; empty for ones."},
-           {"pads", "What is cut off before each spatial axis, then after each; empty for none."},
-           {"dilations", "The filter's step along each spatial axis; empty for ones."},
-           {"group", "Channels are cut into this many independent groups."},
+          {{"strides",
+            "The distance between filter copies along each spatial axis; empty for ones."},
+           {"pads",
+            "The elements cropped before each spatial axis, then after each; empty for none."},
+           {"dilations", "The dilation of the filter along each spatial axis; empty for ones."},
+           {"group", "The number of independent groups of channels."},
            {"output_padding",
-            "By how much the result is longer at the end of each spatial axis; empty for none."},
-           {"output_shape", "The spatial sizes of the result, instead of pads; empty for none."}},
+            "The size added to the end of each spatial axis of the result; empty for none."},
+           {"output_shape",
+            "The spatial sizes of the result, instead of pads; empty to use pads."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// copy: copies the input to new memory, row-major and without gaps.
+// copy: copies the input to new memory, row-major and contiguous.
 
 #include "core/ops/formulas.h"
 
@@ -27,7 +27,7 @@ Cases<NoAttrs> cases() {
 OpDef copy_def() {
   return define<NoAttrs>({
       .name = "copy",
-      .summary = "The input in memory of its own, row-major and without gaps.",
+      .summary = "A copy of the input in new memory, row-major and contiguous.",
       .formula = "y = x",
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the same elements"}},

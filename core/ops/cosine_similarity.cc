@@ -6,17 +6,17 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 1;       // The axis along which the vectors lie.
+  int64_t axis = 1;       // The axis of the vectors.
   double epsilon = 1e-8;  // Lower bound for the lengths in the divisor.
   TENON_ATTRS(axis, epsilon)
 };
 
 // Constraints.
 //   C1  a and b are floating point and of one dtype.
-//   C2  a and b broadcast.
-//   C3  -rank <= axis < rank of what they broadcast to.
+//   C2  a and b can be broadcast to a common shape.
+//   C3  -rank <= axis < rank, where rank is that of the common shape.
 //   C4  epsilon is not negative.
-//   y has the shape that they broadcast to, without axis.
+//   y has the common shape, without axis.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &a = in[0], &b = in[1];
   require(is_floating(a.dtype) && a.dtype == b.dtype,
@@ -84,16 +84,15 @@ Cases<Attrs> cases() {
 OpDef cosine_similarity_def() {
   return define<Attrs>({
       .name = "cosine_similarity",
-      .summary = "The cosines of the angles between vectors.",
+      .summary = "The cosine of the angle between vectors along an axis.",
       .formula = "y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis",
-      .details = "A vector of length 0 has the similarity 0. Half types are computed in float32. "
-                 "No square and no length overflows on the way (l2_norm).",
-      .inputs = {{"a", "vectors along axis"}, {"b", "vectors along axis, broadcast against a"}},
-      .outputs = {{"y", "a cosine for each pair of vectors"}},
-      .attrs_doc = {{"axis",
-                     "The axis along which the vectors lie; a negative one counts from the "
-                     "end."},
-                    {"epsilon", "The least length that divides."}},
+      .details = "The similarity to a vector of length 0 is 0. Half types are computed in float32. "
+                 "Squares and lengths do not overflow in intermediate results (see l2_norm).",
+      .inputs = {{"a", "the first vectors, along axis"},
+                 {"b", "the second vectors, broadcast against a"}},
+      .outputs = {{"y", "the cosine for each pair of vectors"}},
+      .attrs_doc = {{"axis", "The axis of the vectors; a negative one counts from the end."},
+                    {"epsilon", "The lower bound for the lengths in the divisor."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// count_nonzero: how many elements along some axes are not zero.
+// count_nonzero: the number of nonzero elements along some axes.
 
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 using Attrs = ReduceAttrs;
 
 // Constraints.
-//   C2  the axes are x's; see reduction.h.
+//   C2  -rank(x) <= axis < rank(x) for each of `axes`; see reduction.h.
 //   C3  y is int64.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorTypes reduced = infer_reduced(attrs, in[0]);
@@ -59,9 +59,9 @@ Cases<Attrs> cases() {
 OpDef count_nonzero_def() {
   return define_reduction<Attrs>({
       .name = "count_nonzero",
-      .summary = "How many elements along some axes are not zero.",
+      .summary = "The number of nonzero elements along some axes.",
       .formula = "y = sum(x[i] != 0)",
-      .details = "NaN is not zero, and -0 is. Of nothing there are 0.",
+      .details = "NaN counts as nonzero, -0 as zero. A reduction over no elements gives 0.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer,
       .decompose = decompose,

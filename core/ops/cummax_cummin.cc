@@ -1,4 +1,4 @@
-// cummax and cummin: the running extreme along an axis, and its index.
+// cummax and cummin: the cumulative maximum or minimum along an axis, and its index.
 
 #include <limits>
 
@@ -99,13 +99,13 @@ Cases<Attrs> with_integers(Cases<Attrs> cases, std::initializer_list<double> ext
 
 OpDef cumulative_extreme(Definition<Attrs> d) {
   d.details =
-      "Of those that tie, the one that the walk met first counts, and takes the whole gradient. "
-      "From the first NaN on, all values are NaN.";
+      "Ties go to the element that is visited first, which receives the whole gradient. From the "
+      "first NaN on, all values are NaN.";
   d.inputs = {{"x", "the input"}};
-  d.outputs = {{"values", "the extremes, of the type of x"},
-               {"indices", "their places along axis, as int64"}};
-  d.attrs_doc = {{"axis", "The axis to walk along; a negative one counts from the end."},
-                 {"reverse", "Whether to walk from the end."}};
+  d.outputs = {{"values", "the cumulative maxima or minima, of the type of x"},
+               {"indices", "their indices along axis, as int64"}};
+  d.attrs_doc = {{"axis", "The axis to accumulate along; a negative one counts from the end."},
+                 {"reverse", "Whether to accumulate from the end."}};
   d.infer = infer;
   d.vjp = vjp;
   d.saves = Saves::kSome;
@@ -118,7 +118,7 @@ OpDef cumulative_extreme(Definition<Attrs> d) {
 OpDef cummax_def() {
   return cumulative_extreme({
       .name = "cummax",
-      .summary = "The largest of all elements so far, along an axis, and where it is.",
+      .summary = "The cumulative maximum along an axis, and its index.",
       .formula = "values[i] = max(x[0], ..., x[i]) = x[indices[i]]",
       .cases =
           [] {
@@ -130,7 +130,7 @@ OpDef cummax_def() {
 OpDef cummin_def() {
   return cumulative_extreme({
       .name = "cummin",
-      .summary = "The smallest of all elements so far, along an axis, and where it is.",
+      .summary = "The cumulative minimum along an axis, and its index.",
       .formula = "values[i] = min(x[0], ..., x[i]) = x[indices[i]]",
       .cases =
           [] {

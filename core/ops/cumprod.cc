@@ -1,4 +1,4 @@
-// cumprod: running products along an axis.
+// cumprod: cumulative products along an axis.
 
 #include "core/ops/formulas.h"
 
@@ -28,8 +28,8 @@ Tensor shifted(const Tensor& x, size_t axis, int64_t step, double beyond) {
 
 // Element k is a factor of all products after it. Its gradient is p[k], the product of the elements
 // before it, times s[k] = dy[k] + x[k + 1] s[k + 1]. Each round doubles the number of terms of s
-// that are summed. There is no division, so this holds for zeros too, and for derivatives of any
-// order.
+// that are summed. There is no division, so this is also correct for zeros, and for derivatives of
+// any order.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   if (count(type.shape) == 0) return {v.cotangent(0)};
@@ -96,14 +96,14 @@ Cases<Attrs> cases() {
 OpDef cumprod_def() {
   return define<Attrs>({
       .name = "cumprod",
-      .summary = "The product of all elements so far, along an axis.",
+      .summary = "The cumulative product along an axis.",
       .formula = "y[i] = x[0] * ... * x[i]",
-      .details = "Integers wrap in their own dtype.",
+      .details = "Integers wrap around in their own dtype.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the products, in x's shape"}},
-      .attrs_doc = {{"axis", "The axis to walk along; a negative one counts from the end."},
-                    {"exclusive", "Whether element i leaves out x[i]."},
-                    {"reverse", "Whether to walk from the end."}},
+      .outputs = {{"y", "the products, in the shape of x"}},
+      .attrs_doc = {{"axis", "The axis to accumulate along; a negative one counts from the end."},
+                    {"exclusive", "Whether to exclude x[i] from y[i]."},
+                    {"reverse", "Whether to accumulate from the end."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

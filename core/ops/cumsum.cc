@@ -1,4 +1,4 @@
-// cumsum: running sums along an axis.
+// cumsum: cumulative sums along an axis.
 
 #include "core/ops/formulas.h"
 
@@ -59,14 +59,14 @@ Cases<Attrs> cases() {
 OpDef cumsum_def() {
   return define<Attrs>({
       .name = "cumsum",
-      .summary = "The sum of all elements so far, along an axis.",
+      .summary = "The cumulative sum along an axis.",
       .formula = "y[i] = x[0] + ... + x[i]",
-      .details = "Integers wrap in their own dtype.",
+      .details = "Integers wrap around in their own dtype.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the sums, in x's shape"}},
-      .attrs_doc = {{"axis", "The axis to walk along; a negative one counts from the end."},
-                    {"exclusive", "Whether element i leaves out x[i]."},
-                    {"reverse", "Whether to walk from the end."}},
+      .outputs = {{"y", "the sums, in the shape of x"}},
+      .attrs_doc = {{"axis", "The axis to accumulate along; a negative one counts from the end."},
+                    {"exclusive", "Whether to exclude x[i] from y[i]."},
+                    {"reverse", "Whether to accumulate from the end."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

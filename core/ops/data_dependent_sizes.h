@@ -53,7 +53,6 @@ inline Tensor cut(const Tensor& x, Size n, int64_t axis) {
 // Documentation that these ops share.
 inline constexpr AttrDoc kSizeDoc = {
     "size",
-    "How many places the result has room for; -1 for as many as are found, for which the host "
-    "waits."};
+    "The size of the result; -1 for the number of elements found, which the host waits for."};
 
 }  // namespace tenon::ops

@@ -8,7 +8,7 @@ namespace {
 // Constraints.
 //   C1  x, w and b are floating point and of one dtype.
 //   C2  x has at least one axis; w has two.
-//   C3  The last axis of x has as many elements as the first of w.
+//   C3  The last axis of x has the size of the first axis of w.
 //   C4  b has one element for each column of w.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   const TensorType &x = in[0], &w = in[1];
@@ -65,12 +65,12 @@ Cases<NoAttrs> cases() {
 OpDef dense_def() {
   return define<NoAttrs>({
       .name = "dense",
-      .summary = "A fully connected layer: the features of x times the weights, and a bias.",
+      .summary = "A fully connected layer: the features of x times the weights, plus a bias.",
       .formula = "y = x @ w + b",
-      .inputs = {{"x", "features along the last axis"},
-                 {"w", "weights, a row for each feature of x and a column for each of y"},
+      .inputs = {{"x", "the input, with features along the last axis"},
+                 {"w", "the weights, a row for each feature of x and a column for each of y"},
                  {"b", "the bias, one element for each feature of y", InputKind::kOptional}},
-      .outputs = {{"y", "features along the last axis"}},
+      .outputs = {{"y", "the result, with features along the last axis"}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

@@ -1,4 +1,4 @@
-// depth_to_space and space_to_depth: move channels into square spatial blocks, and back.
+// depth_to_space and space_to_depth: rearrange channels into square spatial blocks, and back.
 
 #include "core/ops/formulas.h"
 
@@ -12,8 +12,8 @@ EnumInfo enum_info(DepthToSpaceMode) {
 }
 
 struct Attrs {
-  int64_t blocksize = 0;                           // The side of the blocks.
-  DepthToSpaceMode mode = DepthToSpaceMode::kDcr;  // Which channels make up a block.
+  int64_t blocksize = 0;                           // The side length of the blocks.
+  DepthToSpaceMode mode = DepthToSpaceMode::kDcr;  // The order of the channels of a block.
   TENON_ATTRS(blocksize, mode)
 };
 
@@ -151,21 +151,21 @@ Cases<Attrs> collect_cases() {
 }
 
 constexpr const char* kModeDoc =
-    "Whether a channel's number counts the place in a square first and then the channel of the "
-    "image, dcr, or the other way round, crd.";
+    "The layout of the channel axis of the deeper tensor: dcr for (block row, block column, "
+    "channel), crd for (channel, block row, block column).";
 
 }  // namespace
 
 OpDef depth_to_space_def() {
   return define<Attrs>({
       .name = "depth_to_space",
-      .summary = "Each square of a wider image out of channels at one place.",
+      .summary = "Channels rearranged into square spatial blocks.",
       .formula = "y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]",
-      .details = "Of x's channels, C are left. With crd it is x[n, (c * b + i) * b + j, h, w] that "
-                 "comes there.",
-      .inputs = {{"x", "batch, channels, rows, columns"}},
-      .outputs = {{"y", "fewer channels, more rows and columns"}},
-      .attrs_doc = {{"blocksize", "The side of the squares."}, {"mode", kModeDoc}},
+      .details = "b is blocksize, and C is the number of channels of y. With mode crd, the source "
+                 "element is x[n, (c * b + i) * b + j, h, w].",
+      .inputs = {{"x", "the input: batch, channels, rows, columns"}},
+      .outputs = {{"y", "the result, with fewer channels and more rows and columns"}},
+      .attrs_doc = {{"blocksize", "The side length of the blocks."}, {"mode", kModeDoc}},
       .infer = spread_infer,
       .decompose = spread,
       .cases = spread_cases,
@@ -176,13 +176,13 @@ OpDef depth_to_space_def() {
 OpDef space_to_depth_def() {
   return define<Attrs>({
       .name = "space_to_depth",
-      .summary = "The squares of an image as channels at one place: undoes depth_to_space.",
+      .summary = "Square spatial blocks rearranged into channels; the inverse of depth_to_space.",
       .formula = "y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]",
-      .details = "C is the number of x's channels. With crd it is y[n, (c * b + i) * b + j, h, w] "
-                 "that they come to.",
-      .inputs = {{"x", "batch, channels, rows, columns"}},
-      .outputs = {{"y", "more channels, fewer rows and columns"}},
-      .attrs_doc = {{"blocksize", "The side of the squares."}, {"mode", kModeDoc}},
+      .details = "b is blocksize, and C is the number of channels of x. With mode crd, the "
+                 "destination element is y[n, (c * b + i) * b + j, h, w].",
+      .inputs = {{"x", "the input: batch, channels, rows, columns"}},
+      .outputs = {{"y", "the result, with more channels and fewer rows and columns"}},
+      .attrs_doc = {{"blocksize", "The side length of the blocks."}, {"mode", kModeDoc}},
       .infer = collect_infer,
       .decompose = collect,
       .cases = collect_cases,

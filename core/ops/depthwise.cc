@@ -1,4 +1,4 @@
-// depthwise: a convolution of each channel by itself.
+// depthwise: a convolution of each channel with its own filters.
 
 #include "core/ops/conv_shape.h"
 
@@ -24,10 +24,10 @@ ConvAttrs grouped(const Attrs& attrs, const TensorType& x) {
 
 // Constraints.
 //   C1  x, w and b are floating point and of one dtype.
-//   C2  x has channels and one to three spatial axes, and w as many axes.
+//   C2  x has channels and one to three spatial axes, and w has the rank of x.
 //   C3  strides and dilations are empty or have one positive value for each spatial axis; pads is
-//       empty or has two.
-//   C4  w has the same number of filters for each channel of x, and one channel.
+//       empty or has two values for each.
+//   C4  w has the same number of filters for each channel of x, and one input channel.
 //   C5  w has elements, and its window fits into each padded axis.
 //   C6  b has one element for each filter.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
@@ -87,17 +87,19 @@ Cases<Attrs> cases() {
 OpDef depthwise_def() {
   return define<Attrs>({
       .name = "depthwise",
-      .summary = "A convolution of each channel by itself.",
+      .summary = "A depthwise convolution: each channel is convolved with its own filters.",
       .formula = "y[n, c * m + i, p] = b[c * m + i] + "
                  "sum(x[n, c, p * stride + k * dilation - pad] * w[c * m + i, 0, k] for k)",
-      .details = "It is conv with a group for each channel; m is the number of filters for each.",
-      .inputs = {{"x", "batch, channels, then one to three spatial axes"},
-                 {"w", "m filters for each channel, an axis of size 1, then the filter's sizes"},
-                 {"b", "what is added to each output channel", InputKind::kOptional}},
-      .outputs = {{"y", "batch, output channels, then the spatial axes"}},
-      .attrs_doc = {{"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The filter's step along each spatial axis; empty for ones."}},
+      .details =
+          "It is conv with one group for each channel; m is the number of filters per channel.",
+      .inputs = {{"x", "the input: batch, channels, then one to three spatial axes"},
+                 {"w", "m filters for each channel, an axis of size 1, then spatial axes"},
+                 {"b", "the bias, added to each output channel", InputKind::kOptional}},
+      .outputs = {{"y", "the result: batch, output channels, then the spatial axes"}},
+      .attrs_doc =
+          {{"strides", "The stride of the window along each spatial axis; empty for ones."},
+           {"pads", "Zero padding before each spatial axis, then after each; empty for none."},
+           {"dilations", "The dilation of the filter along each spatial axis; empty for ones."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

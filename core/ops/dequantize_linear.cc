@@ -1,4 +1,4 @@
-// dequantize_linear: converts small integers to real numbers by a scale and a zero point.
+// dequantize_linear: converts quantised integers to real numbers with a scale and a zero point.
 
 #include "core/ops/quantization.h"
 
@@ -92,13 +92,13 @@ Cases<Attrs> cases() {
 OpDef dequantize_linear_def() {
   return define<Attrs>({
       .name = "dequantize_linear",
-      .summary = "The real numbers that small integers stand for.",
+      .summary = "Quantised integers converted to real numbers with a scale and a zero point.",
       .formula = "y = (x - zero_point) * scale",
       .details = "The difference is exact. Half types are computed in float32.",
-      .inputs = {{"x", "the integers"},
+      .inputs = {{"x", "the quantised integers"},
                  {"scale", kScaleDoc},
                  {"zero_point", kZeroPointDoc, InputKind::kOptional}},
-      .outputs = {{"y", "the numbers, in the dtype of scale"}},
+      .outputs = {{"y", "the real numbers, in the dtype of scale"}},
       .attrs_doc = {{"axis", kQuantizationAxisDoc}},
       .infer = infer,
       .decompose = decompose,

@@ -9,7 +9,7 @@ namespace {
 
 // Constraints.
 //   C1  x is float32 or float64.
-//   C2  x has two axes or more; the last two are the matrices.
+//   C2  x has two axes or more; the last two hold the matrices.
 //   C3  They are square.
 TensorType infer_each(const TensorType& x) {
   require_square(x);
@@ -113,10 +113,10 @@ OpDef det_def() {
       .summary = "The determinants of matrices.",
       .formula = "y = det(x)",
       .details =
-          "By elimination; of a matrix without elements it is 1. A matrix that is not finite "
-          "gives NaN, and so does the derivative of a singular one.",
+          "Computed by Gaussian elimination. The determinant of a matrix without elements is 1. A "
+          "matrix that is not finite gives NaN. The derivative for a singular matrix is NaN.",
       .inputs = {{"x", "square matrices, in the last two axes"}},
-      .outputs = {{"y", "a number for each"}},
+      .outputs = {{"y", "the determinant of each matrix"}},
       .infer = det_infer,
       .vjp = det_vjp,
       .cases = det_cases,
@@ -130,14 +130,14 @@ OpDef slogdet_def() {
   return define<NoAttrs>({
       .name = "slogdet",
       .summary =
-          "The signs of the determinants of matrices, and the logarithms of their magnitudes.",
+          "The signs of the determinants of matrices, and the logarithms of their absolute values.",
       .formula = "det(x) = sign * exp(logabsdet)",
       .details =
-          "Neither overflows where the determinant would. A singular matrix has the sign 0 and "
-          "the logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.",
+          "The outputs do not overflow where the determinant would. A singular matrix has the sign "
+          "0 and the logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.",
       .inputs = {{"x", "square matrices, in the last two axes"}},
-      .outputs = {{"sign", "-1, 0 or 1 for each"},
-                  {"logabsdet", "the logarithm of the magnitude for each"}},
+      .outputs = {{"sign", "the sign of each determinant: -1, 0 or 1"},
+                  {"logabsdet", "the logarithm of the absolute value of each determinant"}},
       .infer = slogdet_infer,
       .vjp = slogdet_vjp,
       .cases = slogdet_cases,

@@ -8,7 +8,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t offset = 0;  // The diagonal; positive ones lie right of the main one.
+  int64_t offset = 0;  // The diagonal; positive offsets are right of the main one.
   int64_t axis1 = 0;   // The axis of rows; a negative one counts from the end.
   int64_t axis2 = 1;   // The axis of columns.
   TENON_ATTRS(offset, axis1, axis2)
@@ -131,15 +131,16 @@ Cases<Attrs> cases() {
 OpDef diagonal_def() {
   return define<Attrs>({
       .name = "diagonal",
-      .summary = "The diagonals of matrices, which two axes make up.",
+      .summary = "The diagonals of the matrices that two axes form.",
       .formula = "y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]",
-      .details = "The axis along the diagonal is the last one of the result.",
+      .details = "The diagonals are along the last axis of the result.",
       .inputs = {{"x", "the matrices"}},
       .outputs = {{"y", "a view of the diagonals"}},
-      .attrs_doc = {{"offset",
-                     "Which diagonal: above 0 right of the main one, below 0 left of it."},
-                    {"axis1", "The axis of the rows; a negative one counts from the end."},
-                    {"axis2", "The axis of the columns."}},
+      .attrs_doc =
+          {{"offset",
+            "The offset of the diagonal: positive right of the main one, negative left of it."},
+           {"axis1", "The axis of the rows; a negative one counts from the end."},
+           {"axis2", "The axis of the columns."}},
       .infer = infer,
       .vjp = vjp,
       .view = view,

@@ -1,4 +1,4 @@
-// diff: differences of neighbouring elements, taken n times.
+// diff: differences of adjacent elements, taken n times.
 
 #include "core/ops/formulas.h"
 
@@ -15,7 +15,7 @@ struct Attrs {
 //   C1  x is numeric.
 //   C2  -rank(x) <= axis < rank(x).
 //   C3  n is not negative.
-//   C4  axis of y is shorter by n, or empty; all else is of the type of x.
+//   C4  y has the type of x, except that axis is shorter by n, or empty.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_numeric(x.dtype), "C1: x must be numeric, but is {}: convert it with cast", x.dtype);
@@ -69,13 +69,13 @@ Cases<Attrs> cases() {
 OpDef diff_def() {
   return define<Attrs>({
       .name = "diff",
-      .summary = "The differences of neighbours along an axis, taken n times.",
+      .summary = "The differences of adjacent elements along an axis, taken n times.",
       .formula = "y[i] = x[i + 1] - x[i]",
-      .details = "Integers wrap in their own dtype.",
+      .details = "Integers wrap around in their own dtype.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the differences, by n fewer than there are elements"}},
-      .attrs_doc = {{"n", "How many times differences are taken; 0 gives x."},
-                    {"axis", "The axis to walk along; a negative one counts from the end."}},
+      .outputs = {{"y", "the differences; axis is shorter by n, or empty"}},
+      .attrs_doc = {{"n", "The number of times that differences are taken; 0 gives x."},
+                    {"axis", "The axis of the differences; a negative one counts from the end."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// dropout: zeroes elements at random, and scales the others so that expected sums stay the same.
+// dropout: sets random elements to zero, and scales the others so that expected sums stay the same.
 
 #include "core/ops/formulas.h"
 
@@ -13,9 +13,9 @@ struct Attrs {
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  state is a generator's: six words of u32.
+//   C2  state is the state of a generator: u32[6].
 //   C3  0 <= ratio < 1.
-//   C4  type(y) = type(x); mask is bool of its shape; the new state is like the old one.
+//   C4  type(y) = type(x); mask is bool and has the shape of x; type(new_state) = type(state).
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &state = in[1];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
@@ -82,16 +82,16 @@ Cases<Attrs> cases() {
 OpDef dropout_def() {
   return define<Attrs>({
       .name = "dropout",
-      .summary = "Forgets elements at random, and scales the others up by what is lost.",
+      .summary = "Sets random elements to zero and scales the others by 1 / (1 - ratio).",
       .formula = "mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0",
-      .details = "Draws as random_uniform does in float32, one number for each element of x. "
-                 "Without training, y is x and nothing is drawn.",
-      .inputs = {{"x", "any floating tensor"}, {"state", "of a generator: u32[6]"}},
-      .outputs = {{"y", "of the type of x"},
+      .details = "Draws one number for each element of x, as random_uniform does in float32. If "
+                 "training is false, y is x and nothing is drawn.",
+      .inputs = {{"x", "the input, floating point"}, {"state", "the generator state: u32[6]"}},
+      .outputs = {{"y", "the result, of the type of x"},
                   {"mask", "whether each element was kept"},
-                  {"new_state", "of the generator, moved on"}},
-      .attrs_doc = {{"ratio", "How probable it is that an element is dropped."},
-                    {"training", "Whether to drop at all."}},
+                  {"new_state", "the generator state after the draw"}},
+      .attrs_doc = {{"ratio", "The probability that an element is dropped."},
+                    {"training", "Whether to drop elements at all."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

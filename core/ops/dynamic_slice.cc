@@ -7,7 +7,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  Sizes sizes;  // Of the slice, one for each axis of x.
+  Sizes sizes;  // The sizes of the slice, one for each axis of x.
   TENON_ATTRS(sizes)
 };
 
@@ -48,7 +48,7 @@ Tensors read_vjp(const Attrs&, const VjpArgs& v) {
 // Constraints of dynamic_update_slice.
 //   C1  starts are int32 or int64.
 //   C2  starts have one axis, with an element for each axis of x.
-//   C3  update has x's dtype and as many axes, none longer than x's.
+//   C3  update has the dtype and rank of x, and no axis of it is longer than that of x.
 TensorTypes write_infer(const NoAttrs&, TypeSpan in) {
   const TensorType &x = in[0], &update = in[1];
   require_starts(in[2], x);
@@ -166,20 +166,21 @@ Cases<NoAttrs> write_cases() {
 }
 
 constexpr const char* kStarts =
-    "A negative start counts from the end. Then each start is moved as little as makes the slice "
-    "lie inside, so none is out of range.";
+    "A negative start counts from the end. Each start is then clamped so that the block lies "
+    "inside x, so no start is out of range.";
 
 }  // namespace
 
 OpDef dynamic_slice_def() {
   return define<Attrs>({
       .name = "dynamic_slice",
-      .summary = "A block of a tensor, from a place on that another tensor tells.",
+      .summary = "A block of a tensor, at an offset that another tensor specifies.",
       .formula = "y[i] = x[starts + i]",
       .details = kStarts,
-      .inputs = {{"x", "what to read from"}, {"starts", "the first index along each axis of x"}},
+      .inputs = {{"x", "the tensor to read from"},
+                 {"starts", "the first index of the block along each axis of x"}},
       .outputs = {{"y", "the slice, a copy"}},
-      .attrs_doc = {{"sizes", "Of the slice, one for each axis of x."}},
+      .attrs_doc = {{"sizes", "The sizes of the slice, one for each axis of x."}},
       .infer = read_infer,
       .vjp = read_vjp,
       .cases = read_cases,
@@ -190,13 +191,13 @@ OpDef dynamic_slice_def() {
 OpDef dynamic_update_slice_def() {
   return define<NoAttrs>({
       .name = "dynamic_update_slice",
-      .summary = "A tensor with a block replaced, from a place on that another tensor tells.",
+      .summary = "A tensor with a block replaced, at an offset that another tensor specifies.",
       .formula = "y = x, then y[starts + i] = update[i]",
       .details = kStarts,
-      .inputs = {{"x", "what is there"},
-                 {"update", "what comes there"},
-                 {"starts", "where it comes: the first index along each axis of x"}},
-      .outputs = {{"y", "what is there, with the update"}},
+      .inputs = {{"x", "the tensor to update"},
+                 {"update", "the new elements of the block"},
+                 {"starts", "the first index of the block along each axis of x"}},
+      .outputs = {{"y", "x with the block replaced by update"}},
       .infer = write_infer,
       .vjp = write_vjp,
       .cases = write_cases,

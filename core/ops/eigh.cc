@@ -9,7 +9,7 @@ namespace {
 
 // Constraints.
 //   C1  x is float32 or float64.
-//   C2  x has two axes or more; the last two are the matrices.
+//   C2  x has two axes or more; the last two hold the matrices.
 //   C3  They are square.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require_square(in[0]);
@@ -90,17 +90,17 @@ OpDef eigh_def() {
   return define<NoAttrs>({
       .name = "eigh",
       .summary = "The eigenvalues and eigenvectors of symmetric matrices.",
-      .formula = "x = v diag(w) v^T, with v^T v = 1 and w rising",
+      .formula = "x = v diag(w) v^T, with v^T v = 1 and w ascending",
       .details =
-          "Of x only the lower triangle is read, and the derivative lies there alone. Of each "
-          "column of v the largest element is positive, the first one of those that differ in "
-          "magnitude by less than a thousandth. So the vectors are unique where eigenvalues are "
-          "distinct; where they are not, they are any that make v orthonormal, and the derivative "
-          "through them is not finite. That of w alone always is. A matrix that is not finite "
-          "gives "
-          "NaN.",
+          "Only the lower triangle of x is read, and the derivative is 0 elsewhere. In each column "
+          "of v, the element of the largest magnitude is positive; among magnitudes within 0.1 % "
+          "of "
+          "the largest, the first element is. The eigenvectors are therefore unique if the "
+          "eigenvalues are distinct. Otherwise, they are any vectors that "
+          "make v orthonormal, and the derivative through v is not finite. The derivative through "
+          "w alone is always finite. A matrix that is not finite gives NaN.",
       .inputs = {{"x", "the matrices, in the last two axes"}},
-      .outputs = {{"w", "the eigenvalues, the smallest first"},
+      .outputs = {{"w", "the eigenvalues in ascending order"},
                   {"v", "the eigenvectors, as columns"}},
       .infer = infer,
       .vjp = vjp,

@@ -12,14 +12,13 @@ struct Attrs {
 
 // Constraints.
 //   C1  The operands are numeric and of one dtype.
-//   C2  The equation is terms of letters with commas between them, then, if it says the result,
-//       "->" and its letters. A term and the result may have "..." once; blanks mean nothing.
-//   C3  There is a term for each operand and a letter for each of its axes, but for those that lie
-//       under "...".
-//   C4  A letter has one size everywhere. Axes under "..." broadcast, the last ones aligned.
-//   C5  The result has each letter once, and only letters of terms, and "..." if axes lie there.
-//   C6  Neither the result nor the product of some of the operands has more than 16 axes, and all
-//       of them fit.
+//   C2  The equation consists of comma-separated terms of letters, optionally followed by "->" and
+//       the letters of the result. Terms and the result may contain "..." once. Spaces are ignored.
+//   C3  There is a term for each operand, and a letter for each of its axes that "..." does not
+//       cover.
+//   C4  A letter has the same size everywhere. Axes covered by "..." broadcast, aligned at the end.
+//   C5  The result contains only letters of terms, each once, and "..." if that covers any axes.
+//   C6  Neither the result nor any intermediate product has more than 16 axes, and all of them fit.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   std::vector<Dims> shapes;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -80,7 +79,7 @@ void take_diagonals(Labelled& x) {
 }
 
 // Sums over the axes that only this operand has. Axes of size one are dropped by a reshape, whether
-// they are summed over or broadcast under "...".
+// they are summed over or broadcast because "..." covers them.
 void drop_axes(Labelled& x, const Labels& kept) {
   Ints summed;
   Dims shape;
@@ -321,18 +320,20 @@ Cases<Attrs> cases() {
 OpDef einsum_def() {
   return define<Attrs>({
       .name = "einsum",
-      .summary = "Sums of products of tensors, as an equation of their axes says.",
+      .summary =
+          "Sums of products of tensors along axes that an equation specifies (Einstein summation).",
       .formula = "y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation \"ij,jk->ik\"",
       .details =
-          "Each letter is an axis. Those that the result lacks are summed over; one that a term "
-          "has twice runs along its diagonal. Without \"->\" the result has the axes under "
-          "\"...\" and then the letters that occur once, capitals first. Operands are multiplied "
-          "in pairs, the cheapest ones first. A sum of nothing is 0; integers wrap.",
+          "Each letter labels an axis. Axes that the result lacks are summed over. A letter that "
+          "occurs twice in a term selects the diagonal of its axes. Without \"->\", the result has "
+          "the axes that \"...\" covers and then the letters that occur once, in ASCII order "
+          "(capitals first). Operands are multiplied in pairs, the cheapest pair first. A sum over "
+          "no elements is 0. Integers wrap around.",
       .inputs = {{"x", "the operands", InputKind::kVariadic}},
-      .outputs = {{"y", "the axes that the equation gives it"}},
+      .outputs = {{"y", "the result, with the axes that the equation specifies"}},
       .attrs_doc = {{"equation",
-                     "Terms with commas between, and the result: a letter for each axis, \"...\" "
-                     "for any others."}},
+                     "Comma-separated terms and the result, with a letter for each axis and "
+                     "\"...\" for any others."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

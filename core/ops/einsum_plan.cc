@@ -45,7 +45,7 @@ struct Parsed {
   }
 };
 
-// The label of each axis. "..." expands to the axes that no letter names.
+// The label of each axis. "..." expands to the axes that no letter labels.
 Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
   const Labels& written = parsed.terms[term];
   const size_t at = written.find(kEllipsis);
@@ -60,8 +60,8 @@ Labels labels_of(const Parsed& parsed, size_t term, const Dims& shape) {
   return labels + written.substr(at + 1);
 }
 
-// The output if there is no "->": the axes under "...", then all letters that occur once, in ASCII
-// order.
+// The output if there is no "->": the axes that "..." covers, then all letters that occur once, in
+// ASCII order.
 Labels implied_output(const std::vector<Labels>& terms, const Labels& under_ellipsis) {
   Labels all, output = under_ellipsis;
   for (const Labels& term : terms) all += term;
@@ -127,7 +127,7 @@ Dims EinsumPlan::shape_of(const Labels& labels) const {
   return shape;
 }
 
-// Greedy: the next product is the one whose result has the fewest elements more than its operands.
+// Greedy: the next product is the one whose result exceeds its operands by the fewest elements.
 void EinsumPlan::choose_products(const std::string& equation) {
   const auto volume = [&](const Labels& labels) {
     double n = 1;
@@ -190,7 +190,7 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
     Labels& labels = kept.emplace_back();
     for (size_t axis = 0; axis < terms[i].size(); ++axis) {
       const char c = terms[i][axis];
-      // Under "...", an axis of size 1 broadcasts. Letters have one size.
+      // An axis of size 1 broadcasts if "..." covers it. Letters have one size.
       const bool repeats = !is_letter(c) && identical(shapes[i][axis], 1) &&
                            !identical(sizes[static_cast<size_t>(c)], 1);
       if (contains(wanted, c) && !repeats && !contains(labels, c)) labels.push_back(c);

@@ -1,4 +1,4 @@
-// elu: x above zero, and an exponential that tends to -alpha below.
+// elu: x above zero, and an exponential that tends to -alpha below zero.
 
 #include "core/ops/formulas.h"
 
@@ -57,12 +57,12 @@ Cases<Attrs> cases() {
 OpDef elu_def() {
   return define<Attrs>({
       .name = "elu",
-      .summary = "What is positive, and an exponential that levels out below zero.",
+      .summary = "The exponential linear unit: x above zero, an exponential toward -alpha below.",
       .formula = "y = x > 0 ? x : alpha * (exp(x) - 1)",
       .details = "The derivative at 0 is alpha.",
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"alpha", "What the function tends to, negated, far below zero."}},
+      .inputs = {{"x", "the input, floating point"}},
+      .outputs = {{"y", "the result, of the type of x"}},
+      .attrs_doc = {{"alpha", "The function tends to -alpha far below zero."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

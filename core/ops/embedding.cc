@@ -1,4 +1,4 @@
-// embedding: rows of a table, looked up by number.
+// embedding: rows of a table, looked up by index.
 
 #include "core/ops/formulas.h"
 
@@ -8,7 +8,7 @@ namespace {
 // Constraints.
 //   C1  table has two axes.
 //   C2  indices is i32 or i64.
-//   C3  y has the sizes of indices, then that of a row.
+//   C3  y has the shape of indices, followed by the size of a row.
 //   C4  Each index is in [-n, n), where n is the number of rows; a negative one counts from the
 //       end. Checked where the indices are read.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
@@ -43,10 +43,10 @@ Cases<NoAttrs> cases() {
 OpDef embedding_def() {
   return define<NoAttrs>({
       .name = "embedding",
-      .summary = "Rows of a table, looked up by number.",
+      .summary = "Rows of a table, looked up by index.",
       .formula = "y[..., j] = table[indices[...], j]",
-      .details = "An index outside the table gives zeros and an error, as gather does.",
-      .inputs = {{"table", "a row for each thing there is"}, {"indices", "the numbers of rows"}},
+      .details = "An index out of range gives zeros and is an error, as in gather.",
+      .inputs = {{"table", "the table, one row for each entry"}, {"indices", "the row indices"}},
       .outputs = {{"y", "the rows"}},
       .infer = infer,
       .decompose = decompose,

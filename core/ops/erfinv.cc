@@ -93,13 +93,13 @@ Cases<NoAttrs> cases() {
 
 // Constraints.
 //   C1  x is floating point.
-//   y has x's dtype and shape.
+//   y has the dtype and shape of x.
 OpDef erfinv_def() {
   return define_unary({
       .name = "erfinv",
-      .summary = "The number whose error function is x.",
+      .summary = "The inverse of the error function.",
       .formula = "erf(y) = x",
-      .details = "Infinite at -1 and 1, NaN beyond. Zeros keep their sign.",
+      .details = "Infinite at -1 and 1, NaN outside [-1, 1]. Zeros keep their sign.",
       .infer = infer_floating,
       .vjp = vjp,
       .decompose = decompose,

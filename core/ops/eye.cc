@@ -10,8 +10,8 @@ namespace {
 struct Attrs {
   int64_t rows = 1;           // The number of rows.
   int64_t columns = -1;       // The number of columns; -1 for as many as rows.
-  int64_t k = 0;              // The diagonal: above 0 right of the main one, below 0 left of it.
-  DType dtype = DType::kF32;  // Of the result.
+  int64_t k = 0;              // The diagonal: positive right of the main one, negative left.
+  DType dtype = DType::kF32;  // The dtype of the result.
   TENON_ATTRS(rows, columns, k, dtype)
 };
 
@@ -66,10 +66,12 @@ OpDef eye_def() {
       .summary = "A matrix with ones on one diagonal and zeros elsewhere.",
       .formula = "y[i, j] = 1 if j == i + k, else 0",
       .outputs = {{"y", "the matrix"}},
-      .attrs_doc = {{"rows", "The number of rows."},
-                    {"columns", "The number of columns; -1 for as many as rows."},
-                    {"k", "The diagonal, counted from the main one to the right."},
-                    {"dtype", "The dtype of the result."}},
+      .attrs_doc =
+          {{"rows", "The number of rows."},
+           {"columns", "The number of columns; -1 for as many as rows."},
+           {"k",
+            "The offset of the diagonal: positive right of the main one, negative left of it."},
+           {"dtype", "The dtype of the result."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -131,18 +131,18 @@ Cases<Attrs> cases() {
 OpDef fake_quantize_def() {
   return define<Attrs>({
       .name = "fake_quantize",
-      .summary = "The real numbers that are left of x after it has been small integers.",
+      .summary = "The input quantised to integers and converted back to real numbers.",
       .formula = "y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * "
                  "scale",
-      .details = "Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in "
-                 "range, its edges included, and 0 elsewhere; scale and zero_point get none. Half "
-                 "types are computed in float32.",
-      .inputs = {{"x", "any floating tensor"},
+      .details = "Ties round to even. NaN propagates. The derivative with respect to x is 1 where "
+                 "the integer is in range, bounds included, and 0 elsewhere; scale and zero_point "
+                 "receive no gradient. Half types are computed in float32.",
+      .inputs = {{"x", "the input, floating point"},
                  {"scale", kScaleDoc},
                  {"zero_point", kZeroPointDoc, InputKind::kOptional}},
-      .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"quant_min", "The least of the integers."},
-                    {"quant_max", "The largest."},
+      .outputs = {{"y", "the result, of the type of x"}},
+      .attrs_doc = {{"quant_min", "The smallest integer."},
+                    {"quant_max", "The largest integer."},
                     {"axis", kQuantizationAxisDoc}},
       .infer = infer,
       .vjp = vjp,

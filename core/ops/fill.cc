@@ -1,4 +1,4 @@
-// fill: one value everywhere.
+// fill: a tensor filled with one value.
 
 #include "core/ops/formulas.h"
 
@@ -8,7 +8,7 @@ namespace {
 // Constraints.
 //   C1  value has rank 0.
 //   C2  the sizes of `shape` are not negative and their product fits.
-//   The result has `dtype`, or value's where none is given; the core casts value to it first.
+//   The result has `dtype`, or that of value if none is given; the core casts value to it first.
 TensorTypes infer(const FillAttrs& attrs, TypeSpan in) {
   require(in[0].rank() == 0, "C1: value must have rank 0, but is {}", in[0]);
   const DType dtype = attrs.dtype == DType::kNone ? in[0].dtype : attrs.dtype;
@@ -52,12 +52,12 @@ Cases<FillAttrs> cases() {
 OpDef fill_def() {
   return define<FillAttrs>({
       .name = "fill",
-      .summary = "A tensor whose elements are all one value.",
+      .summary = "A tensor filled with one value.",
       .formula = "result[i] = value",
       .inputs = {{"value", "the value, of rank 0"}},
       .outputs = {{"result", "the filled tensor"}},
-      .attrs_doc = {{"shape", "The sizes of the result."},
-                    {"dtype", "The dtype of the result; none takes that of value."}},
+      .attrs_doc = {{"shape", "The shape of the result."},
+                    {"dtype", "The dtype of the result; none for that of value."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

@@ -1,4 +1,4 @@
-// flatten: reshapes a tensor to a matrix by folding its axes into two.
+// flatten: reshapes a tensor to a matrix by merging its axes into two.
 
 #include "core/ops/formulas.h"
 
@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 struct Attrs {
-  int64_t axis = 1;  // The first of the axes that are folded into columns.
+  int64_t axis = 1;  // The first of the axes that are merged into the columns.
   TENON_ATTRS(axis)
 };
 
@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const auto first = static_cast<size_t>(from_front(attrs.axis, x.rank()));
   TensorType rows(x.dtype, {}), columns(x.dtype, {});
   for (size_t i = 0; i < x.rank(); ++i) (i < first ? rows : columns).shape.push_back(x.shape[i]);
-  check_size(rows);  // If one axis is empty, the others may be of any size.
+  check_size(rows);  // If one axis is empty, the others may have any size.
   check_size(columns);
   return {TensorType(x.dtype, {count(rows.shape), count(columns.shape)})};
 }
@@ -64,13 +64,14 @@ Cases<Attrs> cases() {
 OpDef flatten_def() {
   return define<Attrs>({
       .name = "flatten",
-      .summary = "A matrix out of any tensor, its axes folded into two.",
+      .summary = "The input reshaped to a matrix by merging its axes into two.",
       .formula = "y = reshape(x, [product of the sizes before axis, product of the others])",
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the same elements, with two axes"}},
       .attrs_doc = {{"axis",
-                     "The first axis of those that become columns; a negative one counts from the "
-                     "end, and the rank makes all of them rows."}},
+                     "The first of the axes that are merged into the columns; a negative one "
+                     "counts from the "
+                     "end. If axis is the rank of x, all axes are merged into the rows."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

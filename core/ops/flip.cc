@@ -1,4 +1,4 @@
-// flip: axes in reverse order.
+// flip: reverses the order of elements along some axes.
 
 #include "core/ops/formulas.h"
 
@@ -52,7 +52,7 @@ OpDef flip_def() {
       .summary = "The elements in reverse order along some axes.",
       .formula = "y[i] = x[size - 1 - i]",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "a view that runs backwards"}},
+      .outputs = {{"y", "a view with reversed axes"}},
       .attrs_doc = {{"axes", "The axes to reverse; empty for all."}},
       .infer = infer,
       .vjp = vjp,

@@ -1,4 +1,4 @@
-// fma: a product and a sum, rounded once where the device can.
+// fma: a product plus a sum, rounded once if the device supports it.
 
 #include "core/ops/type_rules.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 // Constraints.
 //   C1  x, y and z are floating point.
-//   C2  x, y and z broadcast.
+//   C2  x, y and z can be broadcast to a common shape.
 //   The result has their common dtype and the shape that they broadcast to.
 
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
@@ -45,7 +45,7 @@ OpDef fma_def() {
       .name = "fma",
       .summary = "The product of two tensors plus a third.",
       .formula = "result = x * y + z",
-      .details = "Rounded once on a device that declares ieee_fma, else once or twice.",
+      .details = "Rounded once on a device that declares ieee_fma, otherwise once or twice.",
       .inputs = {{"x", "the first factor"}, {"y", "the second factor"}, {"z", "the addend"}},
       .outputs = {{"result", "the sum, of the shape that the inputs broadcast to"}},
       .infer = infer_floating,

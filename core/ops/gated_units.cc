@@ -11,7 +11,7 @@ using Attrs = LastAxisAttrs;
 //   C1  x is floating point.
 //   C2  -rank(x) <= axis < rank(x).
 //   C3  The size of x along axis is even.
-//   y has the type of x, but half of that size.
+//   y has the type of x, but half the size along axis.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
@@ -73,9 +73,9 @@ Cases<Attrs> with_shared(Cases<Attrs> cases) {
 }
 
 OpDef gated_unit(Definition<Attrs> d) {
-  d.inputs = {{"x", "what is cut in two along axis"}};
-  d.outputs = {{"y", "of the type of x, but half as long along axis"}};
-  d.attrs_doc = {{"axis", "The axis to cut; a negative one counts from the end."}};
+  d.inputs = {{"x", "the input, split into two halves along axis"}};
+  d.outputs = {{"y", "the result, of the type of x with half the size along axis"}};
+  d.attrs_doc = {{"axis", "The axis to split; a negative one counts from the end."}};
   d.infer = infer;
   d.saves = Saves::kFirstInput;
   d.numeric = Numeric::kComposite;
@@ -87,7 +87,7 @@ OpDef gated_unit(Definition<Attrs> d) {
 OpDef glu_def() {
   return gated_unit({
       .name = "glu",
-      .summary = "The first half of x, scaled by the sigmoid of the second.",
+      .summary = "The gated linear unit: the first half of x times the sigmoid of the second half.",
       .formula = "y = first * sigmoid(second), where x = concat(first, second)",
       .vjp = glu_vjp,
       .decompose = glu_decompose,
@@ -110,10 +110,10 @@ OpDef glu_def() {
 OpDef swiglu_def() {
   return gated_unit({
       .name = "swiglu",
-      .summary = "The silu of the first half of x, times the second.",
+      .summary = "The SwiGLU unit: the SiLU of the first half of x times the second half.",
       .formula = "y = silu(first) * second, where x = concat(first, second)",
-      .details = "The first half is the gate. Where the second half is the gate, flip the two "
-                 "before: concat(second, first).",
+      .details = "The first half is the gate. If the second half is the gate, swap the halves "
+                 "before the call: concat(second, first).",
       .vjp = swiglu_vjp,
       .decompose = swiglu_decompose,
       .cases =

@@ -93,13 +93,13 @@ Tensor gather_transposed(const Tensor& g, const Tensor& indices, const TensorTyp
 OpDef gather_def() {
   return define<Attrs>({
       .name = "gather",
-      .summary = "Slices of one axis, chosen by index.",
+      .summary = "Slices along one axis, selected by index.",
       .formula = "y[i, j, k] = x[i, indices[j], k]",
       .details =
           "Negative indices count from the end. An index out of range reads 0 and is an error.",
-      .inputs = {{"x", "what to read from"}, {"indices", "the places along axis"}},
+      .inputs = {{"x", "the tensor to read from"}, {"indices", "the indices along axis"}},
       .outputs = {{"y", "the slices, with the axes of indices in place of axis"}},
-      .attrs_doc = {{"axis", "The axis to choose along; a negative one counts from the end."}},
+      .attrs_doc = {{"axis", "The axis to select along; a negative one counts from the end."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

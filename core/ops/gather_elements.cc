@@ -1,4 +1,4 @@
-// gather_elements: one element for each index, along one axis.
+// gather_elements: gathers one element for each index along one axis.
 
 #include "core/ops/indexing.h"
 
@@ -9,9 +9,9 @@ using Attrs = AxisAttrs;
 
 // Constraints.
 //   C1  indices are int32 or int64.
-//   C2  -n <= index < n for each of them, where n is the size of x along axis.
+//   C2  -n <= index < n for each index, where n is the size of x along axis.
 //   C3  -rank(x) <= axis < rank(x).
-//   C4  indices have as many axes as x, and along the others none longer than x's.
+//   C4  indices have the rank of x, and at most the size of x along each axis other than `axis`.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &indices = in[1];
   require_indices(indices);
@@ -71,13 +71,14 @@ Cases<Attrs> cases() {
 OpDef gather_elements_def() {
   return define<Attrs>({
       .name = "gather_elements",
-      .summary = "One element for each index, read along one axis.",
+      .summary = "Gathers one element for each index along one axis.",
       .formula = "y[i, j] = x[i, indices[i, j]], for axis 1",
       .details =
-          "Negative indices count from the end. An index out of range reads 0 and is an error.",
-      .inputs = {{"x", "what to read from"}, {"indices", "the places along axis"}},
-      .outputs = {{"y", "the elements, in the shape of indices"}},
-      .attrs_doc = {{"axis", "The axis that indices count along; negative from the end."}},
+          "Negative indices count from the end. An out-of-range index reads 0 and is an error.",
+      .inputs = {{"x", "the tensor to gather from"}, {"indices", "the indices along axis"}},
+      .outputs = {{"y", "the gathered elements, in the shape of indices"}},
+      .attrs_doc = {{"axis",
+                     "The axis that indices refer to; negative values count from the end."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

@@ -1,4 +1,4 @@
-// gather_nd: slices at indices that are given by rows of coordinates.
+// gather_nd: gathers slices at coordinates, which the last axis of the indices holds.
 
 #include "core/ops/indexing.h"
 
@@ -9,7 +9,7 @@ using Attrs = GatherNdAttrs;
 
 // Constraints.
 //   C1  indices are int32 or int64.
-//   C2  -n <= index < n for each of them, where n is the size of the axis of x that it counts.
+//   C2  -n <= index < n for each index, where n is the size of the axis of x that it refers to.
 //   C3  0 <= batch_dims < rank(indices) and batch_dims <= rank(x); x and indices have the same
 //       sizes along those axes.
 //   C4  the last axis of indices has from 1 to rank(x) - batch_dims coordinates.
@@ -101,14 +101,14 @@ Cases<Attrs> cases() {
 OpDef gather_nd_def() {
   return define<Attrs>({
       .name = "gather_nd",
-      .summary = "Slices at places that rows of coordinates name.",
+      .summary = "Gathers slices at the coordinates that indices hold along their last axis.",
       .formula = "y[i, ...] = x[indices[i, 0], indices[i, 1], ..., ...]",
       .details =
-          "Negative indices count from the end. An index out of range reads 0 and is an error.",
-      .inputs = {{"x", "what to read from"},
-                 {"indices", "the places; the last axis holds the coordinates of one"}},
-      .outputs = {{"y", "the slices"}},
-      .attrs_doc = {{"batch_dims", "How many leading axes x and indices share."}},
+          "Negative indices count from the end. An out-of-range index reads 0 and is an error.",
+      .inputs = {{"x", "the tensor to gather from"},
+                 {"indices", "the coordinates; the last axis holds those of one slice"}},
+      .outputs = {{"y", "the gathered slices"}},
+      .attrs_doc = {{"batch_dims", "The number of leading batch axes that x and indices share."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

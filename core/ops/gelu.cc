@@ -1,4 +1,4 @@
-// gelu: x times the probability that a standard normal variable is below x.
+// gelu: x times the cumulative distribution function of the standard normal distribution at x.
 
 #include "core/ops/formulas.h"
 
@@ -70,12 +70,13 @@ Cases<Attrs> cases() {
 OpDef gelu_def() {
   return define<Attrs>({
       .name = "gelu",
-      .summary = "x times the probability that a standard normal variable is below x.",
+      .summary =
+          "The Gaussian error linear unit: x times the standard normal distribution function at x.",
       .formula = "y = x * (1 + erf(x / sqrt(2))) / 2, or approximately "
                  "x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"approximate", "Whether the tanh form stands for the one with erf."}},
+      .attrs_doc = {{"approximate", "Whether to use the tanh approximation instead of erf."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

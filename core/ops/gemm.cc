@@ -23,7 +23,7 @@ Tensor scaled(const Tensor& x, double factor) { return factor == 1 ? x : factor 
 // Constraints.
 //   C1  a, b and c are floating point and of one dtype.
 //   C2  a and b have two axes.
-//   C3  The columns of a, after its transposition, are as many as the rows of b after its own.
+//   C3  The number of columns of a equals the number of rows of b, both after transposition.
 //   C4  c can be broadcast to the product's shape.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &a = in[0], &b = in[1];
@@ -109,11 +109,12 @@ Cases<Attrs> cases() {
 OpDef gemm_def() {
   return define<Attrs>({
       .name = "gemm",
-      .summary = "One product of matrices, scaled, with something added.",
+      .summary = "A scaled matrix product plus a scaled tensor.",
       .formula = "y = alpha * a @ b + beta * c",
       .inputs = {{"a", "a matrix"},
                  {"b", "a matrix"},
-                 {"c", "what is added, broadcast to the product's shape", InputKind::kOptional}},
+                 {"c", "the tensor to add, broadcast to the shape of the product",
+                  InputKind::kOptional}},
       .outputs = {{"y", "the result"}},
       .attrs_doc = {{"alpha", "Scales the product."},
                     {"beta", "Scales c."},

@@ -1,4 +1,4 @@
-// global_avg_pool: the mean of each channel.
+// global_avg_pool: the mean of each channel over all spatial axes.
 
 #include "core/ops/conv_shape.h"
 
@@ -43,7 +43,7 @@ Cases<NoAttrs> cases() {
 OpDef global_avg_pool_def() {
   return define<NoAttrs>({
       .name = "global_avg_pool",
-      .summary = "The mean of each channel.",
+      .summary = "The mean of each channel over all spatial axes.",
       .formula = "y[n, c] = mean(x[n, c, p] for p)",
       .inputs = {{"x", "batch, channels, then the spatial axes"}},
       .outputs = {{"y", "batch, channels, then axes of size 1"}},

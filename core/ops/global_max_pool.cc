@@ -1,4 +1,4 @@
-// global_max_pool: the largest element of each channel.
+// global_max_pool: the largest element of each channel over all spatial axes.
 
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 // Constraints.
 //   C1  x is numeric.
 //   C2  x has a batch, channels and at least one spatial axis.
-//   C3  the spatial axes have elements, unless the result has none.
+//   C3  the spatial axes are not empty, unless the result has no elements.
 //   C4  y has the axes of x, with size 1 for the spatial ones.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   const TensorType& x = in[0];
@@ -53,9 +53,9 @@ Cases<NoAttrs> cases() {
 OpDef global_max_pool_def() {
   return define<NoAttrs>({
       .name = "global_max_pool",
-      .summary = "The largest element of each channel.",
+      .summary = "The largest element of each channel over all spatial axes.",
       .formula = "y[n, c] = max(x[n, c, p] for p)",
-      .details = "NaN wins. Equal elements share the derivative evenly.",
+      .details = "NaN counts as the largest element. Ties share the derivative evenly.",
       .inputs = {{"x", "batch, channels, then the spatial axes"}},
       .outputs = {{"y", "batch, channels, then axes of size 1"}},
       .infer = infer,

@@ -1,4 +1,4 @@
-// group_norm: normalises the channels of each example in groups, to mean 0 and variance 1.
+// group_norm: normalises groups of channels of each example to mean 0 and variance 1.
 
 #include "core/ops/norm.h"
 
@@ -135,18 +135,17 @@ Cases<Attrs> cases() {
 OpDef group_norm_def() {
   return define<Attrs>({
       .name = "group_norm",
-      .summary = "The channels of each example in groups, each moved to mean 0 and scaled to "
-                 "variance 1, then each channel scaled and moved by parameters.",
+      .summary = "Normalises groups of channels of each example to mean 0 and variance 1, then "
+                 "scales and shifts each channel.",
       .formula = "y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the "
                  "group",
-      .details = "The variance is that of the population. Half types are computed in float32.",
+      .details = "The variance is the population variance. Half types are computed in float32.",
       .inputs = {{"x", "batch, channels, then any axes"},
                  {"scale", "one element for each channel"},
                  {"bias", "one element for each channel"}},
       .outputs = {{"y", "of the type of x"}},
       .attrs_doc = {{"epsilon", "Added to the variance."},
-                    {"num_groups",
-                     "Into how many groups the channels are cut; it divides their number."}},
+                    {"num_groups", "The number of groups; it must divide the number of channels."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

@@ -1,4 +1,4 @@
-// gru: gated recurrent units over sequences, with ONNX's inputs and order of gates.
+// gru: a gated recurrent unit (GRU) over sequences, with ONNX's inputs and gate order.
 
 #include "core/ops/recurrent.h"
 
@@ -17,14 +17,16 @@ struct Attrs {
 LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.
-//   C1  All inputs are floating point and of one dtype, but sequence_lens, which is int32 or int64.
+//   C1  All inputs are floating point and of one dtype, except sequence_lens, which is int32 or
+//       int64.
 //   C2  x, w and r have three axes.
-//   C3  With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D, 3H, I],
-//       r [D, 3H, H], b [D, 6H], sequence_lens [B] and each initial state
+//   C3  x is [T, B, I], or [B, T, I] in layout 1. With D directions and the hidden size H of r,
+//       w is [D, 3H, I], r [D, 3H, H], b [D, 6H], sequence_lens [B] and each initial state
 //       [D, B, H], or [B, D, H] in layout 1.
 //   C4  layout is 0 or 1.
 //   C5  clip is not negative.
-//   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the initial ones.
+//   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape of
+//       the initial ones.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_layer(walk_of(attrs), attrs.clip, in, 3, 1);
 }
@@ -182,22 +184,24 @@ Cases<Attrs> cases() {
 OpDef gru_def() {
   return define<Attrs>({
       .name = "gru",
-      .summary = "Gated recurrent units over sequences.",
+      .summary = "A gated recurrent unit (GRU) applied to sequences.",
       .formula = "h[t] = gru_cell(x[t], h[t - 1], w, r, b)",
       .details = "The gates are in ONNX's order: update, reset, hidden. Half types are computed in "
-                 "float32. ONNX's other activations are left out.",
-      .inputs = {{"x", "[T, B, I], the inputs of all steps"},
+                 "float32. ONNX's other activations are not supported.",
+      .inputs = {{"x", "[T, B, I], the inputs at all steps"},
                  {"w", "[D, 3H, I], the weights of x"},
                  {"r", "[D, 3H, H], the weights of h"},
-                 {"b", "[D, 6H], the biases beside w, then those beside r", InputKind::kOptional},
+                 {"b", "[D, 6H], the biases of the products with w, then of those with r",
+                  InputKind::kOptional},
                  {"sequence_lens", kSequenceLensDoc, InputKind::kOptional},
-                 {"initial_h", "[D, B, H], the first h; else zeros", InputKind::kOptional}},
-      .outputs = {{"y", "[T, D, B, H], h of every step"}, {"y_h", "[D, B, H], the last h"}},
+                 {"initial_h", "[D, B, H], the initial h; zeros if absent", InputKind::kOptional}},
+      .outputs = {{"y", "[T, D, B, H], h at every step"}, {"y_h", "[D, B, H], the last h"}},
       .attrs_doc = {{"direction", kDirectionDoc},
                     {"layout", kLayoutDoc},
                     {"clip", kClipDoc},
                     {"linear_before_reset",
-                     "Whether the reset gate scales the hidden gate's product with h, not h."}},
+                     "Whether the reset gate scales the product with h in the hidden gate, instead "
+                     "of h itself."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// gru_cell: one step of a gated recurrent unit, with ONNX's order of gates.
+// gru_cell: one step of a gated recurrent unit (GRU), with ONNX's gate order.
 
 #include "core/ops/recurrent.h"
 
@@ -16,7 +16,7 @@ enum Input { kX, kH, kW, kR, kB };
 // Constraints.
 //   C1  All inputs are floating point and of one dtype.
 //   C2  x and h have two axes.
-//   C3  With x [B, I] and h [B, H]: w is [3H, I], r [3H, H] and b [6H].
+//   C3  x is [B, I], h [B, H], w [3H, I], r [3H, H] and b [6H].
 //   C4  The new h has the type of h.
 TensorTypes infer(const Attrs&, TypeSpan in) {
   require_cell(in, kW, 3, {"x", "h", "w", "r", "b"});
@@ -75,20 +75,22 @@ Cases<Attrs> cases() {
 OpDef gru_cell_def() {
   return define<Attrs>({
       .name = "gru_cell",
-      .summary = "One step of a gated recurrent unit.",
+      .summary = "One step of a gated recurrent unit (GRU).",
       .formula = "z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); "
                  "n = tanh(x @ w_n^T + b_n + (r * h) @ r_n^T + c_n), or with linear_before_reset "
                  "tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n)); h' = (1 - z) * n + z * h, where "
                  "w, r, b[:3H] and c = b[3H:] hold the gates z, r and n one after another",
       .details = "The gates are in ONNX's order: update, reset, hidden.",
-      .inputs = {{"x", "[B, I], the input of this step"},
-                 {"h", "[B, H], the last output"},
+      .inputs = {{"x", "[B, I], the input at this step"},
+                 {"h", "[B, H], the previous output"},
                  {"w", "[3H, I], the weights of x"},
                  {"r", "[3H, H], the weights of h"},
-                 {"b", "[6H], the biases beside w, then those beside r", InputKind::kOptional}},
+                 {"b", "[6H], the biases of the products with w, then of those with r",
+                  InputKind::kOptional}},
       .outputs = {{"h", "[B, H], the output"}},
       .attrs_doc = {{"linear_before_reset",
-                     "Whether the reset gate scales the hidden gate's product with h, not h."}},
+                     "Whether the reset gate scales the product with h in the hidden gate, instead "
+                     "of h itself."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -25,7 +25,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {clip(attrs.alpha * in[0] + attrs.beta, number(0), number(1))};
 }
 
-// The derivative at both edges is 0. It depends only on where y lies, so the tape need not save x.
+// The derivative at both bounds is 0. It depends only on y, so x need not be saved for the backward
+// pass.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside = logical_and(greater(y, number(0)), less(y, number(1)));
@@ -60,12 +61,12 @@ Cases<Attrs> cases() {
 OpDef hard_sigmoid_def() {
   return define<Attrs>({
       .name = "hard_sigmoid",
-      .summary = "A straight line kept within 0 and 1.",
+      .summary = "A linear function of x, clipped to [0, 1].",
       .formula = "y = max(0, min(1, alpha * x + beta))",
-      .details = "NaN stays NaN. The derivative at both edges is 0.",
+      .details = "NaN propagates. The derivative at both bounds is 0.",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"alpha", "The slope of the line."}, {"beta", "Its value at 0."}},
+      .attrs_doc = {{"alpha", "The slope of the line."}, {"beta", "The value of the line at 0."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

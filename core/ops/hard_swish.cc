@@ -11,7 +11,7 @@ namespace {
 //   C1  x is floating point.
 //   y has the type of x.
 
-// The linear function is 0 below -3. x is clamped there, so that minus infinity gives a zero.
+// The linear function is 0 below -3. x is clamped to -3, so that minus infinity gives 0.
 Tensors decompose(const NoAttrs&, TensorSpan in) {
   const Tensor& x = in[0];
   const Tensor line = clip(x / 6.0 + 0.5, number(0), number(1));
@@ -45,7 +45,7 @@ Cases<NoAttrs> cases() {
 OpDef hard_swish_def() {
   return define_unary({
       .name = "hard_swish",
-      .summary = "x times a straight line kept within 0 and 1.",
+      .summary = "x times a linear function of x, clipped to [0, 1].",
       .formula = "y = x * max(0, min(1, x / 6 + 1 / 2))",
       .details = "Minus infinity gives 0. The derivative is 0 at -3 and 1 at 3.",
       .infer = infer_floating,

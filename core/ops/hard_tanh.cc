@@ -1,4 +1,4 @@
-// hard_tanh: clips elements to two bounds that are attributes.
+// hard_tanh: clips elements to [min_val, max_val].
 
 #include <cmath>
 
@@ -28,7 +28,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {clip(in[0], number(attrs.min_val), number(attrs.max_val))};
 }
 
-// The derivative at both edges is 0. It depends only on where y lies, so the tape need not save x.
+// The derivative at both bounds is 0. It depends only on y, so x need not be saved for the backward
+// pass.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside =
@@ -65,9 +66,9 @@ Cases<Attrs> cases() {
 OpDef hard_tanh_def() {
   return define<Attrs>({
       .name = "hard_tanh",
-      .summary = "Elements kept within two bounds that are attributes.",
+      .summary = "The elements of x, clipped to [min_val, max_val].",
       .formula = "y = min(max(x, min_val), max_val)",
-      .details = "NaN stays NaN. The derivative at both edges is 0.",
+      .details = "NaN propagates. The derivative at both bounds is 0.",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},
       .attrs_doc = {{"min_val", "The lower bound."}, {"max_val", "The upper bound."}},

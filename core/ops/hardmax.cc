@@ -1,4 +1,4 @@
-// hardmax: one at the largest element along an axis, zeros elsewhere.
+// hardmax: one at the largest element along an axis, and zeros elsewhere.
 
 #include <cmath>
 
@@ -64,12 +64,13 @@ Cases<Attrs> cases() {
 OpDef hardmax_def() {
   return define<Attrs>({
       .name = "hardmax",
-      .summary = "A one where the largest element along one axis lies, zeros elsewhere.",
+      .summary = "One at the largest element along an axis, and zeros elsewhere.",
       .formula = "y[i] = 1 if i == argmax(x along axis), else 0",
-      .details = "A tie goes to the first, and NaN counts as the largest. The derivative is zero.",
+      .details =
+          "Ties select the first element, and NaN counts as the largest. The derivative is zero.",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"axis", "The axis to search along; a negative one counts from the end."}},
+      .attrs_doc = {{"axis", "The axis to search along; negative values count from the end."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

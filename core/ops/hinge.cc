@@ -7,7 +7,7 @@ namespace {
 
 // Constraints.
 //   C1  x and target are floating point and of one dtype.
-//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+//   C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
 constexpr auto infer = infer_elementwise_loss;
 
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
@@ -60,12 +60,12 @@ Cases<LossAttrs> cases() {
 OpDef hinge_def() {
   return define<LossAttrs>({
       .name = "hinge",
-      .summary = "How far predictions are from the right side of a margin.",
+      .summary = "The hinge loss of predictions.",
       .formula = "loss = mean(max(0, 1 - target * x))",
-      .details = "The derivative at the margin is 0.",
-      .inputs = {{"x", "what was predicted: the sign is the answer"},
-                 {"target", "1 or -1, the right answer"}},
-      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .details = "The derivative is 0 at the margin, where target * x is 1.",
+      .inputs = {{"x", "the predictions, whose signs are the predicted classes"},
+                 {"target", "the true classes, 1 or -1"}},
+      .outputs = {{"loss", "the loss: 0-d, or of the type of x if reduction is none"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
       .infer = infer,
       .vjp = vjp,

@@ -1,4 +1,4 @@
-// histogram: how many elements fall into each of a number of equally wide bins.
+// histogram: counts the elements in each of several bins of equal width.
 
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Constraints.
 //   C1  x is floating point; low and high have its dtype and rank 0.
-//   C2  there is a bin, and the counts fit.
+//   C2  bins is positive, and the counts fit.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}: convert it with cast",
@@ -98,16 +98,16 @@ Cases<Attrs> cases() {
 OpDef histogram_def() {
   return define<Attrs>({
       .name = "histogram",
-      .summary = "How many elements fall into each of a number of equally wide bins.",
+      .summary = "The number of elements in each of several bins of equal width.",
       .formula = "y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, "
                  "where w = (high - low) / bins",
-      .details = "The last bin counts what equals high, too. What lies outside, and NaN, is not "
-                 "counted, and nothing is where high - low is not positive and finite.",
-      .inputs = {{"x", "the values"},
+      .details = "The last bin includes its upper edge, high. NaN and elements outside the bins "
+                 "are not counted. All counts are 0 if high - low is not positive and finite.",
+      .inputs = {{"x", "the elements to count"},
                  {"low", "the lower edge of the first bin, of rank 0"},
-                 {"high", "the upper edge of the last one, of rank 0"}},
+                 {"high", "the upper edge of the last bin, of rank 0"}},
       .outputs = {{"y", "the counts as int64, along one axis"}},
-      .attrs_doc = {{"bins", "How many."}},
+      .attrs_doc = {{"bins", "The number of bins."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// huber: half the squared difference, and linear beyond some distance.
+// huber: the Huber loss, half the squared difference up to a distance and linear beyond it.
 
 #include "core/ops/loss.h"
 
@@ -13,7 +13,7 @@ struct Attrs {
 
 // Constraints.
 //   C1  x and target are floating point and of one dtype.
-//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+//   C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
 //   C3  delta is positive.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(attrs.delta > 0, "C3: delta must be positive, but is {}", attrs.delta);
@@ -68,12 +68,13 @@ Cases<Attrs> cases() {
 OpDef huber_def() {
   return define<Attrs>({
       .name = "huber",
-      .summary = "Half of the squared difference, and beyond some distance a straight line.",
+      .summary =
+          "The Huber loss: half the squared difference, but linear beyond a distance of delta.",
       .formula = "loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target",
-      .inputs = {{"x", "what was predicted"}, {"target", "what it should have been"}},
-      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .inputs = {{"x", "the predictions"}, {"target", "the true values"}},
+      .outputs = {{"loss", "the loss: 0-d, or of the type of x if reduction is none"}},
       .attrs_doc = {{"reduction", kReductionDoc},
-                    {"delta", "The distance from which on the loss is a line; positive."}},
+                    {"delta", "The distance beyond which the loss is linear; positive."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

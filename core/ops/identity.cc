@@ -36,9 +36,9 @@ Cases<NoAttrs> without_gradient(Cases<NoAttrs> cases) {
 OpDef identity_def() {
   return define<NoAttrs>({
       .name = "identity",
-      .summary = "The input under a new name.",
+      .summary = "The input, unchanged.",
       .formula = "y = x",
-      .details = "A scalar stays one, and takes its dtype from its partners.",
+      .details = "A scalar stays a scalar, and adopts the dtype of the tensors that it meets.",
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the same elements"}},
       .infer = infer,
@@ -52,10 +52,10 @@ OpDef identity_def() {
 OpDef stop_gradient_def() {
   return define<NoAttrs>({
       .name = "stop_gradient",
-      .summary = "The input, as a constant for derivatives.",
+      .summary = "The input, treated as a constant in derivatives.",
       .formula = "y = x, and dy/dx = 0",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the same elements, through which no gradient passes"}},
+      .outputs = {{"y", "the same elements, through which no gradient flows"}},
       .infer = infer,
       .vjp = no_slope,
       .view = view,

@@ -1,5 +1,5 @@
-// im2col and col2im: the elements under each position of a window as a column, and the sum of such
-// columns back into an image.
+// im2col and col2im: copy the elements in each position of a sliding window to a column, and sum
+// such columns back into an image.
 
 #include "core/ops/conv_shape.h"
 #include "core/ops/symbolic_sizes.h"
@@ -86,7 +86,8 @@ Tensor places(const Geometry& g, const PoolAttrs& attrs) {
 //   C1  x has any dtype.
 //   C2  x has one to three spatial axes.
 //   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
-//       or have the same; pads is empty or has two for each, none negative.
+//       or have one positive value for each as well; pads is empty or has two non-negative values
+//       for each.
 //   C4  the window fits into each padded axis.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
@@ -109,10 +110,11 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
 //   C1  x is floating point.
 //   C2  image_shape has one to three sizes, none of them negative.
 //   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
-//       or have the same; pads is empty or has two for each, none negative.
+//       or have one positive value for each as well; pads is empty or has two non-negative values
+//       for each.
 //   C4  the window fits into each padded axis.
-//   C5  x has a batch, then the elements of a window for each channel, then a column for each
-//       window.
+//   C5  x has a batch axis, an axis of channels times elements of a window, and an axis with one
+//       column for each window.
 TensorType image_of(const BackAttrs& attrs, const TensorType& x) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
   require(x.rank() == 3, "C5: x must have a batch, elements of windows and columns, but is {}", x);
@@ -261,25 +263,27 @@ Cases<BackAttrs> back_cases() {
   };
 }
 
-constexpr const char* kKernelShapeDoc = "The window's size along each spatial axis.";
-constexpr const char* kStridesDoc = "The window's step along each spatial axis; empty for ones.";
-constexpr const char* kPadsDoc = "Zeros before each spatial axis, then after each; empty for none.";
-constexpr const char* kDilationsDoc = "The step inside the window along each axis; empty for ones.";
+constexpr const char* kKernelShapeDoc = "The size of the window along each spatial axis.";
+constexpr const char* kStridesDoc =
+    "The step of the window along each spatial axis; empty for ones.";
+constexpr const char* kPadsDoc =
+    "The number of zeros added before each spatial axis, then after each; empty for none.";
+constexpr const char* kDilationsDoc =
+    "The step between elements of the window along each spatial axis; empty for ones.";
 
 }  // namespace
 
 OpDef im2col_def() {
   return define<Attrs>({
       .name = "im2col",
-      .summary = "What lies under each place of a window, as a column.",
+      .summary = "The elements in each position of a sliding window, as columns.",
       .formula =
           "y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a "
           "window",
-      .details =
-          "k and l count the elements of a window and the windows in row-major order. Padding "
-          "counts as zeros.",
+      .details = "k is the row-major index of an element in its window, and l is that of the "
+                 "window. Padding elements are zeros.",
       .inputs = {{"x", "batch, channels, then one to three spatial axes"}},
-      .outputs = {{"y", "batch, channels times elements of a window, windows"}},
+      .outputs = {{"y", "batch, channels times elements of a window, number of windows"}},
       .attrs_doc = {{"kernel_shape", kKernelShapeDoc},
                     {"strides", kStridesDoc},
                     {"pads", kPadsDoc},
@@ -293,13 +297,14 @@ OpDef im2col_def() {
 OpDef col2im_def() {
   return define<BackAttrs>({
       .name = "col2im",
-      .summary = "Columns added up at the places of a window: the transpose of im2col.",
+      .summary = "Sums columns into an image at the positions of a sliding window: the transpose "
+                 "of im2col.",
       .formula =
           "y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to "
           "a window",
-      .details = "k and l count the elements of a window and the windows in row-major order. What "
-                 "falls on padding is lost.",
-      .inputs = {{"x", "batch, channels times elements of a window, windows"}},
+      .details = "k is the row-major index of an element in its window, and l is that of the "
+                 "window. Elements that fall on padding are dropped.",
+      .inputs = {{"x", "batch, channels times elements of a window, number of windows"}},
       .outputs = {{"y", "batch, channels, then the spatial axes"}},
       .attrs_doc = {{"image_shape", "The spatial sizes of the result."},
                     {"kernel_shape", kKernelShapeDoc},

@@ -78,11 +78,11 @@ Cases<Attrs> cases() {
 OpDef instance_norm_def() {
   return define<Attrs>({
       .name = "instance_norm",
-      .summary = "Each channel of each example, moved to mean 0 and scaled to variance 1, then "
-                 "scaled and moved by parameters.",
+      .summary = "Normalises each channel of each example to mean 0 and variance 1, then scales "
+                 "and shifts it.",
       .formula = "y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the "
                  "channel",
-      .details = "The variance is that of the population. Half types are computed in float32.",
+      .details = "The variance is the population variance. Half types are computed in float32.",
       .inputs = {{"x", "batch, channels, then any axes"},
                  {"scale", "one element for each channel"},
                  {"bias", "one element for each channel"}},

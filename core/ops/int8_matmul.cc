@@ -1,4 +1,4 @@
-// int8_matmul: matrix products of 8-bit integers, with sums in 32 bits.
+// int8_matmul: matrix products of 8-bit integers, accumulated in 32 bits.
 
 #include "core/ops/matmul.h"
 
@@ -30,14 +30,15 @@ void require_zero_point(const TensorType& zero_point, const TensorType& x, size_
 }
 
 // Constraints.
-//   C1  a and b are i8 or u8, each for itself.
+//   C1  a and b are i8 or u8; their dtypes may differ.
 //   C2  a and b have at least one axis.
 //   C3  Each zero point has the dtype of its operand, and is one number, or a vector of one for
-//       each row of a (column of b), or has the shape of its operand with size 1 along the sums.
-//   C4  The columns of a are as many as the rows of b.
+//       each row of a (column of b), or has the shape of its operand with size 1 along the
+//       summed axis.
+//   C4  The number of columns of a equals the number of rows of b.
 //   C5  The axes before the last two broadcast.
-//   C6  y is i32 and has the batch axes, then the rows of a and the columns of b; a vector gives
-//       none.
+//   C6  y is i32 and has the batch axes, then the rows of a and the columns of b; a vector operand
+//       adds no axis.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   const TensorType &a = in[kA], &b = in[kB];
   require(is_byte(a.dtype) && is_byte(b.dtype), "C1: a and b must be i8 or u8, but are {} and {}",
@@ -158,16 +159,18 @@ Cases<NoAttrs> cases() {
 OpDef int8_matmul_def() {
   return define<NoAttrs>({
       .name = "int8_matmul",
-      .summary = "Products of matrices of bytes, with sums in 32 bits.",
+      .summary = "Matrix products of 8-bit integers, accumulated in 32 bits.",
       .formula = "y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * "
                  "(b[..., k, j] - b_zero_point[j]) for k)",
-      .details = "Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is "
-                 "0.",
+      .details = "Vectors and batch axes are handled as in matmul. Sums wrap at 32 bits; an empty "
+                 "sum is 0.",
       .inputs = {{"a", "matrices, or a vector"},
                  {"b", "matrices, or a vector"},
-                 {"a_zero_point", "what stands for 0 in a, or in each row of it; absent for 0",
+                 {"a_zero_point",
+                  "the value that represents 0 in a, or in each row of a; 0 if absent",
                   InputKind::kOptional},
-                 {"b_zero_point", "what stands for 0 in b, or in each column of it; absent for 0",
+                 {"b_zero_point",
+                  "the value that represents 0 in b, or in each column of b; 0 if absent",
                   InputKind::kOptional}},
       .outputs = {{"y", "the products, i32"}},
       .infer = infer,

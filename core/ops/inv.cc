@@ -10,7 +10,7 @@ namespace {
 // Constraints.
 //   C1  x is float32 or float64.
 //   C2  x has two axes or more; the last two are the matrices.
-//   C3  They are square.
+//   C3  The matrices are square.
 //   C4  type(y) = type(x).
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require_square(in[0]);
@@ -19,7 +19,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
 
 Tensors decompose(const NoAttrs&, TensorSpan in) { return {solve(in[0], identity_like(in[0]))}; }
 
-// dx = -y^T dy y^T: two products, and no second elimination.
+// dx = -y^T dy y^T: two matrix products, and no second elimination.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor left = matmul(y, v.cotangent(0), {.transpose_a = true});
@@ -58,8 +58,8 @@ OpDef inv_def() {
       .summary = "The inverses of matrices.",
       .formula = "y = x^-1",
       .details =
-          "A matrix that is singular, so that a pivot of its elimination is exactly 0, or not "
-          "finite, gives NaN. To solve equations, solve is quicker and more exact.",
+          "The inverse is NaN if the matrix is not finite, or is singular so that a pivot of its "
+          "elimination is exactly 0. To solve linear systems, solve is faster and more accurate.",
       .inputs = {{"x", "square matrices, in the last two axes"}},
       .outputs = {{"y", "the inverses"}},
       .infer = infer,

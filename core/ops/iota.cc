@@ -42,13 +42,16 @@ Cases<IotaAttrs> cases() {
 OpDef iota_def() {
   return define<IotaAttrs>({
       .name = "iota",
-      .summary = "The numbers from 0 up, counted along one axis.",
+      .summary = "The numbers 0, 1, 2, ... along one axis.",
       .formula = "y[i] = i[axis]",
-      .details = "Numbers that the dtype cannot hold wrap, or round if it is floating point.",
+      .details = "Numbers that the dtype cannot represent wrap around, or are rounded if it is "
+                 "floating point.",
       .outputs = {{"y", "the numbers"}},
-      .attrs_doc = {{"shape", "The sizes of the result."},
-                    {"dtype", "The dtype of the result."},
-                    {"axis", "The axis along which the numbers count; negative from the end."}},
+      .attrs_doc =
+          {{"shape", "The shape of the result."},
+           {"dtype", "The dtype of the result."},
+           {"axis",
+            "The axis along which the numbers increase; negative values count from the end."}},
       .infer = infer,
       .cases = cases,
       .sparse_output = true,

@@ -1,4 +1,4 @@
-// kl_div: the Kullback-Leibler divergence of log probabilities from target probabilities.
+// kl_div: the Kullback-Leibler divergence loss of log-probabilities and target probabilities.
 
 #include <limits>
 
@@ -15,7 +15,7 @@ struct Attrs {
 
 // Constraints.
 //   C1  x and target are floating point and of one dtype.
-//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+//   C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_elementwise_loss({attrs.reduction}, in);
 }
@@ -101,16 +101,17 @@ Cases<Attrs> cases() {
 OpDef kl_div_def() {
   return define<Attrs>({
       .name = "kl_div",
-      .summary = "How far logarithms of probabilities are from given probabilities.",
+      .summary =
+          "The Kullback-Leibler divergence loss of log-probabilities and target probabilities.",
       .formula = "loss = mean(target * (ln(target) - x))",
-      .details =
-          "Where target is 0, the loss is 0, and so is the derivative by target. The mean is "
-          "by the number of elements; the divergence of each example is a sum of losses.",
-      .inputs = {{"x", "logarithms of probabilities"},
-                 {"target", "the probabilities that they should be, or logarithms of them"}},
-      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .details = "Where the target probability is 0, the loss and its derivative with respect to "
+                 "target are 0. The mean divides by the number of elements; the divergence of one "
+                 "example is the sum of its losses.",
+      .inputs = {{"x", "the predicted log-probabilities"},
+                 {"target", "the target probabilities, or their logarithms"}},
+      .outputs = {{"loss", "the loss: 0-d, or of the type of x if reduction is none"}},
       .attrs_doc = {{"reduction", kReductionDoc},
-                    {"log_target", "Whether target holds logarithms too."}},
+                    {"log_target", "Whether target holds log-probabilities as well."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

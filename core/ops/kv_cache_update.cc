@@ -25,10 +25,10 @@ enum Input { kCache, kUpdate, kIndices };
 // Constraints.
 //   C1  write_indices are int32 or int64.
 //   C2  -rank <= axis < rank, where rank is that of past_cache, and it is not axis 0.
-//   C3  update has the dtype and sizes of past_cache, but along axis, where it is no longer.
-//   C4  write_indices has one element for each example of the batch, or one for all and no axis.
-//   C5  -n <= place < n for each place that is written, where n is the size of past_cache along
-//       axis; any in mode circular.
+//   C3  update has the dtype and sizes of past_cache, except along axis, where it may be shorter.
+//   C4  write_indices has one element for each example of the batch, or is 0-d and applies to all.
+//   C5  -n <= position < n for each written position, where n is the size of past_cache along axis;
+//       mode circular accepts any position.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &cache = in[kCache], &update = in[kUpdate];
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, cache, "C2", "past_cache"));
@@ -138,21 +138,27 @@ Cases<Attrs> cases() {
 OpDef kv_cache_update_def() {
   return define<Attrs>({
       .name = "kv_cache_update",
-      .summary = "New keys or values written into a cache of a fixed size, at a place that each "
-                 "example of the batch has for itself.",
+      .summary = "A fixed-size cache with new keys or values written at a position for each "
+                 "example of the batch.",
       .formula =
           "y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]",
-      .details = "Each place is taken by itself, as scatter does: a negative one counts from the "
-                 "end, and what is written out of range is dropped and is an error. In mode "
-                 "circular places are taken modulo their number, so that none is.",
-      .inputs = {{"past_cache", "what is there: batch, then any axes, one of them of places"},
-                 {"update", "what comes there, as many places along axis as it has"},
-                 {"write_indices", "the first place of each example, or one for all; else 0",
+      .details =
+          "Each position is handled separately, as in scatter: a negative position counts from the "
+          "end, and an element written out of range is dropped and is an error. In mode circular, "
+          "positions are taken modulo the size of the axis, so that none is out of range.",
+      .inputs = {{"past_cache",
+                  "the cache: batch, then any axes, one of them the axis of positions"},
+                 {"update", "the new elements, for as many positions as update has along axis"},
+                 {"write_indices",
+                  "the first position of each example, or one for all; 0 if absent",
                   InputKind::kOptional}},
-      .outputs = {{"present_cache", "past_cache with the update"}},
-      .attrs_doc = {{"axis", "The axis of places, negative from the end; not the batch."},
+      .outputs = {{"present_cache", "the cache after the update"}},
+      .attrs_doc = {{"axis",
+                     "The axis of positions, which is not the batch axis; negative values count "
+                     "from the end."},
                     {"mode",
-                     "What follows the last place: linear, an error, or circular, the first."}},
+                     "What follows the last position: an error (linear), or the first position "
+                     "(circular)."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// l2_norm: the Euclidean length of elements along some axes.
+// l2_norm: the Euclidean norm of elements along some axes.
 
 #include <limits>
 
@@ -12,7 +12,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduction.h.
+//   C2  the axes are valid for x; see reduction.h.
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[0]->type.dtype;
@@ -89,13 +89,12 @@ Cases<Attrs> cases() {
 OpDef l2_norm_def() {
   return define_reduction<Attrs>({
       .name = "l2_norm",
-      .summary = "The Euclidean length of elements along some axes.",
+      .summary = "The Euclidean norm of elements along some axes.",
       .formula = "y = sqrt(sum(x[i]^2))",
-      .details =
-          "At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither "
-          "overflow nor vanish: they are those of x * s, and the root is divided by s, a power "
-          "of two that is 1 where the sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to "
-          "2^960).",
+      .details = "The derivative at zero is 0. f16 and bf16 are computed in f32. The squares "
+                 "neither overflow nor underflow: x is multiplied by s before it is squared, and "
+                 "the root is divided by s. s is a power of two, and is 1 where the sum of squares "
+                 "is from 2^-96 to 2^96 (in f64, from 2^-880 to 2^960).",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .vjp = vjp,

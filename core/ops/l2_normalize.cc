@@ -1,4 +1,4 @@
-// l2_normalize: scales the vectors along one axis to a Euclidean length of 1.
+// l2_normalize: scales the vectors along one axis to a Euclidean norm of 1.
 
 #include "core/ops/square_scale.h"
 
@@ -82,15 +82,17 @@ Cases<Attrs> cases() {
 OpDef l2_normalize_def() {
   return define<Attrs>({
       .name = "l2_normalize",
-      .summary = "What lies along one axis, scaled to a Euclidean length of 1.",
+      .summary = "Scales the vectors along one axis to a Euclidean norm of 1.",
       .formula = "y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)",
-      .details = "A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay "
-                 "zeros; above it this is ONNX's LpNormalization with p = 2. Half types are "
-                 "computed in float32. No square and no length overflows on the way (l2_norm).",
+      .details =
+          "A norm below epsilon counts as epsilon, as in PyTorch, so zeros stay zeros. Above "
+          "epsilon, this is ONNX's LpNormalization with p = 2. Half types are computed in float32. "
+          "Intermediate squares and norms do not overflow (see l2_norm).",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"axis", "The axis along which lengths are taken; negative from the end."},
-                    {"epsilon", "The length that shorter ones count as; positive."}},
+      .attrs_doc =
+          {{"axis", "The axis along which norms are computed; negative values count from the end."},
+           {"epsilon", "The lower bound of the norm; positive."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

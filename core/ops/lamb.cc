@@ -1,4 +1,4 @@
-// lamb: adamw's direction, scaled in each layer to the length of the parameter.
+// lamb: the direction of adamw, scaled in each layer to the norm of the parameter.
 
 #include "core/ops/optimizer.h"
 
@@ -29,7 +29,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {p, p, p};
 }
 
-// The trust ratio: the length of p over that of the direction, or 1 if either is 0.
+// The trust ratio: the norm of p divided by that of the direction, or 1 if either is 0.
 Tensor trust(const Tensor& p, const Tensor& direction) {
   const Tensor of_p = call1(OpId::k_l2_norm, Along{}, {p});
   const Tensor of_direction = call1(OpId::k_l2_norm, Along{}, {direction});
@@ -111,12 +111,12 @@ Cases<Attrs> cases() {
 OpDef lamb_def() {
   return define<Attrs>({
       .name = "lamb",
-      .summary = "A step in the direction of adamw, as long as the parameter is.",
+      .summary = "A LAMB step: the direction of adamw, scaled to the norm of the parameter.",
       .formula = "new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; "
                  "d = (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + "
                  "weight_decay * p; new_p = p - lr * |p| / |d| * d",
-      .details = "Where p or d has the length 0, the factor |p| / |d| is 1.",
-      .inputs = {{"p", "the parameter, one layer's"},
+      .details = "If the norm of p or d is 0, the factor |p| / |d| is 1.",
+      .inputs = {{"p", "the parameter of one layer"},
                  {"g", "its gradient"},
                  {"m", "the decaying mean of gradients, zeros before the first step"},
                  {"v", "the decaying mean of their squares, zeros before the first step"},
@@ -125,10 +125,11 @@ OpDef lamb_def() {
       .outputs = {{"new_p", "the parameter after the step"},
                   {"new_m", "the decaying mean of gradients"},
                   {"new_v", "the decaying mean of their squares"}},
-      .attrs_doc = {{"beta1", "How much of the mean stays."},
-                    {"beta2", "How much of the mean of squares stays."},
-                    {"epsilon", "Added to the root of the latter."},
-                    {"weight_decay", "The share of the parameter that joins the direction."}},
+      .attrs_doc = {{"beta1", "The decay rate of the mean of gradients."},
+                    {"beta2", "The decay rate of the mean of their squares."},
+                    {"epsilon", "Added to the square root of the mean of squares."},
+                    {"weight_decay",
+                     "The fraction of the parameter that is added to the direction."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -141,19 +141,19 @@ Cases<Attrs> cases() {
 OpDef layer_norm_def() {
   return define<Attrs>({
       .name = "layer_norm",
-      .summary = "The elements from one axis on, moved to mean 0 and scaled to variance 1, then "
-                 "scaled and moved by parameters.",
+      .summary = "Normalises the elements from one axis to the last to mean 0 and variance 1, then "
+                 "scales and shifts them.",
       .formula = "y = (x - mean) / sqrt(var + epsilon) * scale + bias",
-      .details = "The variance is that of the population. Half types are computed in float32. The "
-                 "squares neither overflow nor vanish (l2_norm).",
+      .details = "The variance is the population variance. Half types are computed in float32. The "
+                 "squares neither overflow nor underflow (see l2_norm).",
       .inputs = {{"x", "any floating tensor"},
-                 {"scale", "broadcast to the sizes of x from the axis on"},
-                 {"bias", "broadcast like scale", InputKind::kOptional}},
+                 {"scale", "the scale, broadcast to the sizes of x from axis on"},
+                 {"bias", "the bias, broadcast like scale", InputKind::kOptional}},
       .outputs = {{"y", "of the type of x"},
-                  {"mean", "the means, with size 1 from the axis on"},
-                  {"inv_std", "1 / sqrt(var + epsilon), with size 1 from the axis on"}},
+                  {"mean", "the means, with size 1 from axis on"},
+                  {"inv_std", "1 / sqrt(var + epsilon), with size 1 from axis on"}},
       .attrs_doc = {{"axis",
-                     "The first axis of those normalised together; a negative one counts "
+                     "The first of the axes that are normalised together; negative values count "
                      "from the end."},
                     {"epsilon", "Added to the variance."}},
       .infer = infer,

@@ -50,7 +50,7 @@ Cases<Attrs> cases() {
 OpDef leaky_relu_def() {
   return define<Attrs>({
       .name = "leaky_relu",
-      .summary = "What is positive, and a fraction of what is negative.",
+      .summary = "x where x is positive, and alpha * x elsewhere.",
       .formula = "y = x > 0 ? x : alpha * x",
       .details = "The derivative at 0 is alpha.",
       .inputs = {{"x", "any floating tensor"}},

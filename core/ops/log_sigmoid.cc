@@ -1,4 +1,4 @@
-// log_sigmoid: the logarithm of the sigmoid, which never underflows.
+// log_sigmoid: the logarithm of the sigmoid, computed without underflow.
 
 #include <cmath>
 
@@ -36,7 +36,7 @@ Cases<NoAttrs> cases() {
 OpDef log_sigmoid_def() {
   return define_unary({
       .name = "log_sigmoid",
-      .summary = "The logarithm of the sigmoid, which never underflows.",
+      .summary = "The natural logarithm of the sigmoid, computed without underflow.",
       .formula = "y = -ln(1 + exp(-x))",
       .infer = infer_floating,
       .decompose = decompose,

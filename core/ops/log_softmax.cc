@@ -28,7 +28,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {shifted - log(sum(exp(shifted), rows))};
 }
 
-// dx = dy - exp(y) * sum(dy). Uses only y, so the tape need not save x.
+// dx = dy - exp(y) * sum(dy). Uses only y, so x need not be saved for the backward pass.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const Tensor &y = v.output(0), &dy = v.cotangent(0);
   return {dy - exp(y) * sum(dy, {.axes = {attrs.axis}, .keepdims = true})};
@@ -71,7 +71,7 @@ OpDef log_softmax_def() {
       .formula = "y[i] = x[i] - log(sum(exp(x[j]) for j along axis))",
       .inputs = {{"x", "the logits"}},
       .outputs = {{"y", "the logarithms of the probabilities"}},
-      .attrs_doc = {{"axis", "The axis to normalise; a negative one counts from the end."}},
+      .attrs_doc = {{"axis", "The axis to normalise over; negative values count from the end."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

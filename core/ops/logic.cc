@@ -123,7 +123,7 @@ OpDef bitwise_and_def() {
       .name = "bitwise_and",
       .summary = "The bits that are set in both elements.",
       .formula = "y = a & b",
-      .details = "On bool it is logical_and.",
+      .details = "On bool, this is logical_and.",
       .cases =
           [] {
             return bitwise_cases(8, 5, {0, 0, 0, 1});
@@ -137,7 +137,7 @@ OpDef bitwise_or_def() {
       .name = "bitwise_or",
       .summary = "The bits that are set in at least one of two elements.",
       .formula = "y = a | b",
-      .details = "On bool it is logical_or.",
+      .details = "On bool, this is logical_or.",
       .cases =
           [] {
             return bitwise_cases(14, -1, {0, 1, 1, 1});
@@ -151,7 +151,7 @@ OpDef bitwise_xor_def() {
       .name = "bitwise_xor",
       .summary = "The bits that are set in exactly one of two elements.",
       .formula = "y = a ^ b",
-      .details = "On bool it is logical_xor.",
+      .details = "On bool, this is logical_xor.",
       .cases =
           [] {
             return bitwise_cases(6, -6, {0, 1, 1, 0});
@@ -163,9 +163,10 @@ OpDef bitwise_xor_def() {
 OpDef shift_left_def() {
   return shift({
       .name = "shift_left",
-      .summary = "The bits of a, moved b places up.",
+      .summary = "The bits of a, shifted left by b.",
       .formula = "y = a * 2^b",
-      .details = "Bits moved out are lost. Shifts below 0, or by the width and more, give 0.",
+      .details = "Bits that are shifted out are lost. The result is 0 if b is negative or at least "
+                 "the bit width.",
       .cases =
           [] {
             return with_shift_errors({
@@ -183,11 +184,10 @@ OpDef shift_left_def() {
 OpDef shift_right_def() {
   return shift({
       .name = "shift_right",
-      .summary = "The bits of a, moved b places down.",
+      .summary = "The bits of a, shifted right by b.",
       .formula = "y = floor(a / 2^b)",
-      .details = "The sign moves in from above. Shifts below 0, or by the width and more, give 0, "
-                 "or -1 for "
-                 "negative a.",
+      .details = "Copies of the sign bit are shifted in, or zeros if a is unsigned. If b is "
+                 "negative or at least the bit width, the result is 0, or -1 for negative a.",
       .cases =
           [] {
             return with_shift_errors({

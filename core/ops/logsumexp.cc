@@ -13,7 +13,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduction.h.
+//   C2  the axes are valid for x; see reduction.h.
 
 // The maximum is subtracted before exp(). An infinite maximum is not, because its difference from
 // itself is NaN; exp() then gives the infinite result by itself.
@@ -78,9 +78,10 @@ Cases<Attrs> cases() {
 OpDef logsumexp_def() {
   return define_reduction<Attrs>({
       .name = "logsumexp",
-      .summary = "The logarithm of the sum of exponentials along some axes, without overflow.",
+      .summary =
+          "The logarithm of the sum of exponentials along some axes, computed without overflow.",
       .formula = "y = ln(sum(e^x[i]))",
-      .details = "Of nothing it is -infinity. f16 and bf16 are computed in f32.",
+      .details = "The result for no elements is -infinity. f16 and bf16 are computed in f32.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .vjp = vjp,

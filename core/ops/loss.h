@@ -15,7 +15,7 @@ struct LossAttrs {
 };
 
 inline constexpr const char* kReductionDoc =
-    "What becomes of the single losses: none keeps them, sum adds them, mean divides that by their "
+    "How the losses are combined: none returns each, sum their sum, mean the sum divided by their "
     "number.";
 
 TensorType reduced_type(const TensorType& losses, Reduction reduction);

@@ -1,4 +1,4 @@
-// lp_pool and global_lp_pool: the p-norm of each window, and of each channel.
+// lp_pool and global_lp_pool: the p-norm of each window, and of each channel over all spatial axes.
 
 #include <cmath>
 
@@ -126,12 +126,13 @@ constexpr int64_t kMaxP = 1 << 10;
 
 // Constraints of both.
 //   C1  x is floating point.
-//   C2  x has one to three spatial axes; global_lp_pool takes more as well.
+//   C2  x has one to three spatial axes; global_lp_pool accepts more as well.
 //   C5  p is from 1 to 1024.
 //
 // Constraints of lp_pool, besides these.
 //   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
-//       or have the same; pads is empty or has two for each, none negative.
+//       or have one positive value for each as well; pads is empty or has two non-negative values
+//       for each.
 //   C4  The window fits into each padded axis.
 void require_norm(const TensorType& x, int64_t p) {
   require(is_floating(x.dtype), "C1: x must be floating point, but is {}", x.dtype);
@@ -271,9 +272,10 @@ Cases<GlobalAttrs> global_cases() {
 template <class A>
 OpDef norm_pool(Definition<A> d) {
   d.details =
-      "Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in "
-      "float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of "
-      "global_lp_pool; those of lp_pool with p > 2 must be in the range of the dtype.";
+      "Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are "
+      "computed in float32. Squares neither overflow nor underflow (see l2_norm), and neither do "
+      "the other powers in global_lp_pool. The powers in lp_pool with p > 2 must be in the range "
+      "of the dtype.";
   d.vjp = vjp<A>;
   d.decompose = decompose<A>;
   d.saves = Saves::kInputsAndOutputs;
@@ -290,12 +292,15 @@ OpDef lp_pool_def() {
       .formula = "y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)",
       .inputs = {{"x", "batch, channels, then one to three spatial axes"}},
       .outputs = {{"y", "the norms"}},
-      .attrs_doc = {{"kernel_shape", "The window's size along each spatial axis."},
-                    {"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The step inside the window along each axis; empty for ones."},
-                    {"ceil_mode", "Whether windows that hang over the end count."},
-                    {"p", "Of the norm."}},
+      .attrs_doc =
+          {{"kernel_shape", "The size of the window along each spatial axis."},
+           {"strides", "The step of the window along each spatial axis; empty for ones."},
+           {"pads",
+            "The number of zeros added before each spatial axis, then after each; empty for none."},
+           {"dilations",
+            "The step between elements of the window along each spatial axis; empty for ones."},
+           {"ceil_mode", "Whether to include windows that extend past the end."},
+           {"p", "The order of the norm."}},
       .infer = infer,
       .cases = cases,
       .onnx = "LpPool",
@@ -305,11 +310,11 @@ OpDef lp_pool_def() {
 OpDef global_lp_pool_def() {
   return norm_pool<GlobalAttrs>({
       .name = "global_lp_pool",
-      .summary = "The p-norm of each channel.",
+      .summary = "The p-norm of each channel over all spatial axes.",
       .formula = "y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)",
       .inputs = {{"x", "batch, channels, then the spatial axes"}},
       .outputs = {{"y", "batch, channels, then axes of size 1"}},
-      .attrs_doc = {{"p", "Of the norm."}},
+      .attrs_doc = {{"p", "The order of the norm."}},
       .infer = global_infer,
       .cases = global_cases,
       .onnx = "GlobalLpPool",

@@ -1,4 +1,5 @@
-// lrn: local response normalisation. Divides elements by the strength of neighbouring channels.
+// lrn: local response normalisation. Divides each element by a power of the weighted mean square of
+// neighbouring channels.
 
 #include <algorithm>
 
@@ -99,17 +100,16 @@ Cases<Attrs> cases() {
 OpDef lrn_def() {
   return define<Attrs>({
       .name = "lrn",
-      .summary = "Local response normalisation: each element divided by the strength of the "
-                 "channels around its own.",
+      .summary = "Local response normalisation across neighbouring channels.",
       .formula = "y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from "
                  "c - floor((size - 1) / 2) to c + ceil((size - 1) / 2)))^beta",
-      .details = "Channels that there are not count as zeros. Half types are computed in float32.",
+      .details = "Channels outside x count as zeros. Half types are computed in float32.",
       .inputs = {{"x", "batch, channels, then any other axes"}},
       .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"alpha", "How much the mean square of the channels counts."},
+      .attrs_doc = {{"alpha", "The weight of the mean square of the channels."},
                     {"beta", "The exponent."},
-                    {"bias", "What is added to the mean square."},
-                    {"size", "How many channels count; positive."}},
+                    {"bias", "Added to the weighted mean square."},
+                    {"size", "The number of channels in the mean; positive."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// lstm: long short-term memories over sequences, with ONNX's inputs and order of gates.
+// lstm: a long short-term memory (LSTM) over sequences, with ONNX's inputs and gate order.
 
 #include "core/ops/recurrent.h"
 
@@ -16,14 +16,16 @@ struct Attrs {
 LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.
-//   C1  All inputs are floating point and of one dtype, but sequence_lens, which is int32 or int64.
+//   C1  All inputs are floating point and of one dtype, except sequence_lens, which is int32 or
+//       int64.
 //   C2  x, w and r have three axes.
-//   C3  With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D, 4H, I],
-//       r [D, 4H, H], b [D, 8H], sequence_lens [B], p [D, 3H] and each initial state
-//       [D, B, H], or [B, D, H] in layout 1.
+//   C3  x is [T, B, I], or [B, T, I] in layout 1. With D directions and the hidden size H of r,
+//       w is [D, 4H, I], r [D, 4H, H], b [D, 8H], sequence_lens [B], p [D, 3H] and each initial
+//       state [D, B, H], or [B, D, H] in layout 1.
 //   C4  layout is 0 or 1.
 //   C5  clip is not negative.
-//   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the initial ones.
+//   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape of
+//       the initial ones.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_layer(walk_of(attrs), attrs.clip, in, 4, 2);
 }
@@ -220,29 +222,32 @@ Cases<Attrs> cases() {
 OpDef lstm_def() {
   return define<Attrs>({
       .name = "lstm",
-      .summary = "Long short-term memories over sequences.",
+      .summary = "A long short-term memory (LSTM) applied to sequences.",
       .formula =
           "i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = "
           "split(p); i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * "
           "c[t - 1] + i * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])",
       .details = "The gates are in ONNX's order: input, output, forget, cell. Half types are "
-                 "computed in float32. ONNX's other activations are left out.",
-      .inputs = {{"x", "[T, B, I], the inputs of all steps"},
-                 {"w", "[D, 4H, I], the weights of x"},
-                 {"r", "[D, 4H, H], the weights of h"},
-                 {"b", "[D, 8H], the biases beside w, then those beside r", InputKind::kOptional},
-                 {"sequence_lens", kSequenceLensDoc, InputKind::kOptional},
-                 {"initial_h", "[D, B, H], the first h; else zeros", InputKind::kOptional},
-                 {"initial_c", "[D, B, H], the first c; else zeros", InputKind::kOptional},
-                 {"p", "[D, 3H], what the gates input, output and forget see of c; else nothing",
-                  InputKind::kOptional}},
-      .outputs = {{"y", "[T, D, B, H], h of every step"},
+                 "computed in float32. ONNX's other activations are not supported.",
+      .inputs =
+          {{"x", "[T, B, I], the inputs at all steps"},
+           {"w", "[D, 4H, I], the weights of x"},
+           {"r", "[D, 4H, H], the weights of h"},
+           {"b", "[D, 8H], the biases of the products with w, then of those with r",
+            InputKind::kOptional},
+           {"sequence_lens", kSequenceLensDoc, InputKind::kOptional},
+           {"initial_h", "[D, B, H], the initial h; zeros if absent", InputKind::kOptional},
+           {"initial_c", "[D, B, H], the initial c; zeros if absent", InputKind::kOptional},
+           {"p",
+            "[D, 3H], the peephole weights of the input, output and forget gates; zeros if absent",
+            InputKind::kOptional}},
+      .outputs = {{"y", "[T, D, B, H], h at every step"},
                   {"y_h", "[D, B, H], the last h"},
                   {"y_c", "[D, B, H], the last c"}},
       .attrs_doc = {{"direction", kDirectionDoc},
                     {"layout", kLayoutDoc},
                     {"clip", kClipDoc},
-                    {"input_forget", "Whether f is 1 - i, instead of a gate of its own."}},
+                    {"input_forget", "Whether f is 1 - i instead of a separate gate."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// lstm_cell: one step of a long short-term memory, with ONNX's order of gates.
+// lstm_cell: one step of a long short-term memory (LSTM), with ONNX's gate order.
 
 #include "core/ops/recurrent.h"
 
@@ -10,7 +10,7 @@ enum Input { kX, kH, kC, kW, kR, kB };
 // Constraints.
 //   C1  All inputs are floating point and of one dtype.
 //   C2  x and h have two axes.
-//   C3  With x [B, I] and h [B, H]: c is [B, H], w [4H, I], r [4H, H] and b [8H].
+//   C3  x is [B, I], h [B, H], c [B, H], w [4H, I], r [4H, H] and b [8H].
 //   C4  The new h and c have the type of h.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require_cell(in, kW, 4, {"x", "h", "c", "w", "r", "b"});
@@ -64,17 +64,18 @@ Cases<NoAttrs> cases() {
 OpDef lstm_cell_def() {
   return define<NoAttrs>({
       .name = "lstm_cell",
-      .summary = "One step of a long short-term memory.",
+      .summary = "One step of a long short-term memory (LSTM).",
       .formula = "i, o, f, g = split(x @ w^T + h @ r^T + b[:4H] + b[4H:]); "
                  "c' = sigmoid(f) * c + sigmoid(i) * tanh(g); h' = sigmoid(o) * tanh(c')",
       .details = "The gates are in ONNX's order: input, output, forget, cell.",
-      .inputs = {{"x", "[B, I], the input of this step"},
-                 {"h", "[B, H], the last output"},
-                 {"c", "[B, H], the last cell state"},
+      .inputs = {{"x", "[B, I], the input at this step"},
+                 {"h", "[B, H], the previous output"},
+                 {"c", "[B, H], the previous cell state"},
                  {"w", "[4H, I], the weights of x"},
                  {"r", "[4H, H], the weights of h"},
-                 {"b", "[8H], the biases beside w, then those beside r", InputKind::kOptional}},
-      .outputs = {{"h", "[B, H], the output"}, {"c", "[B, H], the cell state"}},
+                 {"b", "[8H], the biases of the products with w, then of those with r",
+                  InputKind::kOptional}},
+      .outputs = {{"h", "[B, H], the output"}, {"c", "[B, H], the new cell state"}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

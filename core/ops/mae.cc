@@ -1,4 +1,4 @@
-// mae: the mean of absolute differences.
+// mae: the mean absolute error.
 
 #include "core/ops/loss.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 // Constraints.
 //   C1  x and target are floating point and of one dtype.
-//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+//   C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
 constexpr auto infer = infer_elementwise_loss;
 
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
@@ -47,11 +47,11 @@ Cases<LossAttrs> cases() {
 OpDef mae_def() {
   return define<LossAttrs>({
       .name = "mae",
-      .summary = "The mean of absolute differences.",
+      .summary = "The mean absolute error.",
       .formula = "loss = mean(abs(x - target))",
-      .details = "The derivative where x meets the target is 0.",
-      .inputs = {{"x", "what was predicted"}, {"target", "what it should have been"}},
-      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .details = "The derivative is 0 where x equals target.",
+      .inputs = {{"x", "the predictions"}, {"target", "the true values"}},
+      .outputs = {{"loss", "the loss: 0-d, or of the type of x if reduction is none"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
       .infer = infer,
       .vjp = vjp,

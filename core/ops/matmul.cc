@@ -7,7 +7,8 @@
 namespace tenon {
 namespace {
 
-// A left vector becomes a row, a right one a column. The result lacks this axis of size 1.
+// A vector on the left becomes a row, and one on the right a column. The result lacks this axis of
+// size 1.
 Tensor as_rows(const Tensor& a) { return a->rank() == 1 ? expand_dims(a, {0}) : a; }
 Tensor as_columns(const Tensor& b) { return b->rank() == 1 ? expand_dims(b, {1}) : b; }
 
@@ -117,9 +118,10 @@ using Attrs = MatmulAttrs;
 //   C1  a and b are numeric and of one dtype.
 //   C2  a and b have at least one axis.
 //   C3  A transposed operand has at least two axes.
-//   C4  The columns of a, after its transposition, are as many as the rows of b after its own.
+//   C4  The number of columns of a equals the number of rows of b, both after transposition.
 //   C5  The axes before the last two broadcast.
-//   C6  y has the batch axes, then the rows of a and the columns of b; a vector gives none.
+//   C6  y has the batch axes, then the rows of a and the columns of b; a vector operand adds no
+//       axis.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &a = in[0], &b = in[1];
   require(is_numeric(a.dtype) && a.dtype == b.dtype,
@@ -204,15 +206,15 @@ Cases<Attrs> cases() {
 OpDef matmul_def() {
   return define<Attrs>({
       .name = "matmul",
-      .summary = "Products of matrices, with NumPy's rules for vectors and batches.",
+      .summary = "Matrix products, with NumPy's rules for vectors and batches.",
       .formula = "y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)",
-      .details = "A vector on the left is a row, on the right a column, and the result lacks its "
-                 "axis of size 1. The axes before the last two broadcast. A sum of nothing is 0; "
-                 "integers wrap.",
+      .details = "A vector on the left is a row, and one on the right is a column; the result "
+                 "lacks this axis of size 1. The axes before the last two are broadcast. An empty "
+                 "sum is 0. Integers wrap.",
       .inputs = {{"a", "matrices, or a vector"}, {"b", "matrices, or a vector"}},
       .outputs = {{"y", "the products"}},
-      .attrs_doc = {{"transpose_a", "Swap the last two axes of a first."},
-                    {"transpose_b", "Swap the last two axes of b first."}},
+      .attrs_doc = {{"transpose_a", "Whether to swap the last two axes of a first."},
+                    {"transpose_b", "Whether to swap the last two axes of b first."}},
       .infer = infer,
       .vjp = vjp,
       .arrange = arrange,

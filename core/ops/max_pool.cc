@@ -13,9 +13,10 @@ using Attrs = PoolAttrs;
 //   C1  x is numeric.
 //   C2  x has one to three spatial axes.
 //   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
-//       or have the same; pads is empty or has two for each, none negative.
+//       or have one positive value for each as well; pads is empty or has two non-negative values
+//       for each.
 //   C4  The window fits into each padded axis.
-//   C5  Each window holds an element of x.
+//   C5  Each window holds at least one element of x.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(is_numeric(x.dtype), "C1: x must be numeric, but is {}", x.dtype);
@@ -128,18 +129,20 @@ Cases<Attrs> cases() {
 OpDef max_pool_def() {
   return define<Attrs>({
       .name = "max_pool",
-      .summary = "The largest element of each window, and where it was.",
+      .summary = "The largest element of each window, and its index.",
       .formula = "y[n, c, p] = max(x[n, c, p * stride + k * dilation - pad] for k)",
-      .details = "Padding never wins. Of equal elements the first one counts, and the derivative "
-                 "goes to it alone. NaN wins.",
+      .details = "Padding is never selected. Ties select the first element, and the derivative "
+                 "goes to it alone. NaN counts as the largest element.",
       .inputs = {{"x", "batch, channels, then one to three spatial axes"}},
       .outputs = {{"y", "the largest elements"},
-                  {"indices", "where each was, counted over the whole of x in row-major order"}},
-      .attrs_doc = {{"kernel_shape", "The window's size along each spatial axis."},
-                    {"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Padding before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The step inside the window along each axis; empty for ones."},
-                    {"ceil_mode", "Whether windows that hang over the end count."}},
+                  {"indices", "the row-major index of each in the whole of x"}},
+      .attrs_doc =
+          {{"kernel_shape", "The size of the window along each spatial axis."},
+           {"strides", "The step of the window along each spatial axis; empty for ones."},
+           {"pads", "The padding before each spatial axis, then after each; empty for none."},
+           {"dilations",
+            "The step between elements of the window along each spatial axis; empty for ones."},
+           {"ceil_mode", "Whether to include windows that extend past the end."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

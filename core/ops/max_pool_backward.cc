@@ -1,5 +1,5 @@
-// max_pool_backward: the derivative of max_pool. Used alone, it restores the maxima and fills the
-// rest with zeros.
+// max_pool_backward: the derivative of max_pool. Used alone, it is max unpooling: it restores the
+// maxima and fills the rest with zeros.
 
 #include "core/ops/formulas.h"
 
@@ -11,7 +11,7 @@ using Attrs = ShapeAttrs;
 // Constraints.
 //   C1  dy is floating point.
 //   C2  indices is i32 or i64 and has the shape of dy.
-//   C3  shape is one that a tensor can have.
+//   C3  shape is valid for a tensor.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &dy = in[0], &indices = in[1];
   require(is_floating(dy.dtype), "C1: dy must be floating point, but is {}", dy.dtype);
@@ -71,11 +71,12 @@ Cases<Attrs> cases() {
 OpDef max_pool_backward_def() {
   return define<Attrs>({
       .name = "max_pool_backward",
-      .summary = "The derivative of max_pool: what reaches y goes to where y came from.",
+      .summary = "The derivative of max_pool: adds each element of dy to dx at its index.",
       .formula = "dx.flat[indices[p]] += dy[p]",
-      .inputs = {{"dy", "what reaches the y of max_pool"}, {"indices", "those of max_pool"}},
-      .outputs = {{"dx", "what reaches the x of max_pool"}},
-      .attrs_doc = {{"shape", "The sizes of the x of max_pool."}},
+      .inputs = {{"dy", "the gradient of the y of max_pool"},
+                 {"indices", "the indices from max_pool"}},
+      .outputs = {{"dx", "the gradient of the x of max_pool"}},
+      .attrs_doc = {{"shape", "The shape of the x of max_pool."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

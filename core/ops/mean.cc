@@ -11,7 +11,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduction.h.
+//   C2  the axes are valid for x; see reduction.h.
 
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Size n = count_reduced(attrs.axes, in[0]->shape());
@@ -57,9 +57,8 @@ OpDef mean_def() {
       .name = "mean",
       .summary = "The mean of elements along some axes.",
       .formula = "y = sum(x[i]) / n",
-      .details =
-          "The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is "
-          "hardly ever one, are refused: cast them first.",
+      .details = "The mean of no elements is NaN. f16 and bf16 are summed in f32. Integers are "
+                 "rejected, because their mean is rarely an integer: cast them first.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .vjp = vjp,

@@ -16,7 +16,7 @@ struct Attrs {
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
+//   C2  -rank(x) <= axis < rank(x) for each of `axes`, without duplicates.
 //   C3  type(y) = type(x).
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(is_floating(in[0].dtype), "C1: x must be floating point, but is {}", in[0].dtype);
@@ -81,15 +81,15 @@ Cases<Attrs> cases() {
 OpDef mean_variance_normalization_def() {
   return define<Attrs>({
       .name = "mean_variance_normalization",
-      .summary = "The elements along some axes, moved to mean 0 and divided by their standard "
-                 "deviation.",
+      .summary = "Normalises the elements along some axes to mean 0, and divides them by their "
+                 "standard deviation.",
       .formula = "y = (x - mean) / (sqrt(var) + 1e-9)",
-      .details = "The variance is that of the population. Half types are computed in float32.",
+      .details = "The variance is the population variance. Half types are computed in float32.",
       .inputs = {{"x", "any floating tensor"}},
       .outputs = {{"y", "of the type of x"}},
       .attrs_doc = {{"axes",
-                     "The axes to take mean and deviation along, negative ones from the end; empty "
-                     "for all."}},
+                     "The axes to compute mean and deviation over; negative values count from the "
+                     "end. Empty for all."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

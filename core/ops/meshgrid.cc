@@ -24,9 +24,9 @@ size_t axis_of(const Attrs& attrs, size_t i, size_t n) {
 }
 
 // Constraints.
-//   C1  each of x has one axis, or none and then stands for one number.
-//   C2  all of x have one dtype.
-//   C3  there are no more of x than axes that a tensor can have, and the grid fits.
+//   C1  each input has at most one axis; one without axes counts as a single coordinate.
+//   C2  all inputs have one dtype.
+//   C3  there are at most as many inputs as a tensor can have axes, and the grid fits.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(in.size() <= kMaxRank, "C3: there are {} inputs, but a tensor has at most {} axes",
           in.size(), kMaxRank);
@@ -99,12 +99,11 @@ OpDef meshgrid_def() {
       .name = "meshgrid",
       .summary = "The coordinates of the points of a grid, one tensor for each axis.",
       .formula = "y[k][i0, i1, ...] = x[k][ik]",
-      .details =
-          "With indexing xy, the first input runs along the second axis and the second input "
-          "along the first, as in a picture.",
+      .details = "With indexing xy, the first input varies along the second axis and the second "
+                 "input along the first, as in an image.",
       .inputs = {{"x", "the coordinates along each axis", InputKind::kVariadic}},
-      .outputs = {{"y", "those of each point, as many as inputs", true}},
-      .attrs_doc = {{"indexing", "xy for rows and columns of a picture, ij for a matrix's."}},
+      .outputs = {{"y", "the coordinate of each point, one tensor for each input", true}},
+      .attrs_doc = {{"indexing", "xy for the axes of an image, ij for the axes of a matrix."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -36,7 +36,7 @@ Cases<NoAttrs> cases() {
 OpDef mish_def() {
   return define_unary({
       .name = "mish",
-      .summary = "x scaled by the tanh of its softplus.",
+      .summary = "x times the tanh of its softplus.",
       .formula = "y = x * tanh(ln(1 + exp(x)))",
       .infer = infer_floating,
       .vjp = vjp,

@@ -12,7 +12,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduction.h.
+//   C2  the axes are valid for x; see reduction.h.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType y = infer_reduced_floating(attrs, in)[0];
   return {y, y};
@@ -109,12 +109,12 @@ OpDef moments_def() {
       .name = "moments",
       .summary = "The mean and the variance of elements along some axes.",
       .formula = "mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n",
-      .details = "The variance is that of the population. Both are NaN for no elements. Half types "
-                 "are computed in float32. The sum of squares does not overflow where the variance "
-                 "does not (l2_norm).",
+      .details = "The variance is the population variance. Both are NaN for no elements. Half "
+                 "types are computed in float32. The sum of squares does not overflow unless the "
+                 "variance does (see l2_norm).",
       .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"mean", "the mean for each place along the other axes"},
-                  {"variance", "the variance for each place along the other axes"}},
+      .outputs = {{"mean", "the mean for each index along the other axes"},
+                  {"variance", "the variance for each index along the other axes"}},
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer,
       .vjp = vjp,

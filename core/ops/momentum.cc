@@ -1,4 +1,4 @@
-// momentum: a step against a decaying sum of gradients.
+// momentum: a step of gradient descent with momentum.
 
 #include "core/ops/optimizer.h"
 
@@ -67,16 +67,17 @@ Cases<Attrs> cases() {
 OpDef momentum_def() {
   return define<Attrs>({
       .name = "momentum",
-      .summary = "A step down a decaying sum of gradients.",
+      .summary = "A step of gradient descent with momentum.",
       .formula = "new_v = momentum * v + g; "
                  "new_p = p - lr * (nesterov ? g + momentum * new_v : new_v)",
       .inputs = {{"p", "the parameter"},
                  {"g", "its gradient"},
-                 {"v", "the decaying sum, zeros before the first step"},
+                 {"v", "the decaying sum of gradients, zeros before the first step"},
                  {"lr", "the learning rate, 0-d"}},
-      .outputs = {{"new_p", "the parameter after the step"}, {"new_v", "the decaying sum"}},
-      .attrs_doc = {{"momentum", "How much of the last step stays."},
-                    {"nesterov", "Whether to step from where the sum is about to lead."}},
+      .outputs = {{"new_p", "the parameter after the step"},
+                  {"new_v", "the decaying sum of gradients"}},
+      .attrs_doc = {{"momentum", "The decay rate of the sum."},
+                    {"nesterov", "Whether to use Nesterov momentum."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// mse: the mean of squared differences.
+// mse: the mean squared error.
 
 #include "core/ops/loss.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 // Constraints.
 //   C1  x and target are floating point and of one dtype.
-//   C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+//   C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
 constexpr auto infer = infer_elementwise_loss;
 
 Tensors decompose(const LossAttrs& attrs, TensorSpan in) {
@@ -49,10 +49,10 @@ Cases<LossAttrs> cases() {
 OpDef mse_def() {
   return define<LossAttrs>({
       .name = "mse",
-      .summary = "The mean of squared differences.",
+      .summary = "The mean squared error.",
       .formula = "loss = mean((x - target)^2)",
-      .inputs = {{"x", "what was predicted"}, {"target", "what it should have been"}},
-      .outputs = {{"loss", "0-d, or with reduction none of the type of x"}},
+      .inputs = {{"x", "the predictions"}, {"target", "the true values"}},
+      .outputs = {{"loss", "the loss: 0-d, or of the type of x if reduction is none"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
       .infer = infer,
       .vjp = vjp,

@@ -40,15 +40,15 @@ int64_t require_projection(TypeSpan in, size_t w, size_t b, int64_t features, in
 }
 
 // Constraints.
-//   C1  All inputs are floating point and of one dtype, but attn_mask, which may be bool.
+//   C1  All inputs are floating point and of one dtype, except attn_mask, which may be bool.
 //   C2  query, key and value have three axes, batch, length and features; weights have two.
 //   C3  num_heads is positive, kv_num_heads not negative and a divisor of num_heads.
-//   C4  The rows of weights are as many as the features that they project.
-//   C5  The columns of w_q, w_k and w_v are cut into heads without a rest, of one size in w_q and
-//       w_k.
+//   C4  The number of rows of a weight equals the number of features that it projects.
+//   C5  The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k have the
+//       same size.
 //   C6  A bias has one element for each column of its weights.
-//   C7  The batches of query, key and value are the same, and the lengths of key and value.
-//   C8  attn_mask is as attention takes it: C1 and C6 there.
+//   C7  query, key and value have the same batch size, and key and value the same length.
+//   C8  attn_mask satisfies C1 and C6 of attention.
 //   C9  y has the batch and length of query and the columns of w_o.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &query = in[kQuery], &key = in[kKey], &value = in[kValue];
@@ -192,30 +192,31 @@ Cases<Attrs> cases() {
 OpDef multi_head_attention_def() {
   return define<Attrs>({
       .name = "multi_head_attention",
-      .summary = "Queries, keys and values projected into heads, attention, and a projection of "
-                 "what the heads give.",
+      .summary = "Multi-head attention: projects queries, keys and values into heads, applies "
+                 "attention and projects the result.",
       .formula = "y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), "
                  "heads(value @ w_v + b_v), attn_mask)) @ w_o + b_o",
-      .details = "A head is a run of neighbouring columns. For masks and shared heads see "
-                 "attention.",
-      .inputs = {{"query", "batch, length, features"},
-                 {"key", "batch, length, features"},
-                 {"value", "batch, length, features"},
-                 {"w_q", "a row for each feature of query, a column for each element of its heads"},
-                 {"w_k", "the same of key"},
-                 {"w_v", "the same of value"},
-                 {"w_o", "a row for each element that the heads give, a column for each of y"},
-                 {"b_q", "one element for each column of w_q", InputKind::kOptional},
-                 {"b_k", "one element for each column of w_k", InputKind::kOptional},
-                 {"b_v", "one element for each column of w_v", InputKind::kOptional},
-                 {"b_o", "one element for each column of w_o", InputKind::kOptional},
-                 {"attn_mask",
-                  "bool or of the dtype of query; broadcast to batch, heads, queries, keys",
-                  InputKind::kOptional}},
+      .details =
+          "A head is a block of consecutive columns. For masks and shared heads, see attention.",
+      .inputs =
+          {{"query", "batch, length, features"},
+           {"key", "batch, length, features"},
+           {"value", "batch, length, features"},
+           {"w_q", "one row for each feature of query, one column for each element of its heads"},
+           {"w_k", "the same for key"},
+           {"w_v", "the same for value"},
+           {"w_o",
+            "one row for each element of the heads' outputs, one column for each feature of y"},
+           {"b_q", "one element for each column of w_q", InputKind::kOptional},
+           {"b_k", "one element for each column of w_k", InputKind::kOptional},
+           {"b_v", "one element for each column of w_v", InputKind::kOptional},
+           {"b_o", "one element for each column of w_o", InputKind::kOptional},
+           {"attn_mask", "bool or of the dtype of query; broadcast to batch, heads, queries, keys",
+            InputKind::kOptional}},
       .outputs = {{"y", "batch and length of query, the columns of w_o"}},
-      .attrs_doc = {{"num_heads", "The heads of the queries."},
+      .attrs_doc = {{"num_heads", "The number of query heads."},
                     {"kv_num_heads",
-                     "The heads of keys and values; 0 for as many as of the queries."},
+                     "The number of key and value heads; 0 for as many as query heads."},
                     {"is_causal", kIsCausalDoc},
                     {"scale", kAttentionScaleDoc},
                     {"softcap", kSoftcapDoc}},

@@ -55,9 +55,10 @@ Cases<NoAttrs> cases() {
 OpDef nextafter_def() {
   return define_binary({
       .name = "nextafter",
-      .summary = "The number of the dtype that follows a on the way to b.",
-      .formula = "y = the number beside a in the direction of b",
-      .details = "b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.",
+      .summary = "The next representable number after a in the direction of b.",
+      .formula = "y = the representable number next to a in the direction of b",
+      .details = "The result is b where a and b are equal, and NaN where either is NaN. A step to "
+                 "zero keeps the sign of a.",
       .infer = infer_floating,
       .cases = cases,
       .no_gradient = "it moves by less than any difference can tell",

@@ -1,4 +1,4 @@
-// nll: the negative log likelihood of the target classes.
+// nll: the negative log-likelihood of the target classes.
 
 #include <limits>
 
@@ -22,7 +22,7 @@ enum Input { kX, kTarget, kWeight };
 //   C3  target has the shape of x without the axis of classes.
 //   C4  weight has the dtype of x and one element for each class.
 //   C5  Each target is ignore_index or in [-C, C), where C is the number of classes; a negative one
-//       counts from the end. Checked where the targets are read.
+//       counts from the end. Checked when the targets are read.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[kX], &target = in[kTarget];
   require_indices(target);
@@ -44,7 +44,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {reduced_type(TensorType(x.dtype, each), attrs.reduction)};
 }
 
-// Sums are computed in float32 for the half types. The mean divides by the sum of their weights.
+// Sums are computed in float32 for the half types. The mean divides by the sum of the weights.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor &x = in[kX], &target = in[kTarget];
   const DType dtype = x->type.dtype, wide = wide_dtype(dtype);
@@ -147,20 +147,20 @@ Cases<Attrs> cases() {
 OpDef nll_def() {
   return define<Attrs>({
       .name = "nll",
-      .summary = "The negative logarithms of the probabilities that the right classes were given.",
+      .summary = "The negative log-likelihood of the target classes.",
       .formula = "loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])",
-      .details =
-          "Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm "
-          "infinite. A target of ignore_index has the loss 0 and the weight 0, so the mean "
-          "is by what counted; of nothing it is NaN. Half types are summed in float32.",
-      .inputs = {{"x", "logarithms of probabilities: [N, C, ...]"},
-                 {"target", "the number of the right class: [N, ...]"},
-                 {"weight", "how much each class counts: [C]", InputKind::kOptional}},
-      .outputs = {{"loss", "0-d, or with reduction none of the shape of target"}},
+      .details = "Without weight, all weights are 1. The loss of a class of weight 0 is 0, even if "
+                 "its log-probability is infinite. A target equal to ignore_index has loss 0 and "
+                 "weight 0, so the mean is taken over the other targets; it is NaN if there are "
+                 "none. Half types are summed in float32.",
+      .inputs = {{"x", "the log-probabilities: [N, C, ...]"},
+                 {"target", "the target classes: [N, ...]"},
+                 {"weight", "the weight of each class: [C]", InputKind::kOptional}},
+      .outputs = {{"loss", "the loss: 0-d, or of the shape of target if reduction is none"}},
       .attrs_doc = {{"reduction",
-                     "What becomes of the single losses: none keeps them, sum adds them, mean "
-                     "divides that by the sum of their weights."},
-                    {"ignore_index", "Targets that count for nothing."}},
+                     "How the losses of elements are combined: none keeps them, sum adds them, "
+                     "mean divides their sum by the sum of their weights."},
+                    {"ignore_index", "Targets with this value are ignored."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -121,15 +121,16 @@ Cases<Attrs> cases() {
 OpDef nonzero_def() {
   return define<Attrs>({
       .name = "nonzero",
-      .summary = "The indices of all elements that are not zero.",
+      .summary = "The indices of all nonzero elements.",
       .formula = "x[indices[0, i], indices[1, i], ...] != 0",
-      .details = "The elements are found in row-major order. NaN is not zero, -0 is. With `size`, "
-                 "what is found beyond it is left out, and count tells of all. Without, the type "
-                 "that is inferred is the largest that the result can have.",
+      .details =
+          "The elements are in row-major order. NaN is nonzero, and -0 is zero. With `size`, "
+          "nonzero elements beyond that number are omitted from indices, but count includes them. "
+          "Without `size`, the inferred type is the largest that the result can have.",
       .inputs = {{"x", "the input, of any dtype"}},
-      .outputs = {{"indices", "int64[rank(x), size]: a column for each element"},
-                  {"count", "how many elements are not zero"}},
-      .attrs_doc = {kSizeDoc, {"fill", "What stands in the room that is left."}},
+      .outputs = {{"indices", "int64[rank(x), size]: one column for each nonzero element"},
+                  {"count", "the number of nonzero elements"}},
+      .attrs_doc = {kSizeDoc, {"fill", "The value that fills unused columns of indices."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

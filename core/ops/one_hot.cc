@@ -1,4 +1,4 @@
-// one_hot: classes as rows of zeros with a single one.
+// one_hot: classes as one-hot vectors.
 
 #include "core/ops/formulas.h"
 
@@ -94,14 +94,17 @@ Cases<Attrs> cases() {
 OpDef one_hot_def() {
   return define<Attrs>({
       .name = "one_hot",
-      .summary = "A row for each index, with one at that place and zeros elsewhere.",
+      .summary = "One-hot vectors: for each index, one at that position and zeros elsewhere.",
       .formula = "y[..., j, ...] = 1 if indices[...] == j, else 0",
-      .details = "Negative indices count from the end; an index outside gives zeros and no error.",
-      .inputs = {{"indices", "the places, as integers"}},
-      .outputs = {{"y", "the rows, along a new axis"}},
-      .attrs_doc = {{"depth", "The number of classes."},
-                    {"axis", "Where the new axis goes; negative from the end."},
-                    {"dtype", "The dtype of the result."}},
+      .details = "Negative indices count from the end. An out-of-range index gives only zeros, and "
+                 "is not an error.",
+      .inputs = {{"indices", "the class indices, as integers"}},
+      .outputs = {{"y", "the one-hot vectors, along a new axis"}},
+      .attrs_doc =
+          {{"depth", "The number of classes."},
+           {"axis",
+            "The position of the new axis in the result; negative values count from the end."},
+           {"dtype", "The dtype of the result."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -44,8 +44,8 @@ Sizes all_pads(const Attrs& attrs, size_t rank) {
 //   C1  pads has two entries for each of axes, or for each axis of x.
 //   C2  no size becomes negative, and the result fits.
 //   C3  value, if given, has rank 0.
-//   C4  modes other than constant have an element of the axis to repeat.
-//   C5  -rank(x) <= axis < rank(x) for each of axes, none of them twice.
+//   C4  in modes other than constant, each padded axis keeps an element to repeat.
+//   C5  -rank(x) <= axis < rank(x) for each of axes, without duplicates.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const size_t rank = x.rank();
@@ -91,7 +91,7 @@ Tensor block(TensorSpan in, const Tensor& y, size_t axis, Size n) {
   return has(in, 1) ? broadcast_to(in[1], type.shape) : zeros(type);
 }
 
-// Pads one axis after the other. Constant padding gets here only on a device without a kernel.
+// Pads one axis after the other. Constant padding is decomposed only on a device without a kernel.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const size_t rank = in[0]->rank();
   const Sizes pads = all_pads(attrs, rank);
@@ -274,18 +274,18 @@ OpDef pad_def() {
       .summary = "A tensor with elements added before and after each axis.",
       .formula = "y[i] = x[i - before] where that is inside x, else value",
       .details =
-          "Negative pads take elements off. The modes other than constant repeat what is left "
-          "then: "
-          "reflect goes there and back between the first element and the last, which it does not "
-          "repeat at the turn; edge repeats the first and the last; wrap begins again at the other "
-          "end. They go as far as the pads say, however few elements there are.",
+          "Negative pads remove elements. The modes other than constant repeat the elements that "
+          "remain: reflect mirrors them at the first and the last element without repeating these, "
+          "edge repeats the first and the last element, and wrap continues at the other end. Pads "
+          "may exceed the number of elements; the pattern then continues.",
       .inputs = {{"x", "the input"},
-                 {"value", "what constant padding adds, of rank 0; absent for zero",
+                 {"value", "the value of constant padding, of rank 0; zero if absent",
                   InputKind::kOptional}},
       .outputs = {{"y", "the padded tensor"}},
-      .attrs_doc = {{"pads", "Elements added before each of the axes, then after each."},
-                    {"mode", "What the added elements are: constant, reflect, edge or wrap."},
-                    {"axes", "The axes that pads is about; empty for all."}},
+      .attrs_doc = {{"pads",
+                     "The number of elements added before each of the axes, then after each."},
+                    {"mode", "How the added elements are chosen: constant, reflect, edge or wrap."},
+                    {"axes", "The axes that pads refers to; empty for all."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

@@ -63,10 +63,10 @@ Cases<NoAttrs> cases() {
 OpDef prelu_def() {
   return define<NoAttrs>({
       .name = "prelu",
-      .summary = "What is positive, and a learned fraction of what is negative.",
+      .summary = "x where x is positive, and slope * x elsewhere, with a learned slope.",
       .formula = "y = x > 0 ? x : slope * x",
       .details = "The derivative at 0 is slope.",
-      .inputs = {{"x", "any tensor of numbers"},
+      .inputs = {{"x", "any numeric tensor"},
                  {"slope", "the slope below zero, broadcast to the shape of x"}},
       .outputs = {{"y", "of the type of x"}},
       .infer = infer,

@@ -1,4 +1,4 @@
-// qr: factors matrices into orthonormal columns and an upper triangle.
+// qr: factors matrices into orthonormal columns and an upper triangular matrix.
 
 #include <algorithm>
 #include <limits>
@@ -106,16 +106,16 @@ Cases<NoAttrs> cases() {
 OpDef qr_def() {
   return define<NoAttrs>({
       .name = "qr",
-      .summary = "Matrices as products of orthonormal columns with an upper triangle.",
+      .summary = "The reduced QR factorisation of matrices.",
       .formula = "x = q r, with q^T q = 1, r upper triangular and its diagonal not negative",
       .details =
-          "The diagonal of r being positive, the product is the only one of its kind, if the first "
-          "columns of x are independent. Where they are not, columns of q are any that make it "
-          "orthonormal, and the derivative is not finite. A matrix that is not finite gives NaN.",
-      .inputs = {{"x", "the matrices, in the last two axes"}},
-      .outputs = {{"q",
-                   "orthonormal columns, as many as x has rows or columns, whichever are fewer"},
-                  {"r", "the triangles"}},
+          "The factorisation of an m by n matrix is unique if its first min(m, n) columns are "
+          "linearly independent, because the diagonal of r is then positive. If they are "
+          "dependent, some columns of q are unspecified except that q is orthonormal, and the "
+          "derivative is not finite. If a matrix is not finite, its factors are NaN.",
+      .inputs = {{"x", "the m by n matrices, in the last two axes"}},
+      .outputs = {{"q", "matrices of min(m, n) orthonormal columns"},
+                  {"r", "upper triangular matrices of min(m, n) rows"}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

@@ -7,9 +7,9 @@
 namespace tenon::ops {
 
 inline constexpr const char* kScaleDoc = "0-d, or one for each index along axis";
-inline constexpr const char* kZeroPointDoc = "what stands for 0, of the shape of scale";
+inline constexpr const char* kZeroPointDoc = "the quantized value of 0, with the shape of scale";
 inline constexpr const char* kQuantizationAxisDoc =
-    "The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.";
+    "The axis of scale, unless that is 0-d; a negative axis counts from the end.";
 
 // Requires a scale that is 0-d, or has one element for each index along the axis. Throws with the
 // label.

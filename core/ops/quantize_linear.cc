@@ -20,7 +20,7 @@ bool is_small_integer(DType dtype) { return is_integer(dtype) && size_of(dtype) 
 // Constraints.
 //   C1  x and scale are floating point and of one dtype.
 //   C2  scale is 0-d, or has one element for each index of x along axis.
-//   C3  The result's dtype is i8, u8, i16 or u16; where both zero_point and output_dtype say it,
+//   C3  The result's dtype is i8, u8, i16 or u16; if both zero_point and output_dtype specify it,
 //       they agree.
 //   C4  zero_point has the shape of scale.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
@@ -121,16 +121,19 @@ Cases<Attrs> cases() {
 OpDef quantize_linear_def() {
   return define<Attrs>({
       .name = "quantize_linear",
-      .summary = "Real numbers as small integers, by a scale and a zero point.",
+      .summary = "Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a "
+                 "zero point.",
       .formula = "y = saturate(round(x / scale) + zero_point)",
-      .details = "Ties go to even. What the dtype cannot hold becomes its nearest number; NaN "
-                 "gives 0. Half types are computed in float32.",
+      .details = "Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. "
+                 "Half types are computed in float32.",
       .inputs = {{"x", "any floating tensor"},
                  {"scale", kScaleDoc},
                  {"zero_point", kZeroPointDoc, InputKind::kOptional}},
-      .outputs = {{"y", "the integers, of the shape of x"}},
-      .attrs_doc = {{"axis", kQuantizationAxisDoc},
-                    {"output_dtype", "Of the result; none takes that of zero_point, or u8."}},
+      .outputs = {{"y", "the integers, in the shape of x"}},
+      .attrs_doc =
+          {{"axis", kQuantizationAxisDoc},
+           {"output_dtype",
+            "The dtype of the result; none uses that of zero_point, or u8 without a zero_point."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -74,7 +74,7 @@ OpDef random_bernoulli_def() {
       .inputs = {{"state", "the generator's state, u32[6]"},
                  {"p", "the probability of true, of rank 0"}},
       .outputs = {{"y", "the samples, as bool"}, {"new_state", "the state for the next draw"}},
-      .attrs_doc = {{"shape", "The sizes of the draw."}},
+      .attrs_doc = {{"shape", "The shape of the result."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

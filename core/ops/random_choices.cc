@@ -1,4 +1,4 @@
-// random_categorical and random_permutation: draw classes by logits, and permutations.
+// random_categorical and random_permutation: draw classes from logits, and permutations.
 
 #include <limits>
 
@@ -19,7 +19,7 @@ struct PermutationAttrs {
 
 // Constraints.
 //   C1  state is u32[6].
-//   C2  logits are floating point and have a class along the last axis.
+//   C2  logits are floating point and have at least one class along the last axis.
 //   C3  num_samples is not negative, and the result fits.
 TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
   require_rng_state(in);
@@ -36,11 +36,11 @@ TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
   return {y, rng_state_type()};
 }
 
-// Replaces a draw of 0, whose noise would be infinite: half a step.
+// Replaces a draw of 0, whose noise would be infinite, by half the step between draws.
 constexpr double kMinDraw = 0x1p-25;
 
-// The Gumbel-max trick: the largest logit - ln(-ln(u)) is that of class k with the probability of
-// softmax.
+// The Gumbel-max trick: logit - ln(-ln(u)) is largest for class k with probability
+// softmax(logits)[k].
 Tensors categorical(const CategoricalAttrs& attrs, TensorSpan in) {
   const DType wide = wide_dtype(in[1]->type.dtype);
   const auto last = static_cast<int64_t>(in[1]->rank()) - 1;
@@ -62,7 +62,7 @@ TensorTypes permutation_infer(const PermutationAttrs& attrs, TypeSpan in) {
   return {require_sizes(DType::kI64, {attrs.n}, "C2"), rng_state_type()};
 }
 
-// The sorting order of random 64-bit numbers, of which two are hardly ever equal.
+// The sorting order of random 64-bit numbers, which are almost never equal.
 Tensors permutation(const PermutationAttrs& attrs, TensorSpan in) {
   const Tensors drawn = rng_bits(in[0], {attrs.n}, DType::kU64);
   return {argsort(drawn[0], {.axis = 0}), drawn[1]};
@@ -138,15 +138,15 @@ OpDef random_categorical_def() {
       .name = "random_categorical",
       .summary = "Samples from a categorical distribution, and the generator's next state.",
       .formula = "y = argmax(logits - ln(-ln(u)))",
-      .details =
-          "Class k is drawn with probability softmax(logits)[k], with one draw of u for each "
-          "sample and class, as random_uniform draws float32 but 2^-25 at least. A class of weight "
-          "-infinity is never drawn beside others.",
+      .details = "Class k is drawn with probability softmax(logits)[k]. Each sample and class uses "
+                 "one float32 draw u, as in random_uniform but at least 2^-25. A class with logit "
+                 "-infinity is never drawn if another logit is larger.",
       .inputs = {{"state", "the generator's state, u32[6]"},
-                 {"logits", "the classes' logarithmic weights, along the last axis"}},
+                 {"logits",
+                  "the unnormalised log-probabilities of the classes, along the last axis"}},
       .outputs = {{"y", "the classes as int64, num_samples along the last axis"},
                   {"new_state", "the state for the next draw"}},
-      .attrs_doc = {{"num_samples", "How many classes to draw for each distribution."}},
+      .attrs_doc = {{"num_samples", "The number of classes to draw from each distribution."}},
       .infer = categorical_infer,
       .decompose = categorical,
       .cases = categorical_cases,
@@ -160,11 +160,11 @@ OpDef random_permutation_def() {
       .name = "random_permutation",
       .summary = "A random permutation of 0 to n - 1, and the generator's next state.",
       .formula = "y = argsort(bits)",
-      .details = "The bits are n words of 64 as rng_bits draws them. gather along an axis with y "
-                 "shuffles a tensor.",
+      .details = "The bits are n 64-bit words, drawn as by rng_bits. To shuffle a tensor along an "
+                 "axis, gather it with y.",
       .inputs = {{"state", "the generator's state, u32[6]"}},
-      .outputs = {{"y", "the numbers as int64"}, {"new_state", "the state for the next draw"}},
-      .attrs_doc = {{"n", "How many numbers."}},
+      .outputs = {{"y", "the permutation, as int64"}, {"new_state", "the state for the next draw"}},
+      .attrs_doc = {{"n", "The number of elements."}},
       .infer = permutation_infer,
       .decompose = permutation,
       .cases = permutation_cases,

@@ -1,4 +1,4 @@
-// random_normal and truncated_normal: draws from a normal distribution, complete or truncated.
+// random_normal and truncated_normal: samples from a normal distribution, and from a truncated one.
 
 #include "core/ops/random_draws.h"
 
@@ -21,7 +21,7 @@ constexpr double kTwoSigmaProbability =
 // Constraints.
 //   C1  state is u32[6].
 //   C2  dtype is floating point.
-//   C3  the sizes of `shape` are not negative and their product fits.
+//   C3  the sizes in `shape` are not negative, and the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_floating_draw(in, attrs.dtype, attrs.shape);
 }
@@ -35,9 +35,9 @@ Tensor placed(const Attrs& attrs, Tensor y) {
   return cast(y, attrs.dtype);
 }
 
-// The Box-Muller transform: a pair of uniform draws gives a radius and an angle, whose coordinates
-// are two independent normal numbers. The first half of the result holds the cosines, the second
-// the sines.
+// The Box-Muller transform: a pair of uniform samples determines a radius and an angle, whose
+// Cartesian coordinates are two independent normal samples. The first half of the result holds the
+// cosine terms, the second half the sine terms.
 Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   const Dims shape = to_dims(attrs.shape);
   const Size n = count(shape);
@@ -55,7 +55,8 @@ Tensors decompose_normal(const Attrs& attrs, TensorSpan in) {
   return {placed(attrs, reshape(y, shape)), drawn[1]};
 }
 
-// The inverse of the cumulative distribution, at uniform points within the bounds.
+// Inverse transform sampling: the inverse of the cumulative distribution function at uniform points
+// within the bounds.
 Tensors decompose_truncated_normal(const Attrs& attrs, TensorSpan in) {
   const Tensors drawn = draw_uniform(in[0], to_dims(attrs.shape), wide(attrs.dtype));
   const Tensor place = kTwoSigmaProbability * (2.0 * drawn[0] - 1.0);
@@ -120,10 +121,10 @@ Cases<Attrs> truncated_normal_cases() {
 
 OpDef normal_distribution(Definition<Attrs> d, const char* scale_doc) {
   d.inputs = {{"state", "the generator's state, u32[6]"}};
-  d.outputs = {{"y", "the numbers"}, {"new_state", "the state for the next draw"}};
-  d.attrs_doc = {{"shape", "The sizes of the draw."},
-                 {"dtype", "The dtype of the numbers; floating point."},
-                 {"mean", "The middle of the curve."},
+  d.outputs = {{"y", "the samples"}, {"new_state", "the state for the next draw"}};
+  d.attrs_doc = {{"shape", "The shape of the result."},
+                 {"dtype", "The dtype of the result; floating point."},
+                 {"mean", "The mean of the distribution."},
                  {"scale", scale_doc}};
   d.infer = infer;
   d.numeric = Numeric::kComposite;
@@ -140,11 +141,10 @@ OpDef random_normal_def() {
           .summary = "Samples from a normal distribution, and the generator's next state.",
           .formula =
               "y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v",
-          .details = "Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, "
-                     "of the same "
-                     "u and v: the first and the second half of 2 ceil(n / 2) numbers as "
-                     "random_uniform draws "
-                     "them. f16 and bf16 are drawn in f32.",
+          .details =
+              "Of the n elements in row-major order, the first ceil(n / 2) use the cosine and the "
+              "others the sine of the same u and v. u and v are the first and the second half of 2 "
+              "ceil(n / 2) samples drawn as by random_uniform. f16 and bf16 are drawn in f32.",
           .decompose = decompose_normal,
           .cases = normal_cases,
       },

@@ -1,4 +1,4 @@
-// random_uniform: numbers that are uniformly distributed between two bounds.
+// random_uniform: samples from a uniform distribution between two bounds.
 
 #include "core/ops/random_draws.h"
 
@@ -10,7 +10,7 @@ using Attrs = RandomUniformAttrs;
 // Constraints.
 //   C1  state is u32[6].
 //   C2  dtype is floating point.
-//   C3  the sizes of `shape` are not negative and their product fits.
+//   C3  the sizes in `shape` are not negative, and the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_floating_draw(in, attrs.dtype, attrs.shape);
 }
@@ -68,14 +68,13 @@ OpDef random_uniform_def() {
       .name = "random_uniform",
       .summary = "Samples from a uniform distribution, and the generator's next state.",
       .formula = "y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32",
-      .details =
-          "f64 takes the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 of a u32. "
-          "The "
-          "lower bound may be drawn; the upper one is not, unless rounding the sum reaches it.",
+      .details = "f64 uses the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 bits "
+                 "of a u32. The lower bound is included; the upper bound is excluded, unless "
+                 "rounding the sum yields it.",
       .inputs = {{"state", "the generator's state, u32[6]"}},
-      .outputs = {{"y", "the numbers"}, {"new_state", "the state for the next draw"}},
-      .attrs_doc = {{"shape", "The sizes of the draw."},
-                    {"dtype", "The dtype of the numbers; floating point."},
+      .outputs = {{"y", "the samples"}, {"new_state", "the state for the next draw"}},
+      .attrs_doc = {{"shape", "The shape of the result."},
+                    {"dtype", "The dtype of the result; floating point."},
                     {"low", "The lower bound."},
                     {"high", "The upper bound."}},
       .infer = infer,

@@ -1,4 +1,4 @@
-// The iteration of a recurrent layer over its steps. recurrent_steps.cc has the steps.
+// Runs recurrent layers over their time steps. recurrent_steps.cc defines the steps.
 
 #include "core/ops/recurrent.h"
 
@@ -11,7 +11,7 @@ enum LayerInput : size_t { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, 
 constexpr const char* kNames[] = {"x",         "w",         "r", "b", "sequence_lens",
                                   "initial_h", "initial_c", "p"};
 
-// The sizes of a layer, as C3 names them.
+// The sizes of a layer that constraint C3 refers to.
 struct LayerSizes {
   Size steps, batch, features, hidden;
   int64_t directions;
@@ -28,7 +28,7 @@ struct LayerSizes {
   }
 };
 
-// Slices along one axis, without that axis.
+// The slices of x along one axis, each without that axis.
 Tensors unstacked(const Tensor& x, size_t axis) {
   Dims shape = x->shape();
   const auto n = static_cast<size_t>(shape[axis]);
@@ -52,7 +52,7 @@ Tensors by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
 }
 
 // Iterates over the steps of one direction. Returns h of every step, in the order of x, and sets
-// `states` to the last states.
+// `states` to the final states.
 Tensors iterate_steps(const Tensors& inputs, bool reverse, const Step& step, const Tensor& lengths,
                       Tensors& states) {
   const size_t n = inputs.size();

@@ -103,15 +103,16 @@ Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
 // ---- documents
 
 inline constexpr const char* kDirectionDoc =
-    "Which way the steps are taken: forward, reverse, or bidirectional, each way by its own "
-    "weights.";
+    "The direction of the time steps: forward, reverse, or bidirectional, with separate weights "
+    "for "
+    "each direction.";
 inline constexpr const char* kLayoutDoc =
-    "0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].";
+    "0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H].";
 inline constexpr const char* kClipDoc =
-    "What activations are given is held within [-clip, clip]; 0 for no bound.";
+    "Inputs of activations are clipped to [-clip, clip]; 0 for no clipping.";
 inline constexpr const char* kSequenceLensDoc =
-    "[B], how many steps each sequence has; else T. Behind them its states stay as they are and "
-    "its outputs are zeros; in reverse it begins at its own last step. More than T counts as T, "
-    "less than 0 as 0";
+    "[B], the number of time steps of each sequence; T if absent. After its last step a sequence "
+    "keeps its state and outputs zeros; in reverse, it starts at its own last step. Values above T "
+    "are treated as T, and negative ones as 0";
 
 }  // namespace tenon

@@ -41,12 +41,12 @@ inline Tensor count_as(DType dtype, const Size& n) {
 // Documentation that all reductions share.
 inline constexpr AttrDoc kAxesDoc = {
     "axes", "The axes to reduce, negative ones from the end; empty for all."};
-inline constexpr AttrDoc kKeepdimsDoc = {"keepdims", "Whether reduced axes stay, with size 1."};
+inline constexpr AttrDoc kKeepdimsDoc = {"keepdims", "Whether reduced axes are kept, with size 1."};
 
 template <class Attrs>
 OpDef define_reduction(Definition<Attrs> d) {
   d.inputs = {{"x", "the input"}};
-  d.outputs = {{"y", "the result for each place along the other axes"}};
+  d.outputs = {{"y", "the result for each index of the other axes"}};
   return define(d);
 }
 

@@ -1,4 +1,4 @@
-// relu: x above zero, and zero elsewhere.
+// relu: the rectified linear unit, max(x, 0).
 
 #include <cmath>
 
@@ -48,11 +48,11 @@ Cases<NoAttrs> cases() {
 OpDef relu_def() {
   return define<NoAttrs>({
       .name = "relu",
-      .summary = "What is positive, and zero elsewhere.",
+      .summary = "The rectified linear unit: max(x, 0) for each element.",
       .formula = "y = max(x, 0)",
       .details = "NaN stays NaN. The derivative at 0 is 0.",
-      .inputs = {{"x", "any tensor of numbers"}},
-      .outputs = {{"y", "of the type of x"}},
+      .inputs = {{"x", "a tensor of any numeric dtype"}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

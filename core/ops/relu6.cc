@@ -13,7 +13,8 @@ namespace {
 
 Tensors decompose(const NoAttrs&, TensorSpan in) { return {clip(in[0], integer(0), integer(6))}; }
 
-// The derivative at both edges is 0. It depends only on where y lies, so the tape need not save x.
+// The derivative at both bounds is 0. It depends only on the value of y, so the tape need not save
+// x.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor& y = v.output(0);
   const Tensor inside = logical_and(greater(y, integer(0)), less(y, integer(6)));
@@ -42,7 +43,7 @@ Cases<NoAttrs> cases() {
 OpDef relu6_def() {
   return define_unary({
       .name = "relu6",
-      .summary = "Elements kept within 0 and 6.",
+      .summary = "Each element clipped to [0, 6].",
       .formula = "y = min(max(x, 0), 6)",
       .details = "NaN stays NaN. The derivative at 0 and at 6 is 0.",
       .infer = infer_numeric,

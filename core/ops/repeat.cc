@@ -14,7 +14,7 @@ struct Attrs {
 // Constraints.
 //   C1  -rank(x) <= axis < rank(x).
 //   C2  repeats has one entry, or one for each element along axis; none is negative.
-//   C3  the result fits.
+//   C3  the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   const auto axis = static_cast<size_t>(require_axis(attrs.axis, x, "C1"));
@@ -37,8 +37,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// A new axis after this one is broadcast and then folded into it. Only three axes take part, so the
-// rank limit is never exceeded.
+// Inserts a new axis after this one, broadcasts it and merges it into this one. The intermediate
+// tensors have only three axes, so the rank limit is never exceeded.
 Tensor each(const Tensor& x, size_t axis, int64_t times) {
   if (times == 1) return x;
   Dims shape = x->shape();
@@ -48,7 +48,7 @@ Tensor each(const Tensor& x, size_t axis, int64_t times) {
   return reshape(broadcast_to(reshape(x, {outer, 1, inner}), {outer, times, inner}), shape);
 }
 
-// Adjacent elements with the same number of repetitions form one part.
+// Adjacent elements with the same number of repetitions are repeated together.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const Ints& repeats = attrs.repeats;
@@ -125,13 +125,15 @@ Cases<Attrs> cases() {
 OpDef repeat_def() {
   return define<Attrs>({
       .name = "repeat",
-      .summary = "Each element along an axis several times, side by side.",
+      .summary = "The input with each element along an axis repeated consecutively.",
       .formula = "y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis",
       .details = "To repeat all elements in row-major order, reshape to one axis first.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the repetitions"}},
-      .attrs_doc = {{"repeats", "How often: one number for all elements along axis, or one each."},
-                    {"axis", "The axis; a negative one counts from the end."}},
+      .outputs = {{"y", "the repeated elements"}},
+      .attrs_doc =
+          {{"repeats",
+            "The number of repetitions: one for all elements along axis, or one for each element."},
+           {"axis", "The axis; a negative one counts from the end."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

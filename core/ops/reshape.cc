@@ -1,4 +1,4 @@
-// reshape: the same elements in row-major order, in other sizes.
+// reshape: the same elements in row-major order, with a new shape.
 
 #include <optional>
 
@@ -11,7 +11,8 @@ using Attrs = ShapeAttrs;
 
 // Constraints.
 //   C1  at most one size of `shape` is -1; the others are not negative.
-//   C2  the sizes multiply to the number of x's elements; -1 stands for the size that makes it so.
+//   C2  the product of the sizes is the number of elements of x; -1 is replaced by the size that
+//       makes it so.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   Dims shape = to_dims(attrs.shape);
@@ -44,7 +45,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// The stride of axes [first, last) treated as one axis; nullopt if there is none.
+// The stride of axes [first, last) treated as one axis; nullopt if they have no common stride.
 std::optional<int64_t> stride_of_run(const Dims& shape, const Dims& strides, size_t first,
                                      size_t last) {
   int64_t stride = 1;    // Of the innermost axis that is longer than one.
@@ -59,7 +60,7 @@ std::optional<int64_t> stride_of_run(const Dims& shape, const Dims& strides, siz
 }
 
 // Axes of size one are ignored. The other axes are matched in runs with the same number of
-// elements. Each run of x must lie in memory like a single axis, for y to be a view.
+// elements. For y to be a view, each run of x must be laid out in memory like a single axis.
 bool view(const Attrs&, size_t, const TensorType& type, const TensorType& in_type,
           const StridedLayout& in, StridedLayout& out) {
   out.offset = in.offset;
@@ -143,12 +144,13 @@ Cases<Attrs> cases() {
 OpDef reshape_def() {
   return define<Attrs>({
       .name = "reshape",
-      .summary = "The same elements in row-major order, with other sizes.",
+      .summary = "The same elements in row-major order, with a new shape.",
       .formula = "y[i] = x[j], where i and j are the same place in row-major order",
-      .details = "A view wherever strides can say it, else a copy. A size 0 means no elements.",
+      .details = "The result is a view if strides can express it, and a copy otherwise. A size of "
+                 "0 is an empty axis.",
       .inputs = {{"x", "the input"}},
       .outputs = {{"y", "the elements of x in the new shape"}},
-      .attrs_doc = {{"shape", "The new sizes; one of them may be -1, which is inferred."}},
+      .attrs_doc = {{"shape", "The new shape; one of its sizes may be -1 and is then inferred."}},
       .infer = infer,
       .vjp = vjp,
       .view = view,

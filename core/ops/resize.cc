@@ -14,7 +14,8 @@ EnumInfo enum_info(CoordinateTransformationMode) {
 
 namespace {
 
-// A product below 2^59, which leaves room for sums. Sizes and scales may be any numbers.
+// Returns a * b. The product must be below 2^59, so that sums of such products do not overflow.
+// Users may pass sizes and scales of any magnitude.
 Size times(Size a, Size b) {
   constexpr double kMax = 0x1p59;
   if (a.known() && b.known()) {
@@ -93,7 +94,8 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
   return result;
 }
 
-// Element i of a filter, for each position: the index in x, which may be outside, and the weight.
+// One element of a filter, for each position: its index in x, which may be out of range, and its
+// weight.
 struct Tap {
   Tensor index;
   Tensor weight;

@@ -78,32 +78,32 @@ Tensor interpolate(const Tensor& x, const ResizedAxes& axes, const Filter& filte
 
 // Documentation that all three share.
 inline constexpr AttrDoc kSizesDoc = {
-    "sizes", "Of the result, for each of axes; empty for what the scales make of x, rounded down."};
+    "sizes",
+    "The size of the result along each of axes; empty to compute it from scales, rounded down."};
 inline constexpr AttrDoc kScalesDoc = {
-    "scales", "How many times as large the result is, for each of axes; empty for what sizes say."};
+    "scales", "The scale factor along each of axes; empty to compute it from sizes."};
 inline constexpr AttrDoc kScaleDivisorsDoc = {"scale_divisors",
-                                              "What each of scales is divided by; empty for ones."};
+                                              "The divisor of each of scales; empty for ones."};
 inline constexpr AttrDoc kResizedAxesDoc = {
     "axes", "The axes to resize, negative ones from the end; empty for all."};
 inline constexpr AttrDoc kCoordinateModeDoc = {
     "coordinate_transformation_mode",
-    "How places of the result are places of x: half_pixel, half_pixel_symmetric, "
+    "How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric, "
     "pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn."};
 inline constexpr AttrDoc kAntialiasDoc = {
     "antialias",
-    "Whether, where the result is smaller, the weights are stretched to cover all of x."};
+    "Whether the filter is widened when downsampling, so that every element of x contributes."};
 inline constexpr AttrDoc kExcludeOutsideDoc = {
     "exclude_outside",
-    "Whether places outside x count nothing; otherwise the element at the edge stands for "
-    "them."};
+    "Whether positions outside x have weight 0; otherwise the element at the edge is used."};
 
 inline constexpr const char* kPositionsDoc =
     "With n and m for the sizes of x and of the result, s for the scale and i for an index of the "
-    "result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by "
-    "(n - m / s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for "
+    "result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus "
+    "(n - m / s) / 2 for half_pixel_symmetric; the same, but 0 if m is 1, for "
     "pytorch_half_pixel; i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric; "
-    "(i + 0.5) / s for tf_half_pixel_for_nn. Where both sizes and scales are given, sizes "
-    "are those of the result, and the scales say where its places are. Places are exact, so that "
-    "ties are ties.";
+    "(i + 0.5) / s for tf_half_pixel_for_nn. If both sizes and scales are given, sizes are "
+    "the sizes of the result, and scales determine the positions. Positions are computed exactly, "
+    "so that ties are detected exactly.";
 
 }  // namespace tenon::ops

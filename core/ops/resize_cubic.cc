@@ -23,18 +23,20 @@ struct Attrs {
 // Constraints.
 //   C1  x is floating point.
 //   C2  -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or scales, or both,
-//       have an entry for each of axes, or for each axis of x; scale_divisors have it too, or none.
+//       have one entry for each of axes (for each axis of x if axes is empty); scale_divisors is
+//       empty or has as many entries and requires scales.
 //   C3  sizes are not negative; scales and scale_divisors are positive.
-//   C4  an axis without elements gets none.
-//   C5  where there are sizes and scales, a size is the scaled size of x, rounded up from half an
-//       element on or rounded down.
-//   C6  the products of sizes and scales are below 2^59, and the result fits.
+//   C4  an axis without elements can only be resized to 0.
+//   C5  if both sizes and scales are given, each size is the scaled size of x, rounded down or
+//       rounded to nearest with halves up.
+//   C6  the products of sizes and scales are below 2^59, and the size of the result does not
+//       overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(is_floating(in[0].dtype), "C1: x must be floating point, but is {}", in[0].dtype);
   return {resized_type(resizing(attrs), in[0])};
 }
 
-// Keys' cubic kernel: one polynomial up to a distance of one, another up to two.
+// Keys' cubic convolution kernel: one polynomial for distances up to 1, another for those up to 2.
 Tensor keys(const Tensor& distance, double a) {
   const Tensor& d = distance;
   const Tensor near = ((a + 2) * d - (a + 3)) * d * d + 1.0;
@@ -152,15 +154,14 @@ Cases<Attrs> cases() {
 OpDef resize_cubic_def() {
   return define<Attrs>({
       .name = "resize_cubic",
-      .summary =
-          "A tensor in other sizes, each element out of four along each axis, by a cubic curve.",
-      .formula = "y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with "
+      .summary = "A tensor resized by cubic interpolation of four elements along each axis.",
+      .formula = "y[i] = sum(x[k] * w(|k - position(i)|) for k) along each resized axis, with "
                  "w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up "
                  "to 2, and 0 beyond",
       .details = kPositionsDoc,
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y",
-                   "the input in its new sizes; NaN spreads to all that it is a neighbour of"}},
+      .inputs = {{"x", "a floating-point tensor"}},
+      .outputs =
+          {{"y", "the resized input; NaN propagates to every element that has it as a neighbour"}},
       .attrs_doc = {kSizesDoc,
                     kScalesDoc,
                     kScaleDivisorsDoc,
@@ -168,7 +169,8 @@ OpDef resize_cubic_def() {
                     kCoordinateModeDoc,
                     kAntialiasDoc,
                     kExcludeOutsideDoc,
-                    {"cubic_coeff_a", "The a of the curve, its slope at a distance of 1."}},
+                    {"cubic_coeff_a",
+                     "The coefficient a of the cubic kernel, its slope at a distance of 1."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -22,12 +22,14 @@ struct Attrs {
 // Constraints.
 //   C1  x is floating point.
 //   C2  -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or scales, or both,
-//       have an entry for each of axes, or for each axis of x; scale_divisors have it too, or none.
+//       have one entry for each of axes (for each axis of x if axes is empty); scale_divisors is
+//       empty or has as many entries and requires scales.
 //   C3  sizes are not negative; scales and scale_divisors are positive.
-//   C4  an axis without elements gets none.
-//   C5  where there are sizes and scales, a size is the scaled size of x, rounded up from half an
-//       element on or rounded down.
-//   C6  the products of sizes and scales are below 2^59, and the result fits.
+//   C4  an axis without elements can only be resized to 0.
+//   C5  if both sizes and scales are given, each size is the scaled size of x, rounded down or
+//       rounded to nearest with halves up.
+//   C6  the products of sizes and scales are below 2^59, and the size of the result does not
+//       overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(is_floating(in[0].dtype), "C1: x must be floating point, but is {}", in[0].dtype);
   return {resized_type(resizing(attrs), in[0])};
@@ -145,13 +147,12 @@ Cases<Attrs> cases() {
 OpDef resize_linear_def() {
   return define<Attrs>({
       .name = "resize_linear",
-      .summary =
-          "A tensor in other sizes, each element between its two neighbours along each axis.",
-      .formula = "y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis",
+      .summary = "A tensor resized by linear interpolation of two neighbours along each axis.",
+      .formula = "y[i] = sum(x[k] * max(0, 1 - |k - position(i)|) for k) along each resized axis",
       .details = kPositionsDoc,
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y",
-                   "the input in its new sizes; NaN spreads to all that it is a neighbour of"}},
+      .inputs = {{"x", "a floating-point tensor"}},
+      .outputs =
+          {{"y", "the resized input; NaN propagates to every element that has it as a neighbour"}},
       .attrs_doc = {kSizesDoc, kScalesDoc, kScaleDivisorsDoc, kResizedAxesDoc, kCoordinateModeDoc,
                     kAntialiasDoc, kExcludeOutsideDoc},
       .infer = infer,

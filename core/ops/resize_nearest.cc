@@ -1,4 +1,4 @@
-// resize_nearest: resizes a tensor; each element is the one at the nearest position.
+// resize_nearest: resizes a tensor by nearest-neighbour interpolation.
 
 #include "core/ops/resize.h"
 
@@ -27,17 +27,19 @@ struct Attrs {
 // Constraints.
 //   C1  x has any dtype.
 //   C2  -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or scales, or both,
-//       have an entry for each of axes, or for each axis of x; scale_divisors have it too, or none.
+//       have one entry for each of axes (for each axis of x if axes is empty); scale_divisors is
+//       empty or has as many entries and requires scales.
 //   C3  sizes are not negative; scales and scale_divisors are positive.
-//   C4  an axis without elements gets none.
-//   C5  where there are sizes and scales, a size is the scaled size of x, rounded up from half an
-//       element on or rounded down.
-//   C6  the products of sizes and scales are below 2^59, and the result fits.
+//   C4  an axis without elements can only be resized to 0.
+//   C5  if both sizes and scales are given, each size is the scaled size of x, rounded down or
+//       rounded to nearest with halves up.
+//   C6  the products of sizes and scales are below 2^59, and the size of the result does not
+//       overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {resized_type(resizing(attrs), in[0])};
 }
 
-// Rounds positions as quotients of integers.
+// Rounds positions, which are quotients of integers, exactly.
 Tensor nearest(const ResizedAxis& axis, NearestMode mode) {
   const Tensor places = positions_in_units(axis);
   const auto below = [](const Tensor& quotient, Size more, Size unit) {
@@ -182,18 +184,18 @@ Cases<Attrs> cases() {
 OpDef resize_nearest_def() {
   return define<Attrs>({
       .name = "resize_nearest",
-      .summary = "A tensor in other sizes, each element that of the nearest place.",
-      .formula = "y[i] = x[round(place(i))] along each resized axis",
+      .summary = "A tensor resized by nearest-neighbour interpolation.",
+      .formula = "y[i] = x[round(position(i))] along each resized axis",
       .details = kPositionsDoc,
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the input in its new sizes"}},
+      .outputs = {{"y", "the resized input"}},
       .attrs_doc = {kSizesDoc,
                     kScalesDoc,
                     kScaleDivisorsDoc,
                     kResizedAxesDoc,
                     kCoordinateModeDoc,
                     {"nearest_mode",
-                     "Where a place between two elements goes: round_prefer_floor, "
+                     "How a position between two elements is rounded: round_prefer_floor, "
                      "round_prefer_ceil, floor or ceil."}},
       .infer = infer,
       .decompose = decompose,

@@ -1,4 +1,4 @@
-// reverse_sequence: reverses the beginning of each sequence of a batch.
+// reverse_sequence: reverses the leading elements of each sequence of a batch.
 
 #include "core/ops/indexing.h"
 
@@ -14,8 +14,8 @@ struct Attrs {
 // Constraints.
 //   C1  sequence_lens are int32 or int64.
 //   C2  no length is larger than the size of x along time_axis.
-//   C3  batch_axis and time_axis are two axes of x: -rank(x) <= axis < rank(x).
-//   C4  sequence_lens have one axis, with an element for each sequence.
+//   C3  batch_axis and time_axis are two different axes of x: -rank(x) <= axis < rank(x).
+//   C4  sequence_lens have one axis, with one element for each sequence.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &lens = in[1];
   require_indices(lens, "sequence_lens");
@@ -27,7 +27,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {TensorType(x.dtype, x.shape)};
 }
 
-// Element t of a sequence of length n comes from n - 1 - t; elements after its end stay.
+// Element t of a sequence of length n is element n - 1 - t of x; elements from n on are unchanged.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const Tensor& x = in[0];
   const auto batch = static_cast<size_t>(from_front(attrs.batch_axis, x->rank()));
@@ -77,13 +77,17 @@ Cases<Attrs> cases() {
 OpDef reverse_sequence_def() {
   return define<Attrs>({
       .name = "reverse_sequence",
-      .summary = "The beginning of each sequence of a batch in reverse order.",
+      .summary = "A batch of sequences, with the leading elements of each in reverse order.",
       .formula = "y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]",
-      .details = "A length of 0 or below changes nothing.",
-      .inputs = {{"x", "the sequences"}, {"sequence_lens", "how much of each is reversed"}},
-      .outputs = {{"y", "the sequences, with their beginnings reversed"}},
-      .attrs_doc = {{"batch_axis", "The axis that counts sequences; negative from the end."},
-                    {"time_axis", "The axis along which a sequence runs; negative from the end."}},
+      .details = "A sequence with a length of 0 or less is unchanged.",
+      .inputs = {{"x", "the sequences"},
+                 {"sequence_lens", "the number of leading elements to reverse in each sequence"}},
+      .outputs = {{"y", "the sequences with their leading elements reversed"}},
+      .attrs_doc =
+          {{"batch_axis",
+            "The axis that enumerates the sequences; a negative one counts from the end."},
+           {"time_axis",
+            "The axis along which each sequence runs; a negative one counts from the end."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,4 @@
-// rms_norm: scales the elements of each example, from one axis to the last, to a mean square of 1.
+// rms_norm: scales the elements along the trailing axes, from one axis on, to a mean square of 1.
 
 #include <cmath>
 
@@ -16,7 +16,7 @@ struct Attrs {
 // Constraints.
 //   C1  x and scale are floating point and of one dtype.
 //   C2  -rank(x) <= axis < rank(x).
-//   C3  scale can be broadcast to the sizes of x from the axis on.
+//   C3  scale can be broadcast to the trailing sizes of x, from `axis` on.
 //   C4  epsilon is not negative.
 //   C5  type(y) = type(x).
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
@@ -129,16 +129,15 @@ Cases<Attrs> cases() {
 OpDef rms_norm_def() {
   return define<Attrs>({
       .name = "rms_norm",
-      .summary = "The elements from one axis on, scaled to a mean square of 1, then scaled by a "
-                 "parameter.",
+      .summary = "Root mean square normalisation over the trailing axes, multiplied by a scale.",
       .formula = "y = x / sqrt(mean(x^2) + epsilon) * scale",
-      .details = "Half types are computed in float32. The squares neither overflow nor vanish "
-                 "(l2_norm).",
-      .inputs = {{"x", "any floating tensor"},
-                 {"scale", "broadcast to the sizes of x from the axis on"}},
-      .outputs = {{"y", "of the type of x"}},
+      .details = "Half types are computed in float32. The squares neither overflow nor underflow "
+                 "(see l2_norm).",
+      .inputs = {{"x", "a floating-point tensor"},
+                 {"scale", "the scale, which is broadcast to the sizes of x from axis on"}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
       .attrs_doc = {{"axis",
-                     "The first axis of those normalised together; a negative one counts "
+                     "The first of the axes that are normalised together; a negative one counts "
                      "from the end."},
                     {"epsilon", "Added to the mean square."}},
       .infer = infer,

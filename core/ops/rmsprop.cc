@@ -1,4 +1,4 @@
-// rmsprop: a gradient step divided by the root of the decaying mean square of gradients.
+// rmsprop: a gradient step divided by the root of the decaying mean of squared gradients.
 
 #include "core/ops/optimizer.h"
 
@@ -67,7 +67,7 @@ Cases<Attrs> cases() {
 OpDef rmsprop_def() {
   return define<Attrs>({
       .name = "rmsprop",
-      .summary = "A step down the gradient, divided by how large it has been of late.",
+      .summary = "One RMSProp step: the gradient divided by the root of its decaying mean square.",
       .formula = "new_s = rho * s + (1 - rho) * g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)",
       .inputs = {{"p", "the parameter"},
                  {"g", "its gradient"},
@@ -75,8 +75,8 @@ OpDef rmsprop_def() {
                  {"lr", "the learning rate, 0-d"}},
       .outputs = {{"new_p", "the parameter after the step"},
                   {"new_s", "the decaying mean of squared gradients"}},
-      .attrs_doc = {{"rho", "How much of the mean of squares stays."},
-                    {"epsilon", "Added to the root of it."}},
+      .attrs_doc = {{"rho", "The decay rate of the mean of squared gradients."},
+                    {"epsilon", "Added to the root of that mean."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

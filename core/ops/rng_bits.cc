@@ -1,4 +1,4 @@
-// rng_bits: random words from a counter, the source of all other draws.
+// rng_bits: random words from a counter-based generator, from which all other random ops draw.
 
 #include "core/ops/random_draws.h"
 
@@ -10,7 +10,7 @@ using Attrs = RngBitsAttrs;
 // Constraints.
 //   C1  state is u32[6].
 //   C2  dtype is u32 or u64.
-//   C3  the sizes of `shape` are not negative and their product fits.
+//   C3  the sizes in `shape` are not negative, and the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require_rng_state(in);
   require(attrs.dtype == DType::kU32 || attrs.dtype == DType::kU64,
@@ -18,7 +18,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {require_sizes(attrs.dtype, attrs.shape, "C3"), rng_state_type()};
 }
 
-// The known answers are those that the authors of Philox published.
+// The known answers are those published by the authors of Philox.
 Cases<Attrs> cases() {
   constexpr double kOnes = 0xffffffff;
   return {
@@ -81,17 +81,15 @@ Cases<Attrs> cases() {
 OpDef rng_bits_def() {
   return define<Attrs>({
       .name = "rng_bits",
-      .summary = "Random words of Philox4x32-10, and the generator's next state.",
+      .summary = "Random words from the generator Philox4x32-10, and its next state.",
       .formula = "bits[i] = lane (i mod 4) of block (counter + floor(i / 4))",
-      .details = "State is the 64-bit key, low word first, then the 128-bit counter, low word "
-                 "first. Element "
-                 "i of u64 is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the "
-                 "counter by "
-                 "ceil(n / 4).",
+      .details = "The state is the 64-bit key, low word first, followed by the 128-bit counter, "
+                 "low word first. Element i of a u64 result is lane 2i plus 2^32 times lane 2i + "
+                 "1. A draw of n lanes advances the counter by ceil(n / 4).",
       .inputs = {{"state", "the generator's state, u32[6]"}},
       .outputs = {{"bits", "the random words"}, {"new_state", "the state for the next draw"}},
-      .attrs_doc = {{"shape", "The sizes of the draw."},
-                    {"dtype", "u32, or u64 for two lanes to an element."}},
+      .attrs_doc = {{"shape", "The shape of the result."},
+                    {"dtype", "The dtype of the words: u32, or u64 with two lanes per element."}},
       .infer = infer,
       .cases = cases,
       .no_gradient = "its result is drawn, not computed from numbers",

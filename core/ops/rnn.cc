@@ -1,4 +1,4 @@
-// rnn: a plain recurrent network over sequences, with ONNX's inputs.
+// rnn: a simple recurrent network over sequences, with the inputs of ONNX's RNN.
 
 #include "core/ops/recurrent.h"
 
@@ -16,14 +16,16 @@ struct Attrs {
 LayerIteration walk_of(const Attrs& attrs) { return {attrs.direction, attrs.layout}; }
 
 // Constraints.
-//   C1  All inputs are floating point and of one dtype, but sequence_lens, which is int32 or int64.
+//   C1  All inputs except sequence_lens are floating point and of one dtype; sequence_lens is int32
+//       or int64.
 //   C2  x, w and r have three axes.
 //   C3  With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D, H, I],
 //       r [D, H, H], b [D, 2H], sequence_lens [B] and each initial state
 //       [D, B, H], or [B, D, H] in layout 1.
 //   C4  layout is 0 or 1.
 //   C5  clip is not negative.
-//   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the initial ones.
+//   C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; final states have the shape of initial
+//       ones.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_layer(walk_of(attrs), attrs.clip, in, 1, 1);
 }
@@ -169,20 +171,25 @@ Cases<Attrs> cases() {
 OpDef rnn_def() {
   return define<Attrs>({
       .name = "rnn",
-      .summary = "A plain recurrent network over sequences.",
+      .summary = "A simple (Elman) recurrent network over sequences.",
       .formula = "h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])",
-      .details = "Half types are computed in float32. ONNX's other activations are left out.",
+      .details =
+          "Half types are computed in float32. Other activations of ONNX's RNN are not supported.",
       .inputs = {{"x", "[T, B, I], the inputs of all steps"},
-                 {"w", "[D, H, I], the weights of x"},
-                 {"r", "[D, H, H], the weights of h"},
-                 {"b", "[D, 2H], the biases beside w, then those beside r", InputKind::kOptional},
+                 {"w", "[D, H, I], the weights applied to x"},
+                 {"r", "[D, H, H], the recurrent weights, applied to h"},
+                 {"b",
+                  "[D, 2H], the biases added to the product with w, then those added to the "
+                  "product with r",
+                  InputKind::kOptional},
                  {"sequence_lens", kSequenceLensDoc, InputKind::kOptional},
-                 {"initial_h", "[D, B, H], the first h; else zeros", InputKind::kOptional}},
-      .outputs = {{"y", "[T, D, B, H], h of every step"}, {"y_h", "[D, B, H], the last h"}},
+                 {"initial_h", "[D, B, H], the initial h; zeros if absent", InputKind::kOptional}},
+      .outputs = {{"y", "[T, D, B, H], h of every step"}, {"y_h", "[D, B, H], the final h"}},
       .attrs_doc = {{"direction", kDirectionDoc},
                     {"layout", kLayoutDoc},
                     {"clip", kClipDoc},
-                    {"activation", "What the sum of a step goes through: tanh or relu."}},
+                    {"activation",
+                     "The activation applied to the sum of each step: tanh or relu."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

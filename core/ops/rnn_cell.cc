@@ -1,4 +1,4 @@
-// rnn_cell: one step of a plain recurrent network.
+// rnn_cell: one step of a simple recurrent network.
 
 #include "core/ops/recurrent.h"
 
@@ -61,15 +61,18 @@ Cases<Attrs> cases() {
 OpDef rnn_cell_def() {
   return define<Attrs>({
       .name = "rnn_cell",
-      .summary = "One step of a plain recurrent network.",
+      .summary = "One step of a simple (Elman) recurrent network.",
       .formula = "h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])",
-      .inputs = {{"x", "[B, I], the input of this step"},
-                 {"h", "[B, H], the last output"},
-                 {"w", "[H, I], the weights of x"},
-                 {"r", "[H, H], the weights of h"},
-                 {"b", "[2H], the biases beside w, then those beside r", InputKind::kOptional}},
-      .outputs = {{"h", "[B, H], the output"}},
-      .attrs_doc = {{"activation", "What the sum goes through: tanh or relu."}},
+      .inputs =
+          {{"x", "[B, I], the input of this step"},
+           {"h", "[B, H], the output of the previous step"},
+           {"w", "[H, I], the weights applied to x"},
+           {"r", "[H, H], the recurrent weights, applied to h"},
+           {"b",
+            "[2H], the biases added to the product with w, then those added to the product with r",
+            InputKind::kOptional}},
+      .outputs = {{"h", "[B, H], the output of this step"}},
+      .attrs_doc = {{"activation", "The activation applied to the sum: tanh or relu."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

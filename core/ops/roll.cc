@@ -1,4 +1,4 @@
-// roll: shifts elements along axes; those that leave at one end enter at the other.
+// roll: shifts elements cyclically along axes.
 
 #include "core/ops/formulas.h"
 
@@ -114,14 +114,17 @@ Cases<Attrs> cases() {
 OpDef roll_def() {
   return define<Attrs>({
       .name = "roll",
-      .summary = "Elements moved along axes; what leaves at one end comes in at the other.",
+      .summary = "The elements shifted cyclically along axes.",
       .formula = "y[(i + shift) mod size] = x[i]",
-      .details = "Shifts of an axis that is named twice add up.",
+      .details = "The shifts of an axis that is listed more than once add up.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the elements of x, moved"}},
-      .attrs_doc = {{"shifts",
-                     "By how many places, towards the end: one for each axis, or for all."},
-                    {"axes", "The axes; empty takes all elements in row-major order as one axis."}},
+      .outputs = {{"y", "the elements of x, shifted"}},
+      .attrs_doc =
+          {{"shifts",
+            "The number of positions to shift towards the end: one for each of axes, or one for "
+            "all."},
+           {"axes",
+            "The axes; if empty, all elements in row-major order are shifted as one axis."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -14,7 +14,7 @@ struct Attrs {
 
 enum Input { kX, kCos, kSin, kPositions };
 
-// The sizes of x, in either layout of its heads.
+// The sizes of x, in either of its two layouts.
 struct HeadSizes {
   int64_t batch, heads, length, size;
 };
@@ -30,12 +30,13 @@ int64_t turning(const Attrs& attrs, const HeadSizes& x) {
 
 // Constraints.
 //   C1  x, cos_cache and sin_cache are floating point and of one dtype.
-//   C2  x has four axes: batch, heads, length, size; or three, batch, length, heads * size, and
-//       then num_heads is positive and divides the last.
-//   C3  What turns, rotary_embedding_dim or all features, is even and at most the size of a head.
-//   C4  position_ids are int32 or int64, one for each place of each batch.
-//   C5  cos_cache and sin_cache have one shape: with position_ids a row for each position, else one
-//       for each place of each batch; a column for each pair.
+//   C2  x has four axes (batch, heads, length, size) or three (batch, length, heads * size). If it
+//       has three, num_heads is positive and divides the last size.
+//   C3  The number of rotated features, rotary_embedding_dim or all, is even and at most the size
+//       of a head.
+//   C4  position_ids are int32 or int64, one for each element of each sequence: batch, length.
+//   C5  cos_cache and sin_cache have the same shape: positions, pairs; or without position_ids
+//       batch, length, pairs.
 //   C6  -n <= position < n, where n is the number of positions.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[kX], &cos = in[kCos], &sin = in[kSin];
@@ -181,22 +182,27 @@ Cases<Attrs> cases() {
 OpDef rotary_embedding_def() {
   return define<Attrs>({
       .name = "rotary_embedding",
-      .summary = "Pairs of features turned by angles that tell positions apart.",
+      .summary =
+          "Rotary position embedding: pairs of features rotated by position-dependent angles.",
       .formula = "y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair "
                  "(i, j) of features",
-      .details = "Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + "
-                 "1). A position outside the caches counts as angles of zeros and is an error, as "
-                 "gather has it. Half types are computed in float32.",
-      .inputs = {{"x", "batch, heads, length, size; or batch, length, heads * size"},
-                 {"cos_cache", "cosines: positions, pairs; or batch, length, pairs"},
-                 {"sin_cache", "sines, as the cosines"},
-                 {"position_ids", "which row of the caches a place has: batch, length",
+      .details = "The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if "
+                 "interleaved. A position out of range of the caches reads cosines and sines of 0 "
+                 "and is an error, as in gather. Half types are computed in float32.",
+      .inputs = {{"x", "the features: batch, heads, length, size; or batch, length, heads * size"},
+                 {"cos_cache",
+                  "the cosines: positions, pairs; or without position_ids batch, length, pairs"},
+                 {"sin_cache", "the sines, with the shape of the cosines"},
+                 {"position_ids",
+                  "the row of the caches for each element of a sequence: batch, length",
                   InputKind::kOptional}},
-      .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"interleaved", "Whether pairs are neighbours; else they are halves apart."},
-                    {"num_heads", "The number of heads; read for an x with three axes alone."},
-                    {"rotary_embedding_dim",
-                     "How many features of a head turn, the first ones; 0 for all."}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
+      .attrs_doc =
+          {{"interleaved",
+            "Whether the features of a pair are adjacent; otherwise they are n / 2 apart."},
+           {"num_heads", "The number of heads; used only if x has three axes."},
+           {"rotary_embedding_dim",
+            "The number of leading features of each head that are rotated; 0 for all."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

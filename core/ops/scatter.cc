@@ -5,8 +5,8 @@
 namespace tenon::ops {
 namespace {
 
-// The two ops differ in how indices address elements. Everything else follows from reading and
-// writing at those indices.
+// The two ops differ in how indices address elements. Everything else is expressed by reads and
+// writes at those indices.
 Tensor read(const ScatterElementsAttrs& attrs, const Tensor& x, const Tensor& indices) {
   return gather_elements(x, indices, attrs.axis);
 }
@@ -66,7 +66,8 @@ class Derivative {
 
   Tensor unwritten() const { return put(g_, zeros(v_.input_type(2)), ScatterReduction::kNone); }
 
-  // If several updates write to one element, the last one wins. Scattering their numbers finds it.
+  // If several updates write to one element, the last one wins. Scattering the number of each
+  // update identifies it.
   Tensor last_writers() const {
     const Dims& shape = v_.input_type(2).shape;
     const Tensor ids = reshape(iota({count(shape)}, DType::kI64, 0), shape);
@@ -79,9 +80,9 @@ class Derivative {
     return put(ones(v_.input_type(0)), updates, ScatterReduction::kMul);
   }
 
-  // The product of the other updates of an element is the product of all, divided by this one.
-  // Zeros are left out of the product and counted: with one zero, only that update has a slope;
-  // with two, none has.
+  // The product of the other updates of an element is the product of all of them, divided by this
+  // one. Zeros are excluded from the product and counted: with one zero, only that update has a
+  // nonzero derivative; with two, none has.
   Tensor product_of_others() const {
     const Tensor is_zero = equal(updates(), number(0));
     const Tensor factors = where(is_zero, number(1), updates());
@@ -107,9 +108,9 @@ Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
 //   C1  indices are int32 or int64.
 //   C2  -n <= index < n for each of them, where n is the size of x along axis.
 //   C3  -rank(x) <= axis < rank(x).
-//   C4  indices have as many axes as x, and along the others none longer than x's.
+//   C4  indices have the rank of x, and along the axes other than `axis` they are no longer than x.
 //   C5  updates have x's dtype and the shape of indices.
-//   C6  x is numeric where updates are reduced.
+//   C6  x is numeric if the reduction is not none.
 void require_updates(const TensorType& x, const TensorType& updates, const Dims& shape,
                      ScatterReduction reduction) {
   require(updates.dtype == x.dtype && updates.shape == shape, "C5: updates must be {}, but are {}",
@@ -135,11 +136,12 @@ TensorTypes elements_infer(const ScatterElementsAttrs& attrs, TypeSpan in) {
 
 // Constraints of scatter_nd.
 //   C1  indices are int32 or int64.
-//   C2  -n <= index < n for each of them, where n is the size of the axis of x that it counts.
-//   C3  indices have an axis of coordinates, the last one.
-//   C4  it has from 1 to rank(x) coordinates.
-//   C5  updates have x's dtype and, for each row of indices, the shape of the slice that it names.
-//   C6  x is numeric where updates are reduced.
+//   C2  -n <= index < n for each of them, where n is the size of the axis of x that it refers to.
+//   C3  indices have at least one axis; the last one holds the coordinates.
+//   C4  that axis has from 1 to rank(x) coordinates.
+//   C5  updates have x's dtype and, for each row of indices, the shape of the slice that it
+//       addresses.
+//   C6  x is numeric if the reduction is not none.
 TensorTypes nd_infer(const ScatterNdAttrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &indices = in[1];
   require_indices(indices);
@@ -270,13 +272,16 @@ Cases<ScatterNdAttrs> nd_cases() {
 template <class Attrs>
 OpDef scatter(Definition<Attrs> d) {
   d.details =
-      "Where several updates meet, set keeps the last and the others reduce all of them with what "
-      "is there. Negative indices count from the end. An update out of range is dropped and is an "
-      "error. Sums of floats, in float32 for the half types, may be added in any order; all other "
-      "reductions have the same bits on every device. The second derivative of mul is that of "
-      "zeros left aside.";
-  d.inputs = {{"x", "what is there"}, {"indices", "the places"}, {"updates", "what comes there"}};
-  d.outputs = {{"y", "x with the updates"}};
+      "If several updates address the same element, reduction none keeps the last one, and the "
+      "other reductions combine all of them with the element of x. Negative indices count from the "
+      "end. An update with an index out of range is dropped and is an error. Floating-point sums, "
+      "which accumulate in float32 for the half types, may be added in any order; all other "
+      "reductions have the same bits on every device. The second derivative of mul ignores updates "
+      "that are 0.";
+  d.inputs = {{"x", "the tensor to update"},
+              {"indices", "the indices of the elements to update"},
+              {"updates", "the values to write or to reduce"}};
+  d.outputs = {{"y", "the updated tensor"}};
   d.vjp = vjp<Attrs>;
   d.saves = Saves::kInputsAndOutputs;
   d.numeric = Numeric::kAccumulation;
@@ -289,10 +294,13 @@ OpDef scatter(Definition<Attrs> d) {
 OpDef scatter_elements_def() {
   return scatter<ScatterElementsAttrs>({
       .name = "scatter_elements",
-      .summary = "A tensor with one element changed for each index along an axis.",
+      .summary = "A tensor with elements updated at given indices along an axis.",
       .formula = "y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1",
-      .attrs_doc = {{"axis", "The axis that indices count along; negative from the end."},
-                    {"reduction", "How updates meet what is there: none, add, mul, min or max."}},
+      .attrs_doc = {{"axis",
+                     "The axis that the indices refer to; a negative one counts from the end."},
+                    {"reduction",
+                     "How updates are combined with the elements of x: none (replace them), add, "
+                     "mul, min or max."}},
       .infer = elements_infer,
       .cases = elements_cases,
       .onnx = "ScatterElements",
@@ -302,9 +310,11 @@ OpDef scatter_elements_def() {
 OpDef scatter_nd_def() {
   return scatter<ScatterNdAttrs>({
       .name = "scatter_nd",
-      .summary = "A tensor with slices changed at places that rows of coordinates name.",
+      .summary = "A tensor with slices updated at given rows of coordinates.",
       .formula = "y = x, then y[indices[i, 0], indices[i, 1], ...] = reduce(..., updates[i])",
-      .attrs_doc = {{"reduction", "How updates meet what is there: none, add, mul, min or max."}},
+      .attrs_doc = {{"reduction",
+                     "How updates are combined with the elements of x: none (replace them), add, "
+                     "mul, min or max."}},
       .infer = nd_infer,
       .cases = nd_cases,
       .onnx = "ScatterND",

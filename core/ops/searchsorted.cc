@@ -70,16 +70,16 @@ Cases<Attrs> cases() {
 OpDef searchsorted_def() {
   return define<Attrs>({
       .name = "searchsorted",
-      .summary = "Where values belong in a sorted sequence.",
+      .summary = "The positions at which values would be inserted into a sorted sequence.",
       .formula =
           "y[i] = the number of elements of sequence that are less than x[i], or not greater",
-      .details =
-          "The order is that of sort: NaN comes behind all else and equals itself. What comes "
-          "of a sequence that is not sorted is not specified.",
-      .inputs = {{"sequence", "ascending, of any dtype"}, {"x", "the values"}},
-      .outputs = {{"y", "the places as int64, in x's shape"}},
+      .details = "The order is that of sort: NaN comes after all other values and equals itself. "
+                 "If the sequence is not sorted, the result is unspecified.",
+      .inputs = {{"sequence", "the sorted sequence, ascending, of any dtype"}, {"x", "the values"}},
+      .outputs = {{"y", "the positions as int64, with the shape of x"}},
       .attrs_doc = {{"side",
-                     "left puts a value before the elements that equal it, right behind them."}},
+                     "Whether a value is inserted before the elements that equal it (left) or "
+                     "after them (right)."}},
       .infer = infer,
       .cases = cases,
       .promotes = Promotes::kAll,

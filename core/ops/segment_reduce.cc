@@ -1,4 +1,4 @@
-// segment_reduce: the slices along the first axis, reduced in groups.
+// segment_reduce: reduces the slices along the first axis by segment.
 
 #include <cmath>
 
@@ -21,10 +21,10 @@ struct Attrs {
 };
 
 // Constraints.
-//   C1  x is numeric, and floating point where it is averaged.
+//   C1  x is numeric, and floating point for mean.
 //   C2  -num_segments <= id < num_segments for each of segment_ids.
 //   C3  segment_ids are int32 or int64, one for each slice of x along its first axis.
-//   C4  num_segments is not negative, and the result fits.
+//   C4  num_segments is not negative, and the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &x = in[0], &ids = in[1];
   require(is_numeric(x.dtype), "C1: x must be numeric, but is {}", x.dtype);
@@ -54,7 +54,7 @@ Tensor highest(const TensorType& type) {
   return is_floating(type.dtype) ? neg(lowest(type)) : bitwise_not(lowest(type));
 }
 
-// Sums and products are computed in float32 where x is half.
+// Sums and products are computed in float32 if x has a half type.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   const DType dtype = in[0]->type.dtype, wide = is_floating(dtype) ? wide_dtype(dtype) : dtype;
   const Tensor ids = expand_dims(in[1], {-1});
@@ -196,19 +196,19 @@ Cases<Attrs> cases() {
 OpDef segment_reduce_def() {
   return define<Attrs>({
       .name = "segment_reduce",
-      .summary = "The slices along the first axis, reduced in groups.",
+      .summary = "The slices along the first axis, reduced by segment.",
       .formula = "y[s] = reduce(x[i] for all i with segment_ids[i] = s)",
-      .details =
-          "A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the "
-          "largest and the smallest value that the dtype has, infinite where it can be. NaN in a "
-          "group is its result. Negative ids count from the end. A slice whose id is out of range "
-          "is dropped, and is an error. Half types are summed and multiplied in float32. The "
-          "second "
-          "derivative of prod is that of zeros left aside.",
-      .inputs = {{"x", "the slices"}, {"segment_ids", "the group of each slice, in any order"}},
-      .outputs = {{"y", "a slice for each group"}},
-      .attrs_doc = {{"num_segments", "How many groups there are."},
-                    {"reduction", "What becomes of a group: sum, prod, min, max or mean."}},
+      .details = "The result of an empty segment is 0 for sum, 1 for prod and NaN for mean. For "
+                 "min it is the largest and for max the lowest value of the dtype, which is an "
+                 "infinity for floating point. If a segment contains NaN, its result is NaN. "
+                 "Negative ids count from the end. A slice whose id is out of range is dropped and "
+                 "is an error. Half types are summed and multiplied in float32. The second "
+                 "derivative of prod ignores elements that are 0.",
+      .inputs = {{"x", "the slices"}, {"segment_ids", "the segment of each slice, in any order"}},
+      .outputs = {{"y", "one slice for each segment"}},
+      .attrs_doc = {{"num_segments", "The number of segments."},
+                    {"reduction",
+                     "How the slices of a segment are reduced: sum, prod, min, max or mean."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -1,4 +1,5 @@
-// selu: an elu with constants that keep the mean 0 and the variance 1 from layer to layer.
+// selu: the scaled exponential linear unit, whose constants keep a mean of 0 and a variance of 1
+// from layer to layer.
 
 #include "core/ops/formulas.h"
 
@@ -60,12 +61,14 @@ Cases<Attrs> cases() {
 OpDef selu_def() {
   return define<Attrs>({
       .name = "selu",
-      .summary = "An elu with constants that keep mean and variance from layer to layer.",
+      .summary = "The scaled exponential linear unit, which preserves mean and variance from layer "
+                 "to layer.",
       .formula = "y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))",
       .details = "The derivative at 0 is gamma * alpha.",
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"alpha", "What gamma scales, negated, far below zero."},
+      .inputs = {{"x", "a floating-point tensor"}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
+      .attrs_doc = {{"alpha",
+                     "The factor of the exponential; far below zero, y tends to -gamma * alpha."},
                     {"gamma", "The slope above zero."}},
       .infer = infer,
       .vjp = vjp,

@@ -1,4 +1,4 @@
-// sgd: a step against the gradient.
+// sgd: one step of stochastic gradient descent.
 
 #include "core/ops/optimizer.h"
 
@@ -41,7 +41,7 @@ Cases<NoAttrs> cases() {
 OpDef sgd_def() {
   return define<NoAttrs>({
       .name = "sgd",
-      .summary = "A step down the gradient.",
+      .summary = "One step of stochastic gradient descent.",
       .formula = "new_p = p - lr * g",
       .inputs = {{"p", "the parameter"}, {"g", "its gradient"}, {"lr", "the learning rate, 0-d"}},
       .outputs = {{"new_p", "the parameter after the step"}},

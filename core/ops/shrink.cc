@@ -1,4 +1,4 @@
-// shrink: zero near zero; elsewhere moves x towards zero.
+// shrink: sets elements near zero to zero and moves the others towards zero.
 
 #include <cmath>
 
@@ -65,13 +65,14 @@ Cases<Attrs> cases() {
 OpDef shrink_def() {
   return define<Attrs>({
       .name = "shrink",
-      .summary = "Zero near zero, and elsewhere x moved towards it.",
+      .summary = "Elements moved towards zero; those near zero become zero.",
       .formula = "y = x < -lambd ? x + bias : x > lambd ? x - bias : 0",
-      .details = "NaN stays NaN. The derivative at both edges is 0.",
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y", "of the type of x"}},
-      .attrs_doc = {{"lambd", "How far from zero the zeros reach; not negative."},
-                    {"bias", "How far the rest is moved."}},
+      .details = "NaN stays NaN. The derivative at -lambd and at lambd is 0.",
+      .inputs = {{"x", "a floating-point tensor"}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
+      .attrs_doc = {{"lambd",
+                     "The distance from zero up to which elements become 0; not negative."},
+                    {"bias", "The distance by which the other elements are moved."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

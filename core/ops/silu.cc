@@ -1,4 +1,4 @@
-// silu: x scaled by its own sigmoid.
+// silu: x times its own sigmoid.
 
 #include "core/ops/formulas.h"
 
@@ -37,10 +37,10 @@ Cases<NoAttrs> cases() {
 OpDef silu_def() {
   return define<NoAttrs>({
       .name = "silu",
-      .summary = "x scaled by its own sigmoid.",
+      .summary = "The sigmoid linear unit (swish): each element times its sigmoid.",
       .formula = "y = x / (1 + exp(-x))",
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y", "of the type of x"}},
+      .inputs = {{"x", "a floating-point tensor"}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

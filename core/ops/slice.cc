@@ -1,4 +1,4 @@
-// slice: evenly stepped ranges of some axes.
+// slice: strided ranges along some axes.
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 using Attrs = SliceAttrs;
 
-// The part that is taken of one axis.
+// The range that is selected along one axis.
 struct Range {
   Size start = 0;
   int64_t step = 1;
@@ -21,7 +21,7 @@ struct Range {
 using Ranges = SmallVector<Range, 6>;
 
 // Bounds outside the axis are clamped to it, as in NumPy. With a negative step, the bound before
-// the first element is -1, which users can only write as a number below -n.
+// the first element is -1, which users can only specify as a number below -n.
 Range clamped(Size n, Size start, Size end, int64_t step) {
   const Size lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
   constexpr int64_t kBeyondEveryAxis = int64_t{1} << 60;  // Beyond the end of every axis.
@@ -42,7 +42,7 @@ Range clamped(Size n, Size start, Size end, int64_t step) {
 
 // Constraints.
 //   C1  starts and ends have the same length; axes and steps have it too, or are empty.
-//   C2  axes names axes of x, each at most once; without axes, there are no more starts than axes.
+//   C2  axes lists axes of x, each at most once; if it is empty, there are at most rank(x) starts.
 //   C3  no step is 0.
 Ranges ranges_of(const Attrs& attrs, const TensorType& x) {
   const size_t n = attrs.starts.size();
@@ -197,17 +197,20 @@ Cases<Attrs> cases() {
 OpDef slice_def() {
   return define<Attrs>({
       .name = "slice",
-      .summary = "Evenly stepped ranges of some axes.",
+      .summary = "Strided ranges of the input along some axes.",
       .formula = "y[i] = x[starts + i * steps]",
-      .details =
-          "Bounds count from the end where they are negative and are clamped to the axis. With a "
-          "negative step, an end below -size means that the first element is taken too.",
+      .details = "Negative bounds count from the end, and all bounds are clamped to the axis. With "
+                 "a negative step, an end below -size includes the first element.",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "a view of what is taken"}},
-      .attrs_doc = {{"starts", "The first index along each of the axes."},
-                    {"ends", "One past the last index, seen in the direction of the step."},
-                    {"axes", "The axes; empty for the first ones."},
-                    {"steps", "The steps; empty for ones; negative ones walk backwards."}},
+      .outputs = {{"y", "a view of the selected elements"}},
+      .attrs_doc =
+          {{"starts", "The first index along each of the axes."},
+           {"ends",
+            "The exclusive end along each of the axes: one past the last index, in the direction "
+            "of the step."},
+           {"axes", "The axes; empty for the leading axes."},
+           {"steps",
+            "The step along each of the axes; empty for ones. A negative step goes backwards."}},
       .infer = infer,
       .vjp = vjp,
       .view = view,

@@ -1,9 +1,9 @@
 // softmax: exponentials along one axis, scaled to sum to one.
 //
-// This file is the complete definition of softmax: its contract, its type rule, its derivative,
-// its meaning in simpler ops, and the cases that every device must pass. A device that has
-// something faster than the three passes of decompose() (max, exp and sum, scale) claims the op in
-// its kernels.def and must agree with this file.
+// This file is the complete definition of softmax: its contract, its type rule, its derivative, its
+// decomposition into simpler ops, and the cases that every device must pass. A device that has a
+// faster implementation than the three passes of decompose() (max, exp and sum, scale) claims the
+// op in its kernels.def and must agree with this file.
 
 #include <cmath>
 

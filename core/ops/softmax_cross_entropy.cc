@@ -1,4 +1,4 @@
-// softmax_cross_entropy: the cross entropy of the softmax of logits with given probabilities.
+// softmax_cross_entropy: the cross entropy between given probabilities and the softmax of logits.
 
 #include <limits>
 
@@ -99,12 +99,12 @@ Cases<LossAttrs> cases() {
 OpDef softmax_cross_entropy_def() {
   return define<LossAttrs>({
       .name = "softmax_cross_entropy",
-      .summary = "How far the softmax of logits is from given probabilities.",
+      .summary = "The cross entropy between given class probabilities and the softmax of logits.",
       .formula = "loss = mean(-sum(labels[n, c] * log_softmax(logits)[n, c] for c) for n)",
-      .inputs = {{"logits", "a row for each example, a column for each class"},
-                 {"labels", "the probabilities that the classes should have"}},
-      .outputs = {{"loss", "0-d, or with reduction none one for each example"},
-                  {"log_probs", "log_softmax(logits)"}},
+      .inputs = {{"logits", "the logits, with a row for each example and a column for each class"},
+                 {"labels", "the target probabilities of the classes"}},
+      .outputs = {{"loss", "the loss, 0-d, or with reduction none one for each example"},
+                  {"log_probs", "the value of log_softmax(logits)"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
       .infer = infer,
       .vjp = vjp,

@@ -45,10 +45,10 @@ Cases<NoAttrs> cases() {
 OpDef softplus_def() {
   return define<NoAttrs>({
       .name = "softplus",
-      .summary = "A smooth relu: the logarithm of one plus the exponential.",
+      .summary = "A smooth approximation of relu: the logarithm of one plus the exponential.",
       .formula = "y = log(1 + exp(x))",
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y", "of the type of x"}},
+      .inputs = {{"x", "a floating-point tensor"}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

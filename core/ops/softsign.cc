@@ -42,9 +42,9 @@ Cases<NoAttrs> cases() {
 OpDef softsign_def() {
   return define_unary({
       .name = "softsign",
-      .summary = "The sign, reached slowly.",
+      .summary = "A smooth approximation of the sign function, x / (1 + |x|).",
       .formula = "y = x / (1 + |x|)",
-      .details = "NaN at infinities.",
+      .details = "The result is NaN at both infinities.",
       .infer = infer_floating,
       .vjp = vjp,
       .decompose = decompose,

@@ -9,11 +9,12 @@ namespace {
 
 // Constraints.
 //   C1  a and b are float32 or float64, and of one dtype.
-//   C2  a has two axes or more; the last two are the matrices. b has at least one axis; if it is
-//       the only one, it is one right side for all.
+//   C2  a has two axes or more; the last two are the matrices. b has at least one axis; if it has
+//       only one, it is one right-hand side for all matrices.
 //   C3  The matrices of a are square.
-//   C4  b has as many rows.
-//   C5  The axes before broadcast; y has them, and then the rows, and the columns if b has them.
+//   C4  b has as many rows as the matrices of a.
+//   C5  The leading axes broadcast; y has them, followed by the rows, and by the columns if b has
+//       any.
 TensorTypes infer(const NoAttrs&, TypeSpan in) {
   const TensorType &a = in[0], &b = in[1];
   require_square(a, "a");
@@ -110,11 +111,12 @@ OpDef solve_def() {
       .name = "solve",
       .summary = "The solutions of systems of linear equations.",
       .formula = "a y = b",
-      .details = "By elimination with the largest pivot of each column. A matrix that is singular, "
-                 "so that a pivot is exactly 0, or not finite, gives NaN.",
+      .details =
+          "The systems are solved by Gaussian elimination with partial pivoting. The solution is "
+          "NaN if the matrix is not finite, or if it is singular so that a pivot is exactly 0.",
       .inputs = {{"a", "square matrices, in the last two axes"},
-                 {"b", "the right sides, as columns, or one vector for all"}},
-      .outputs = {{"y", "the solutions, laid out like b"}},
+                 {"b", "the right-hand sides, as columns, or one vector for all matrices"}},
+      .outputs = {{"y", "the solutions, arranged like b"}},
       .infer = infer,
       .vjp = vjp,
       .arrange = arrange,

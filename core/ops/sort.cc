@@ -118,8 +118,8 @@ Cases<Attrs> argsort_cases() {
 
 OpDef in_order(Definition<Attrs> d) {
   d.details =
-      "The sort is stable: equal elements, and so zeros of either sign, stay in the order of their "
-      "indices, whichever the direction. NaN comes last in either direction.";
+      "The sort is stable: equal elements, including zeros of either sign, stay in the order of "
+      "their indices in both directions. NaN comes last in both directions.";
   d.inputs = {{"x", "the input, of any dtype; false comes before true"}};
   d.attrs_doc = {{"axis", "The axis to sort along; a negative one counts from the end."},
                  {"descending", "Whether the largest element comes first."}};
@@ -131,9 +131,9 @@ OpDef in_order(Definition<Attrs> d) {
 OpDef sort_def() {
   return in_order({
       .name = "sort",
-      .summary = "The elements along an axis in order.",
+      .summary = "The elements along an axis in sorted order.",
       .formula = "y[0] <= y[1] <= ..., a permutation of x",
-      .outputs = {{"y", "the elements, in x's type"}},
+      .outputs = {{"y", "the sorted elements, with the shape and dtype of x"}},
       .infer = sort_infer,
       .vjp = sort_vjp,
       .cases = sort_cases,
@@ -144,9 +144,9 @@ OpDef sort_def() {
 OpDef argsort_def() {
   return in_order({
       .name = "argsort",
-      .summary = "The indices along an axis at which its elements are read in order.",
+      .summary = "The indices that sort the elements along an axis.",
       .formula = "x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices",
-      .outputs = {{"y", "the indices as int64, in x's shape"}},
+      .outputs = {{"y", "the indices as int64, with the shape of x"}},
       .infer = argsort_infer,
       .cases = argsort_cases,
       .sparse_output = true,

@@ -23,9 +23,9 @@ int64_t block_size(const Attrs& attrs) {
 constexpr int64_t kMaxBlockElements = int64_t{1} << 31;
 
 // Constraints of both.
-//   C1  x has a batch and an axis for each of block_shape.
-//   C2  the sizes of block_shape are positive, and a block has less than 2^31 places.
-//   C3  pads has two numbers for each of block_shape, none of them negative, or is empty.
+//   C1  x has a batch axis and one axis for each entry of block_shape.
+//   C2  the sizes of block_shape are positive, and a block has at most 2^31 positions.
+//   C3  pads has two numbers for each entry of block_shape, none of them negative, or is empty.
 void require_blocks(const Attrs& attrs, const TensorType& x) {
   const size_t n = attrs.block_shape.size();
   require(x.rank() > n, "C1: x must have a batch and {} more axes, but is {}", n, x);
@@ -43,8 +43,9 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
   }
 }
 
-// Constraints of space_to_batch, besides these.
-//   C4  with its pads, each axis is a multiple of the block, and the result fits.
+// Additional constraints of space_to_batch.
+//   C4  the padded size of each axis is a multiple of the block's size, and the size of the result
+//       does not overflow.
 TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   require_blocks(attrs, in[0]);
   const size_t n = attrs.block_shape.size();
@@ -61,8 +62,9 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// Constraints of batch_to_space, besides these.
-//   C4  the block's places divide the batch, what is cropped is there, and the result fits.
+// Additional constraints of batch_to_space.
+//   C4  the number of positions in a block divides the batch size, no more elements are cropped
+//       than there are, and the size of the result does not overflow.
 TensorTypes spread_infer(const Attrs& attrs, TypeSpan in) {
   require_blocks(attrs, in[0]);
   const size_t n = attrs.block_shape.size();
@@ -217,9 +219,11 @@ Cases<Attrs> spread_cases() {
 }
 
 OpDef of_blocks(Definition<Attrs> d, const char* y_doc, const char* pads_doc) {
-  d.inputs = {{"x", "a batch, as many axes as block_shape has sizes, and any more"}};
+  d.inputs = {
+      {"x",
+       "a batch axis, one axis for each entry of block_shape, and any number of further axes"}};
   d.outputs = {{"y", y_doc}};
-  d.attrs_doc = {{"block_shape", "The block's size along each axis behind the batch."},
+  d.attrs_doc = {{"block_shape", "The block's size along each axis after the batch axis."},
                  {"pads", pads_doc}};
   return define<Attrs>(std::move(d));
 }
@@ -230,34 +234,35 @@ OpDef space_to_batch_def() {
   return of_blocks(
       {
           .name = "space_to_batch",
-          .summary = "Blocks of places spread over the batch.",
+          .summary = "Blocks of spatial positions moved into the batch axis.",
           .formula = "y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]",
-          .details =
-              "p counts the places of a block in row-major order. The axes are padded with zeros "
-              "first. Axes behind those of block_shape stay.",
+          .details = "p enumerates the positions in a block in row-major order. The axes are "
+                     "padded with zeros first. The axes after those of block_shape are unchanged.",
           .infer = collect_infer,
           .decompose = collect,
           .cases = collect_cases,
       },
-      "as many times the batch as a block has places",
-      "Zeros before each of these axes, then after each; empty for none.");
+      "the result, whose batch size is multiplied by the number of positions in a block",
+      "The number of zeros before each of these axes, then after each; empty for none.");
 }
 
 OpDef batch_to_space_def() {
   return of_blocks(
       {
           .name = "batch_to_space",
-          .summary = "Blocks of places collected from the batch: undoes space_to_batch.",
+          .summary = "Blocks of spatial positions moved out of the batch axis: the inverse of "
+                     "space_to_batch.",
           .formula = "y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]",
           .details =
-              "p counts the places of a block in row-major order. What space_to_batch padded is "
-              "cropped. Axes behind those of block_shape stay.",
+              "p enumerates the positions in a block in row-major order. The padding of "
+              "space_to_batch is cropped. The axes after those of block_shape are unchanged.",
           .infer = spread_infer,
           .decompose = spread,
           .cases = spread_cases,
       },
-      "the batch divided by the places of a block",
-      "What is cropped before each of these axes, then after each; empty for nothing.");
+      "the result, whose batch size is divided by the number of positions in a block",
+      "The number of elements cropped at the start of each of these axes, then at the end of each; "
+      "empty for none.");
 }
 
 }  // namespace tenon::ops

@@ -1,4 +1,5 @@
-// sparse_softmax_cross_entropy: the cross entropy of the softmax of logits with one class each.
+// sparse_softmax_cross_entropy: the cross entropy between one class per example and the softmax of
+// logits.
 
 #include "core/ops/loss.h"
 
@@ -11,7 +12,7 @@ namespace {
 //   C3  logits has two axes: examples, and at least one class.
 //   C4  labels has one element for each example.
 //   C5  Each label is in [-C, C), where C is the number of classes; a negative one counts from the
-//       end. Checked where the labels are read.
+//       end. Kernels check this when they read the labels.
 TensorTypes infer(const LossAttrs& attrs, TypeSpan in) {
   const TensorType &logits = in[0], &labels = in[1];
   require(is_floating(logits.dtype), "C1: logits must be floating point, but is {}", logits.dtype);
@@ -94,13 +95,14 @@ Cases<LossAttrs> cases() {
 OpDef sparse_softmax_cross_entropy_def() {
   return define<LossAttrs>({
       .name = "sparse_softmax_cross_entropy",
-      .summary = "How far the softmax of logits is from being sure of the right class.",
+      .summary =
+          "The cross entropy between the correct class of each example and the softmax of logits.",
       .formula = "loss = mean(-log_softmax(logits)[n, labels[n]] for n)",
-      .details = "A label outside the classes is an error, and its loss counts as 0.",
-      .inputs = {{"logits", "a row for each example, a column for each class"},
-                 {"labels", "the number of the right class of each example"}},
-      .outputs = {{"loss", "0-d, or with reduction none one for each example"},
-                  {"log_probs", "log_softmax(logits)"}},
+      .details = "A label out of range is an error, and its loss counts as 0.",
+      .inputs = {{"logits", "the logits, with a row for each example and a column for each class"},
+                 {"labels", "the index of the correct class of each example"}},
+      .outputs = {{"loss", "the loss, 0-d, or with reduction none one for each example"},
+                  {"log_probs", "the value of log_softmax(logits)"}},
       .attrs_doc = {{"reduction", kReductionDoc}},
       .infer = infer,
       .vjp = vjp,

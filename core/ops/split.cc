@@ -1,4 +1,4 @@
-// split: one axis cut into parts.
+// split: splits one axis into parts.
 
 #include <algorithm>
 
@@ -115,13 +115,15 @@ Cases<Attrs> cases() {
 OpDef split_def() {
   return define<Attrs>({
       .name = "split",
-      .summary = "One axis cut into parts.",
+      .summary = "The input split into parts along one axis.",
       .formula = "part[k][i] = x[split[0] + ... + split[k - 1] + i]",
       .inputs = {{"x", "the input"}},
       .outputs = {{"parts", "views of x, one for each part", true}},
-      .attrs_doc = {{"axis", "The axis to cut; a negative one counts from the end."},
-                    {"num_outputs", "How many equal parts, the last one smaller; 0 takes split."},
-                    {"split", "The size of each part."}},
+      .attrs_doc =
+          {{"axis", "The axis to split; a negative one counts from the end."},
+           {"num_outputs",
+            "The number of equal parts, of which the last ones may be smaller; 0 to use split."},
+           {"split", "The size of each part."}},
       .infer = infer,
       .vjp = vjp,
       .view = view,

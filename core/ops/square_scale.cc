@@ -4,8 +4,8 @@ namespace tenon::ops {
 namespace {
 
 // Sums of squares outside [low, high] may have overflowed, or consist of subnormal numbers. The
-// values are then multiplied by `down` or `up`. The largest value is at least the root of a 2^31st
-// of the sum. After scaling, its square is an ordinary number, and the sum of 2^31 such squares is
+// values are then multiplied by `down` or `up`. The square of the largest value is at least 2^-31
+// times the sum. After scaling, that square is a normal number, and the sum of 2^31 such squares is
 // finite.
 struct Range {
   double low, high, up, down;

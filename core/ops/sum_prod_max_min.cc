@@ -12,9 +12,9 @@ using Attrs = ReduceAttrs;
 
 // Constraints of all of them:
 //   C1  x is numeric.
-//   C2  the axes are x's; see reduction.h.
+//   C2  the axes are axes of x; see reduction.h.
 // and of max and min:
-//   C3  none of the reduced axes is empty, unless the result is.
+//   C3  none of the reduced axes is empty, unless the result is empty.
 
 TensorTypes infer_numeric(const Attrs& attrs, TypeSpan in) {
   require(is_numeric(in[0].dtype), "C1: x must be numeric, but is {}: convert it with cast",
@@ -48,7 +48,8 @@ Tensors extreme_vjp(const Attrs& attrs, const VjpArgs& v) {
   return {where(wins, share, number(0))};
 }
 
-// The product of all elements before (or after) each one on the last axis. Rounds double its reach.
+// The product of all elements before (or after) each one along the last axis. Each iteration
+// doubles the number of factors.
 Tensor product_before(const Tensor& x, bool behind) {
   const size_t last = x->rank() - 1;
   const auto shifted = [&](const Tensor& t, int64_t by) {
@@ -145,9 +146,9 @@ Cases<Attrs> extreme_cases(double of_integers) {
 OpDef sum_def() {
   return define_reduction<Attrs>({
       .name = "sum",
-      .summary = "The sum of elements along some axes.",
+      .summary = "The sum of the elements along some axes.",
       .formula = "y = sum(x[i])",
-      .details = "The sum of nothing is 0. Integers wrap in their own dtype.",
+      .details = "The sum of no elements is 0. Integers wrap in their own dtype.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_numeric,
       .vjp = sum_vjp,
@@ -174,9 +175,9 @@ OpDef sum_def() {
 OpDef prod_def() {
   return define_reduction<Attrs>({
       .name = "prod",
-      .summary = "The product of elements along some axes.",
+      .summary = "The product of the elements along some axes.",
       .formula = "y = product(x[i])",
-      .details = "The product of nothing is 1. Integers wrap in their own dtype.",
+      .details = "The product of no elements is 1. Integers wrap in their own dtype.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_numeric,
       .vjp = prod_vjp,
@@ -205,7 +206,8 @@ OpDef max_def() {
       .name = "max",
       .summary = "The largest element along some axes.",
       .formula = "y = max(x[i])",
-      .details = "NaN if one is NaN. Those that tie share the gradient evenly.",
+      .details =
+          "The result is NaN if any element is NaN. Elements that tie share the gradient evenly.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_extreme,
       .vjp = extreme_vjp,
@@ -223,7 +225,8 @@ OpDef min_def() {
       .name = "min",
       .summary = "The smallest element along some axes.",
       .formula = "y = min(x[i])",
-      .details = "NaN if one is NaN. Those that tie share the gradient evenly.",
+      .details =
+          "The result is NaN if any element is NaN. Elements that tie share the gradient evenly.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_extreme,
       .vjp = extreme_vjp,

@@ -11,7 +11,7 @@ using Attrs = ReduceAttrs;
 
 // Constraints.
 //   C1  x is numeric; for log_sum floating point.
-//   C2  the axes are x's; see reduction.h.
+//   C2  the axes are axes of x; see reduction.h.
 TensorTypes infer_numeric(const Attrs& attrs, TypeSpan in) {
   require(is_numeric(in[0].dtype), "C1: x must be numeric, but is {}: convert it with cast",
           in[0].dtype);
@@ -117,9 +117,10 @@ Cases<Attrs> log_sum_cases() {
 OpDef l1_norm_def() {
   return define_reduction<Attrs>({
       .name = "l1_norm",
-      .summary = "The sum of magnitudes along some axes.",
+      .summary = "The L1 norm along some axes: the sum of the absolute values.",
       .formula = "y = sum(abs(x[i]))",
-      .details = "Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.",
+      .details = "The result for no elements is 0. The derivative at 0 is 0. Integers wrap in "
+                 "their own dtype.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_numeric,
       .decompose = l1_norm_decompose,
@@ -132,10 +133,10 @@ OpDef l1_norm_def() {
 OpDef sum_square_def() {
   return define_reduction<Attrs>({
       .name = "sum_square",
-      .summary = "The sum of squares along some axes.",
+      .summary = "The sum of the squares along some axes.",
       .formula = "y = sum(x[i]^2)",
-      .details = "Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed "
-                 "in f32.",
+      .details = "The result for no elements is 0. Integers wrap in their own dtype. f16 and bf16 "
+                 "are computed in f32.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_numeric,
       .decompose = sum_square_decompose,
@@ -148,9 +149,10 @@ OpDef sum_square_def() {
 OpDef log_sum_def() {
   return define_reduction<Attrs>({
       .name = "log_sum",
-      .summary = "The logarithm of a sum along some axes.",
+      .summary = "The logarithm of the sum along some axes.",
       .formula = "y = log(sum(x[i]))",
-      .details = "Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.",
+      .details = "The result is -inf for no elements and NaN for a negative sum. f16 and bf16 are "
+                 "computed in f32.",
       .attrs_doc = {kAxesDoc, kKeepdimsDoc},
       .infer = infer_reduced_floating,
       .decompose = log_sum_decompose,

@@ -36,8 +36,8 @@ Tensor turned(const Tensor& vectors, const Tensor& d_vectors, const Tensor& s) {
   return antisymmetric(product) * (1.0 - diagonal) / (gaps + diagonal);
 }
 
-// dx = u (turned(u) s + s turned(v) + ds) v^T, plus the part of the vectors' cotangents outside
-// their space. A tall matrix has such a part left of u, a wide one right of v.
+// dx = u (turned(u) s + s turned(v) + ds) v^T, plus the component of the vectors' cotangents
+// outside the space that they span. A tall matrix has such a component for u, a wide one for v.
 Tensors vjp(const NoAttrs&, const VjpArgs& v) {
   const Tensor &u = v.output(kU), &s = v.output(kS), &vh = v.output(kVh);
   if (!v.has_cotangent(kU) && !v.has_cotangent(kVh)) {
@@ -141,14 +141,13 @@ OpDef svd_def() {
   return define<NoAttrs>({
       .name = "svd",
       .summary = "The singular values and vectors of matrices.",
-      .formula = "x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative",
+      .formula = "x = u diag(s) vh, with u^T u = vh vh^T = 1 s >= 0 and s descending",
       .details =
-          "Of each column of u the largest element is positive, the first one of those that differ "
-          "in magnitude by less than a thousandth. So the vectors are unique where singular values "
-          "are distinct and not 0; where they are not, they are any that make u and vh "
-          "orthonormal, "
-          "and the derivative through them is not finite. That of s alone always is. A matrix that "
-          "is not finite gives NaN.",
+          "In each column of u, the element of the largest magnitude is positive; among magnitudes "
+          "within 0.1 % of the largest, the first element is. The vectors are therefore unique if "
+          "the singular values are distinct and not 0. Otherwise they are any "
+          "vectors that make u and vh orthonormal, and the derivative through them is not finite. "
+          "The derivative through s alone is always finite. A matrix that is not finite gives NaN.",
       .inputs = {{"x", "the matrices, in the last two axes"}},
       .outputs = {{"u", "the left singular vectors, as columns"},
                   {"s", "the singular values, the largest first"},

@@ -1,4 +1,4 @@
-// tensordot: the sum of products over any axes of one tensor and as many of another.
+// tensordot: the contraction of two tensors over pairs of axes.
 
 #include "core/ops/formulas.h"
 
@@ -41,8 +41,8 @@ Ints operator+(Ints a, const Ints& b) {
 //   C1  a and b are numeric and of one dtype.
 //   C2  axes_a and axes_b have one length.
 //   C3  axes_a are axes of a and axes_b of b, none of them twice.
-//   C4  axes that meet have one size.
-//   C5  y has the other axes of a, then those of b: 16 at most; and it fits.
+//   C4  paired axes have the same size.
+//   C5  y has the other axes of a, then those of b, at most 16; and its size does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &a = in[0], &b = in[1];
   require(is_numeric(a.dtype) && a.dtype == b.dtype,
@@ -139,13 +139,14 @@ Cases<Attrs> cases() {
 OpDef tensordot_def() {
   return define<Attrs>({
       .name = "tensordot",
-      .summary = "The sum of products over axes of one tensor with as many of another.",
+      .summary = "The contraction of two tensors over pairs of axes: the sum of products.",
       .formula = "y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes",
-      .details = "Without axes it is the outer product. A sum of nothing is 0; integers wrap.",
+      .details =
+          "Without axes the result is the outer product. A sum of no elements is 0. Integers wrap.",
       .inputs = {{"a", "the left operand"}, {"b", "the right operand"}},
-      .outputs = {{"y", "the other axes of a, then those of b"}},
+      .outputs = {{"y", "the contraction, with the other axes of a, then those of b"}},
       .attrs_doc = {{"axes_a", "The axes of a to sum over, negative ones from the end."},
-                    {"axes_b", "The axes of b that meet them, in the same order."}},
+                    {"axes_b", "The axes of b that are paired with them, in the same order."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

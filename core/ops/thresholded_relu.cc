@@ -1,4 +1,4 @@
-// thresholded_relu: x above a threshold, and zero elsewhere.
+// thresholded_relu: x where it exceeds a threshold, and zero elsewhere.
 
 #include <cmath>
 
@@ -20,7 +20,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {in[0]};  // C2
 }
 
-// NaN is not less than or equal to alpha, so it passes.
+// NaN is not less than or equal to alpha, so it is kept.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   return {where(less_equal(in[0], number(attrs.alpha)), number(0), in[0])};
 }
@@ -50,11 +50,11 @@ Cases<Attrs> cases() {
 OpDef thresholded_relu_def() {
   return define<Attrs>({
       .name = "thresholded_relu",
-      .summary = "What is above a threshold, and zero elsewhere.",
+      .summary = "Each element that exceeds a threshold, and zero elsewhere.",
       .formula = "y = x > alpha ? x : 0",
       .details = "NaN stays NaN. The derivative at alpha is 0.",
-      .inputs = {{"x", "any floating tensor"}},
-      .outputs = {{"y", "of the type of x"}},
+      .inputs = {{"x", "a floating-point tensor"}},
+      .outputs = {{"y", "the result, with the shape and dtype of x"}},
       .attrs_doc = {{"alpha", "The threshold."}},
       .infer = infer,
       .decompose = decompose,

@@ -12,7 +12,7 @@ struct Attrs {
 
 // Constraints.
 //   C1  repeats has an entry for each axis of x, none of them negative.
-//   C2  the result fits.
+//   C2  the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
   require(attrs.repeats.size() == x.rank(), "C1: repeats has {} entries for {}",
@@ -31,8 +31,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return {y};
 }
 
-// One axis at a time: a new axis in front of it is broadcast and then folded into it. Only three
-// axes take part, so the rank limit is never exceeded.
+// Repeats one axis at a time: inserts a new axis before it, broadcasts it and merges it into that
+// axis. The intermediate tensors have only three axes, so the rank limit is never exceeded.
 Tensors decompose(const Attrs& attrs, TensorSpan in) {
   Tensor y = in[0];
   for (size_t i = 0; i < attrs.repeats.size(); ++i) {
@@ -84,11 +84,11 @@ Cases<Attrs> cases() {
 OpDef tile_def() {
   return define<Attrs>({
       .name = "tile",
-      .summary = "The whole input repeated along its axes.",
+      .summary = "The whole input repeated along each of its axes.",
       .formula = "y[i] = x[i mod size]",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "the repetitions"}},
-      .attrs_doc = {{"repeats", "How often x is repeated along each axis."}},
+      .outputs = {{"y", "the repeated input"}},
+      .attrs_doc = {{"repeats", "The number of repetitions of x along each axis."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -108,17 +108,21 @@ Cases<Attrs> cases() {
 OpDef top_k_def() {
   return define<Attrs>({
       .name = "top_k",
-      .summary = "The k largest or smallest elements along an axis, and where they are.",
+      .summary = "The k largest or smallest elements along an axis, and their indices.",
       .formula = "values = the first k of sort(x), values[i] = x[indices[i]]",
-      .details = "They are the first ones of a descending sort, or of an ascending one: ties go to "
-                 "the lowest index, and NaN is chosen only where there is too little else.",
+      .details =
+          "The elements are the first k of a descending sort, or of an ascending one. Ties go to "
+          "the lowest index, and NaN is chosen only if there are fewer than k other elements.",
       .inputs = {{"x", "the input, of any dtype"}},
-      .outputs = {{"values", "the elements"}, {"indices", "their indices along axis, as int64"}},
-      .attrs_doc = {{"k", "How many are chosen."},
+      .outputs = {{"values", "the chosen elements"},
+                  {"indices", "their indices along axis, as int64"}},
+      .attrs_doc = {{"k", "The number of elements to choose."},
                     {"axis", "The axis to choose along; a negative one counts from the end."},
-                    {"largest", "Whether the largest are chosen, or the smallest."},
+                    {"largest",
+                     "Whether the largest elements are chosen; otherwise the smallest are."},
                     {"sorted",
-                     "Whether the most extreme one comes first, or the one of the lowest index."}},
+                     "Whether results are in order of value, the most extreme one first; otherwise "
+                     "in order of index."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

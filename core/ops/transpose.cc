@@ -38,7 +38,7 @@ Ints inverse(const Ints& order) {
 
 // Constraints.
 //   C1  perm is empty or has as many entries as x has axes.
-//   C2  perm names each axis once.
+//   C2  perm lists each axis once.
 Ints order_of(const TransposeAttrs& attrs, const TensorType& x) {
   const size_t rank = x.rank();
   Ints order(rank, 0);
@@ -56,8 +56,8 @@ Ints order_of(const TransposeAttrs& attrs, const TensorType& x) {
 
 // Constraints.
 //   C1  source and destination have the same length.
-//   C2  source names axes of x, each at most once.
-//   C3  so does destination.
+//   C2  source lists axes of x, each at most once.
+//   C3  destination lists axes of x, each at most once.
 Ints order_of(const MoveaxisAttrs& attrs, const TensorType& x) {
   const size_t rank = x.rank();
   require(attrs.source.size() == attrs.destination.size(),
@@ -203,10 +203,10 @@ Cases<SwapaxesAttrs> swapaxes_cases() {
 OpDef transpose_def() {
   return define<TransposeAttrs>({
       .name = "transpose",
-      .summary = "The axes in another order.",
+      .summary = "The input with its axes permuted.",
       .formula = "y[i[perm[0]], i[perm[1]], ...] = x[i[0], i[1], ...]",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "x with its axes permuted"}},
+      .outputs = {{"y", "the input with its axes permuted"}},
       .attrs_doc = {{"perm", "Output axis i is input axis perm[i]; empty reverses the axes."}},
       .infer = infer<TransposeAttrs>,
       .vjp = vjp<TransposeAttrs>,
@@ -219,12 +219,12 @@ OpDef transpose_def() {
 OpDef moveaxis_def() {
   return define<MoveaxisAttrs>({
       .name = "moveaxis",
-      .summary = "Some axes at new places, the others in their order.",
+      .summary = "The input with some axes moved to new positions; the others keep their order.",
       .formula = "axis source[k] of x is axis destination[k] of y",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "x with its axes permuted"}},
+      .outputs = {{"y", "the input with its axes permuted"}},
       .attrs_doc = {{"source", "The axes to move; negative ones count from the end."},
-                    {"destination", "Where each of them goes."}},
+                    {"destination", "The new position of each of them."}},
       .infer = infer<MoveaxisAttrs>,
       .vjp = vjp<MoveaxisAttrs>,
       .view = view<MoveaxisAttrs>,
@@ -235,12 +235,12 @@ OpDef moveaxis_def() {
 OpDef swapaxes_def() {
   return define<SwapaxesAttrs>({
       .name = "swapaxes",
-      .summary = "Two axes in each other's place, the others where they are.",
+      .summary = "The input with two axes interchanged.",
       .formula = "y[..., j, ..., i, ...] = x[..., i, ..., j, ...]",
       .inputs = {{"x", "the input"}},
-      .outputs = {{"y", "x with its axes permuted"}},
-      .attrs_doc = {{"axis1", "The one axis; a negative one counts from the end."},
-                    {"axis2", "The other."}},
+      .outputs = {{"y", "the input with its axes permuted"}},
+      .attrs_doc = {{"axis1", "The first axis; a negative one counts from the end."},
+                    {"axis2", "The second axis; a negative one counts from the end."}},
       .infer = infer<SwapaxesAttrs>,
       .vjp = vjp<SwapaxesAttrs>,
       .view = view<SwapaxesAttrs>,

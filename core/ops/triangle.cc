@@ -16,7 +16,7 @@ TensorTypes infer(const Attrs&, TypeSpan in) {
   return {TensorType(in[0].dtype, in[0].shape)};
 }
 
-// A diagonal beyond any matrix is clamped to one outside all, so that the sum cannot overflow.
+// Clamps the diagonal to one outside any possible matrix, so that the sum cannot overflow.
 Tensor keep(const Attrs& attrs, const Tensor& x, Tensor (*kept)(const Tensor&, const Tensor&)) {
   constexpr int64_t kBeyond = int64_t{1} << 61;
   const Size rows = x->shape()[x->rank() - 2], columns = x->shape()[x->rank() - 1];
@@ -88,9 +88,11 @@ Cases<Attrs> triu_cases() {
 }
 
 OpDef triangle(Definition<Attrs> d) {
-  d.inputs = {{"x", "the matrices"}};
-  d.outputs = {{"y", "x, with zeros on the other side"}};
-  d.attrs_doc = {{"k", "The diagonal that bounds what is kept: above 0 right of the main one."}};
+  d.inputs = {{"x", "the matrices, in the last two axes"}};
+  d.outputs = {{"y", "the input with zeros on the other side of the diagonal"}};
+  d.attrs_doc = {{"k",
+                  "The diagonal that bounds the kept elements: 0 for the main one, above 0 to the "
+                  "right of it."}};
   d.infer = infer;
   d.sparse_output = true;
   d.onnx = "Trilu";
@@ -102,7 +104,7 @@ OpDef triangle(Definition<Attrs> d) {
 OpDef tril_def() {
   return triangle({
       .name = "tril",
-      .summary = "The lower triangles of matrices, zeros above.",
+      .summary = "The lower triangles of matrices, with zeros above.",
       .formula = "y[i, j] = x[i, j] if j <= i + k, else 0",
       .decompose = tril_decompose,
       .cases = tril_cases,
@@ -112,7 +114,7 @@ OpDef tril_def() {
 OpDef triu_def() {
   return triangle({
       .name = "triu",
-      .summary = "The upper triangles of matrices, zeros below.",
+      .summary = "The upper triangles of matrices, with zeros below.",
       .formula = "y[i, j] = x[i, j] if j >= i + k, else 0",
       .decompose = triu_decompose,
       .cases = triu_cases,

@@ -13,8 +13,8 @@ using Attrs = TriangularSolveAttrs;
 //   C1  a and b are float32 or float64, and of one dtype.
 //   C2  a and b have two axes or more; the last two are the matrices.
 //   C3  The matrices of a are square.
-//   C4  Those of b have as many rows, or, with a right of y, as many columns.
-//   C5  The axes before broadcast; y has them, and then the matrices of b.
+//   C4  The matrices of b have as many rows as those of a or, if left is false, as many columns.
+//   C5  The leading axes broadcast; y has them, followed by the last two axes of b.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType &a = in[0], &b = in[1];
   require_square(a, "a");
@@ -132,17 +132,19 @@ Cases<Attrs> cases() {
 OpDef triangular_solve_def() {
   return define<Attrs>({
       .name = "triangular_solve",
-      .summary = "The solutions of systems of equations whose matrix is triangular.",
+      .summary = "The solutions of systems of linear equations whose matrix is triangular.",
       .formula = "a y = b, or y a = b with left false, where a may be transposed",
-      .details = "The other triangle of a is not read. What depends on a zero of the diagonal is "
-                 "infinite or NaN.",
+      .details = "The other triangle of a is not read. Elements of y that depend on a zero on the "
+                 "diagonal of a are infinite or NaN.",
       .inputs = {{"a", "the triangular matrices, in the last two axes"},
-                 {"b", "the right sides, one in each column, or row with left false"}},
-      .outputs = {{"y", "the solutions, laid out like b"}},
-      .attrs_doc = {{"lower", "Whether a's lower triangle is read, else its upper one."},
-                    {"transpose", "Swap a's axes, after that choice."},
-                    {"unit_diagonal", "Whether a's diagonal counts as ones, and is not read."},
-                    {"left", "Whether a stands left of y, else right."}},
+                 {"b",
+                  "the right-hand sides, one in each column, or in each row if left is false"}},
+      .outputs = {{"y", "the solutions, arranged like b"}},
+      .attrs_doc =
+          {{"lower", "Whether the lower triangle of a is read; otherwise the upper one is."},
+           {"transpose", "Whether a is transposed, after its triangle is selected."},
+           {"unit_diagonal", "Whether the diagonal of a is taken to be ones and is not read."},
+           {"left", "Whether a is the left factor of the product; otherwise it is the right one."}},
       .infer = infer,
       .vjp = vjp,
       .arrange = arrange,

@@ -26,14 +26,14 @@ TensorTypes to_bool(TypeSpan in, bool ok, std::string_view wanted) {
 
 OpDef define_unary(Definition<NoAttrs> d) {
   d.inputs = {{"x", "the input"}};
-  d.outputs = {{"y", "the result, of x's shape"}};
+  d.outputs = {{"y", "the result, with the shape of x"}};
   d.elementwise = true;
   return define(d);
 }
 
 OpDef define_binary(Definition<NoAttrs> d) {
   d.inputs = {{"a", "the first operand"}, {"b", "the second operand"}};
-  d.outputs = {{"y", "the result, of the shape that a and b broadcast to"}};
+  d.outputs = {{"y", "the result, with the broadcast shape of a and b"}};
   d.elementwise = true;
   d.promotes = Promotes::kAll;
   return define(d);

@@ -36,7 +36,7 @@ OpDef neg_def() {
       .name = "neg",
       .summary = "The negative of each element.",
       .formula = "y = -x",
-      .details = "Unsigned integers and the least signed one wrap.",
+      .details = "Unsigned integers and the lowest signed integer wrap.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors { return {-v.cotangent(0)}; },
       .cases =
@@ -61,7 +61,7 @@ OpDef abs_def() {
       .name = "abs",
       .summary = "The absolute value of each element.",
       .formula = "y = |x|",
-      .details = "The least signed integer stays as it is. The derivative at 0 is 0.",
+      .details = "The lowest signed integer is unchanged. The derivative at 0 is 0.",
       .infer = infer_numeric,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * sign(v.input(0))};
@@ -88,9 +88,10 @@ OpDef abs_def() {
 OpDef sign_def() {
   return define_unary({
       .name = "sign",
-      .summary = "-1, 0 or 1: the sign of each element.",
+      .summary = "The sign of each element: -1, 0 or 1.",
       .formula = "y = (x > 0) - (x < 0)",
-      .details = "Both zeros give 0 and NaN gives NaN. The derivative is 0 everywhere.",
+      .details =
+          "The sign of either zero is 0, and that of NaN is NaN. The derivative is 0 everywhere.",
       .infer = infer_numeric,
       .vjp = no_slope,
       .cases =
@@ -137,7 +138,7 @@ OpDef sqrt_def() {
       .name = "sqrt",
       .summary = "The square root of each element.",
       .formula = "y = sqrt(x)",
-      .details = "NaN below zero; -0 gives -0.",
+      .details = "The result is NaN below zero, and -0 at -0.",
       .infer = infer_floating,
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {0.5 * v.cotangent(0) / v.output(0)};
@@ -249,7 +250,7 @@ OpDef exp2_def() {
 OpDef expm1_def() {
   return transcendental({
       .name = "expm1",
-      .summary = "exp(x) - 1, exact near zero too.",
+      .summary = "The exponential of each element minus one, accurate near zero too.",
       .formula = "y = e^x - 1",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * (v.output(0) + 1.0)};
@@ -273,7 +274,7 @@ OpDef log_def() {
       .name = "log",
       .summary = "The natural logarithm of each element.",
       .formula = "y = ln(x)",
-      .details = "-infinity at both zeros, NaN below.",
+      .details = "The result is -infinity at both zeros and NaN below zero.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors { return {v.cotangent(0) / v.input(0)}; },
       .decompose = TENON_EXPAND_UNARY(log),
       .cases =
@@ -337,7 +338,7 @@ OpDef log10_def() {
 OpDef log1p_def() {
   return transcendental({
       .name = "log1p",
-      .summary = "The natural logarithm of 1 + x, exact near zero too.",
+      .summary = "The natural logarithm of 1 + x, accurate near zero too.",
       .formula = "y = ln(1 + x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) / (v.input(0) + 1.0)};

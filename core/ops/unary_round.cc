@@ -3,7 +3,7 @@
 //
 // Constraints:
 //   C1  x is floating point (logical_not: bool; bitwise_not: an integer or bool).
-//   y has x's shape, and x's dtype; that of the tests is bool.
+//   y has x's shape and dtype; the dtype of the tests is bool.
 
 #include <limits>
 
@@ -66,7 +66,7 @@ Tensors signbit_decompose(const None&, TensorSpan in) {
 OpDef floor_def() {
   return rounding({
       .name = "floor",
-      .summary = "The largest whole number that is not above each element.",
+      .summary = "The largest integer not greater than each element.",
       .formula = "y = floor(x)",
       .details = "The derivative is 0 everywhere.",
       .cases =
@@ -80,7 +80,7 @@ OpDef floor_def() {
 OpDef ceil_def() {
   return rounding({
       .name = "ceil",
-      .summary = "The smallest whole number that is not below each element.",
+      .summary = "The smallest integer not less than each element.",
       .formula = "y = ceil(x)",
       .details = "The derivative is 0 everywhere.",
       .cases =
@@ -94,9 +94,9 @@ OpDef ceil_def() {
 OpDef round_def() {
   return rounding({
       .name = "round",
-      .summary = "The whole number nearest to each element.",
+      .summary = "The integer nearest to each element.",
       .formula = "y = round(x)",
-      .details = "Halfway cases go to the even neighbour. The derivative is 0 everywhere.",
+      .details = "Halfway cases are rounded to even. The derivative is 0 everywhere.",
       .cases =
           [] {
             return rounding_cases(f32({-2, -0.0, 0, 2, 2, 3}));
@@ -108,7 +108,7 @@ OpDef round_def() {
 OpDef trunc_def() {
   return rounding({
       .name = "trunc",
-      .summary = "Each element without its fraction.",
+      .summary = "Each element rounded towards zero.",
       .formula = "y = sign(x) * floor(|x|)",
       .details = "The derivative is 0 everywhere.",
       .cases =
@@ -121,7 +121,7 @@ OpDef trunc_def() {
 OpDef isnan_def() {
   return test({
       .name = "isnan",
-      .summary = "Whether each element is not a number.",
+      .summary = "Whether each element is NaN.",
       .formula = "y = x is NaN",
       .cases =
           [] {
@@ -160,7 +160,7 @@ OpDef isfinite_def() {
 OpDef signbit_def() {
   return test({
       .name = "signbit",
-      .summary = "Whether the sign of each element is negative, that of a zero too.",
+      .summary = "Whether the sign bit of each element is set, as it is for -0.",
       .formula = "y = the sign bit of x",
       .decompose = signbit_decompose,
       .cases =
@@ -201,9 +201,9 @@ OpDef logical_not_def() {
 OpDef bitwise_not_def() {
   return define_unary({
       .name = "bitwise_not",
-      .summary = "Each element with every bit turned over.",
+      .summary = "The bitwise complement of each element.",
       .formula = "y = ~x",
-      .details = "On bool it is logical_not.",
+      .details = "For bool it is the same as logical_not.",
       .infer = infer_integer_or_bool,
       .cases =
           [] {

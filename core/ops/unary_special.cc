@@ -83,7 +83,8 @@ OpDef cbrt_def() {
 OpDef erfc_def() {
   return special({
       .name = "erfc",
-      .summary = "One minus the error function, exact where that is small.",
+      .summary =
+          "One minus the error function of each element, accurate where the result is small.",
       .formula = "y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& x = v.input(0);
@@ -116,12 +117,11 @@ OpDef erfc_def() {
 OpDef lgamma_def() {
   return special({
       .name = "lgamma",
-      .summary = "The logarithm of the gamma function's absolute value.",
+      .summary = "The natural logarithm of the absolute value of the gamma function.",
       .formula = "y = ln |gamma(x)|",
-      .details =
-          "Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where "
-          "it is 0, results keep their relative accuracy; beside its zeros below -2 they are good "
-          "to a few units in the last place of lgamma(-x).",
+      .details = "The result is infinite at 0, at negative integers and at both infinities. Near 1 "
+                 "and 2, where it is 0, results keep their relative accuracy; near the zeros below "
+                 "-2 the error is a few units in the last place of lgamma(-x).",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * digamma(v.input(0))};
       },
@@ -158,10 +158,9 @@ OpDef digamma_def() {
       .name = "digamma",
       .summary = "The derivative of lgamma.",
       .formula = "y = gamma'(x) / gamma(x)",
-      .details =
-          "Infinite at 0, with the sign other than its own, and NaN at negative whole numbers. "
-          "Beside its positive zero results keep their relative accuracy; beside the negative ones "
-          "they are good to a few units in the last place of ln |x| + pi.",
+      .details = "The result is -infinity at 0, infinity at -0, and NaN at negative integers. Near "
+                 "the positive zero of the function results keep their relative accuracy; near the "
+                 "negative ones the error is a few units in the last place of ln |x| + pi.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * trigamma(v.input(0))};
       },
@@ -198,8 +197,8 @@ OpDef trigamma_def() {
       .name = "trigamma",
       .summary = "The derivative of digamma.",
       .formula = "y = sum(1 / (x + k)^2 for k from 0)",
-      .details = "Infinite at 0 and at negative whole numbers. Its own derivative comes from a "
-                 "polynomial that approximates it, and has about 5 digits in float32.",
+      .details = "The result is infinite at 0 and at negative integers. The derivative is that of "
+                 "an approximating polynomial and has about 5 accurate digits in float32.",
       .decompose = TENON_EXPAND_UNARY(trigamma),
       .cases =
           [] {

@@ -25,7 +25,7 @@ OpDef trigonometric(Definition<NoAttrs> d) {
 // Written as a product, which is accurate where |x| is near 1.
 Tensor one_minus_square(const Tensor& x) { return (1.0 - x) * (1.0 + x); }
 
-// Whether 1 is negligible beside the square of x, which may overflow.
+// Whether 1 is negligible relative to the square of x, which may overflow.
 Tensor is_far(const Tensor& x) {
   const DType dtype = x->type.dtype;
   const double far = dtype == DType::kF16 ? 0x1p7 : dtype == DType::kF64 ? 0x1p500 : 0x1p60;
@@ -36,7 +36,7 @@ Tensor inverse_of_far(const Tensor& far, const Tensor& x) {
   return reciprocal(where(far, abs(x), number(1)));
 }
 
-// All of these ops refuse integers, so they share that case.
+// All of these ops reject integers, so they share that case.
 Cases<None> example(CaseTensor x, CaseTensor y) {
   return {
       {.name = "example", .inputs = {x}, .expect = {y}},
@@ -50,9 +50,10 @@ Cases<None> example(CaseTensor x, CaseTensor y) {
 OpDef sin_def() {
   return trigonometric({
       .name = "sin",
-      .summary = "The sine of each element, in radians.",
+      .summary = "The sine of each element, an angle in radians.",
       .formula = "y = sin(x)",
-      .details = "The argument is reduced exactly: every finite x is within the class.",
+      .details = "The argument is reduced exactly, so the accuracy class of the op holds for every "
+                 "finite x.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * cos(v.input(0))};
       },
@@ -69,9 +70,10 @@ OpDef sin_def() {
 OpDef cos_def() {
   return trigonometric({
       .name = "cos",
-      .summary = "The cosine of each element, in radians.",
+      .summary = "The cosine of each element, an angle in radians.",
       .formula = "y = cos(x)",
-      .details = "The argument is reduced exactly: every finite x is within the class.",
+      .details = "The argument is reduced exactly, so the accuracy class of the op holds for every "
+                 "finite x.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {-(v.cotangent(0) * sin(v.input(0)))};
       },
@@ -88,7 +90,7 @@ OpDef cos_def() {
 OpDef tan_def() {
   return trigonometric({
       .name = "tan",
-      .summary = "The tangent of each element, in radians.",
+      .summary = "The tangent of each element, an angle in radians.",
       .formula = "y = tan(x)",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * (1.0 + square(v.output(0)))};
@@ -108,7 +110,7 @@ OpDef asin_def() {
       .name = "asin",
       .summary = "The inverse sine of each element, in [-pi/2, pi/2].",
       .formula = "y = asin(x)",
-      .details = "NaN outside [-1, 1].",
+      .details = "The result is NaN outside [-1, 1].",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) * rsqrt(one_minus_square(v.input(0)))};
       },
@@ -127,7 +129,7 @@ OpDef acos_def() {
       .name = "acos",
       .summary = "The inverse cosine of each element, in [0, pi].",
       .formula = "y = acos(x)",
-      .details = "NaN outside [-1, 1].",
+      .details = "The result is NaN outside [-1, 1].",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {-(v.cotangent(0) * rsqrt(one_minus_square(v.input(0))))};
       },
@@ -242,7 +244,7 @@ OpDef acosh_def() {
       .name = "acosh",
       .summary = "The inverse hyperbolic cosine of each element.",
       .formula = "y = acosh(x)",
-      .details = "NaN below 1.",
+      .details = "The result is NaN below 1.",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         const Tensor& x = v.input(0);
         const Tensor far = is_far(x);
@@ -264,7 +266,7 @@ OpDef atanh_def() {
       .name = "atanh",
       .summary = "The inverse hyperbolic tangent of each element.",
       .formula = "y = atanh(x)",
-      .details = "NaN outside [-1, 1].",
+      .details = "The result is NaN outside [-1, 1].",
       .vjp = [](const None&, const VjpArgs& v) -> Tensors {
         return {v.cotangent(0) / one_minus_square(v.input(0))};
       },

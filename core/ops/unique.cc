@@ -19,7 +19,7 @@ struct Attrs {
 enum Output { kValues, kIndices, kInverse, kCounts, kCount };
 
 // Constraints.
-//   C1  size is -1 or not negative, and the result fits.
+//   C1  size is -1 or not negative, and the size of the result does not overflow.
 //   C2  fill is a value of x's dtype.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
@@ -35,8 +35,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
 // A vector with `size` elements: the first ones of x, and zeros where it is shorter.
 Tensor resized(const Tensor& x, Size size) { return pad(x, {0, size - x->shape()[0]}); }
 
-// Used without a kernel. Sorting makes equal elements adjacent. A running count of the elements
-// that differ from their predecessor then numbers the values.
+// Used on devices without a kernel. Sorting makes equal elements adjacent. A running count of the
+// elements that differ from their predecessor then numbers the values.
 Tensors decompose_sized(const Attrs& attrs, const Tensor& x) {
   const DType dtype = x->type.dtype;
   const Size n = x->shape()[0];
@@ -159,23 +159,26 @@ Cases<Attrs> cases() {
 OpDef unique_def() {
   return define<Attrs>({
       .name = "unique",
-      .summary = "Each value of all elements once, and where it occurs.",
+      .summary = "The distinct values of a tensor, and where they occur.",
       .formula = "values[inverse_indices[i]] = x[i]",
-      .details =
-          "Elements count in row-major order. Each NaN is a value of its own; zeros of either sign "
-          "are one value, the one that comes first. With `size`, values beyond it are left out, "
-          "and count and inverse_indices tell of all; behind the values found, indices and counts "
-          "are 0. Without, the types that are inferred are the largest that the results can have.",
+      .details = "Elements are numbered in row-major order. Each NaN is a distinct value; zeros of "
+                 "either sign are one value, represented by the one that occurs first. With "
+                 "`size`, values beyond it are omitted, but count and inverse_indices still cover "
+                 "all values; after the values found, indices and counts are 0. Without `size`, "
+                 "the inferred types are the largest that the results can have.",
       .inputs = {{"x", "the input, of any dtype"}},
-      .outputs = {{"values", "the values"},
-                  {"indices", "where each value occurs first"},
-                  {"inverse_indices", "the number of each element's value among all"},
-                  {"counts", "how often each value occurs"},
-                  {"count", "how many values there are"}},
+      .outputs = {{"values", "the distinct values"},
+                  {"indices", "the index of the first occurrence of each value"},
+                  {"inverse_indices",
+                   "the index of each element's value among all distinct values"},
+                  {"counts", "the number of occurrences of each value"},
+                  {"count", "the number of distinct values"}},
       .attrs_doc = {{"sorted",
-                     "Whether values ascend, NaN last, or come in the order of first occurrence."},
+                     "Whether values are in ascending order, NaN last; otherwise in the order of "
+                     "first occurrence."},
                     kSizeDoc,
-                    {"fill", "What stands among the values in the room that is left."}},
+                    {"fill",
+                     "The value that pads the output values if fewer than size are found."}},
       .infer = infer,
       .decompose = decompose,
       .cases = cases,

@@ -72,11 +72,11 @@ Cases<Attrs> cases() {
 OpDef unstack_def() {
   return define<Attrs>({
       .name = "unstack",
-      .summary = "The slices along one axis, each without it: undoes stack.",
+      .summary = "The slices along one axis, each without that axis: the inverse of stack.",
       .formula = "slices[k] = x[..., k, ...]",
       .inputs = {{"x", "the input"}},
       .outputs = {{"slices", "views of x, one for each element along axis", true}},
-      .attrs_doc = {{"axis", "The axis to take apart; a negative one counts from the end."}},
+      .attrs_doc = {{"axis", "The axis to slice along; a negative one counts from the end."}},
       .infer = infer,
       .vjp = vjp,
       .view = view,

@@ -17,7 +17,7 @@ struct Attrs {
 
 // Constraints.
 //   C1  x is floating point.
-//   C2  the axes are x's; see reduction.h.
+//   C2  the axes are axes of x; see reduction.h.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   return infer_reduced_floating({.axes = attrs.axes, .keepdims = attrs.keepdims}, in);
 }
@@ -53,7 +53,8 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   })};
 }
 
-// The mean depends on x too. The distances from it sum to zero, so it adds nothing.
+// The mean depends on x too, but the distances from it sum to zero, so it adds nothing to the
+// derivative.
 Tensors vjp(const Attrs& attrs, const VjpArgs& v) {
   const TensorType& type = v.input_type(0);
   const Tensor g = spread(v.cotangent(0), type, axes_mask(attrs.axes, type.rank()));
@@ -95,15 +96,13 @@ Cases<Attrs> cases() {
 OpDef var_def() {
   return define_reduction<Attrs>({
       .name = "var",
-      .summary = "The variance of elements along some axes.",
+      .summary = "The variance of the elements along some axes.",
       .formula = "y = sum((x[i] - mean(x))^2) / (n - correction)",
-      .details =
-          "The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares "
-          "does not overflow where the variance does not (l2_norm).",
+      .details = "The divisor is at least 0. f16 and bf16 are computed in f32. The sum of squares "
+                 "does not overflow if the variance does not (see l2_norm).",
       .attrs_doc = {kAxesDoc,
                     kKeepdimsDoc,
-                    {"correction",
-                     "Taken from the number of elements that the sum is divided by."}},
+                    {"correction", "Subtracted from the number of elements in the divisor."}},
       .infer = infer,
       .vjp = vjp,
       .decompose = decompose,

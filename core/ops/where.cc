@@ -60,17 +60,17 @@ Cases<NoAttrs> cases() {
 OpDef where_def() {
   return define<NoAttrs>({
       .name = "where",
-      .summary = "The element of x where a condition holds, else that of y.",
+      .summary = "The elements of x where a condition holds, and those of y elsewhere.",
       .formula = "result = condition ? x : y",
       .details =
           "The branch that is not taken receives the cotangent 0. If its derivative is infinite or "
           "NaN there, its gradient is NaN, since 0 times infinity is NaN. To avoid this, replace "
           "its input too where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of "
           "`where(c, exp(a), b)`.",
-      .inputs = {{"condition", "what to choose by"},
-                 {"x", "taken where the condition holds"},
-                 {"y", "taken elsewhere"}},
-      .outputs = {{"result", "the choice, of the shape that the inputs broadcast to"}},
+      .inputs = {{"condition", "the condition, which selects x where it is true"},
+                 {"x", "the elements chosen where the condition holds"},
+                 {"y", "the elements chosen elsewhere"}},
+      .outputs = {{"result", "the chosen elements, with the broadcast shape of the inputs"}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

@@ -10,8 +10,9 @@ using Attrs = PoolAttrs;
 // Constraints.
 //   C1  x is floating point.
 //   C2  x has one to three spatial axes.
-//   C3  kernel_shape has one positive value for each spatial axis; strides and dilations are empty
-//       or have the same; pads is empty or has two for each, none negative.
+//   C3  kernel_shape has one positive value for each spatial axis; so do strides and dilations,
+//       unless they are empty; pads is empty or has two values for each spatial axis, none
+//       negative.
 //   C4  The window fits into each padded axis.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   const TensorType& x = in[0];
@@ -83,16 +84,19 @@ Cases<Attrs> cases() {
 OpDef window_sum_def() {
   return define<Attrs>({
       .name = "window_sum",
-      .summary = "The sum over each window of a walk over the spatial axes.",
+      .summary = "The sum over each sliding window along the spatial axes.",
       .formula = "y[n, c, p] = sum(x[n, c, p * stride + k * dilation - pad] for k)",
       .details = "Padding counts as zeros.",
       .inputs = {{"x", "batch, channels, then one to three spatial axes"}},
-      .outputs = {{"y", "the sums"}},
-      .attrs_doc = {{"kernel_shape", "The window's size along each spatial axis."},
-                    {"strides", "The window's step along each spatial axis; empty for ones."},
-                    {"pads", "Zeros before each spatial axis, then after each; empty for none."},
-                    {"dilations", "The step inside the window along each axis; empty for ones."},
-                    {"ceil_mode", "Whether windows that hang over the end count."}},
+      .outputs = {{"y", "the sum over each window"}},
+      .attrs_doc =
+          {{"kernel_shape", "The window's size along each spatial axis."},
+           {"strides", "The window's step along each spatial axis; empty for ones."},
+           {"pads",
+            "The number of zeros before each spatial axis, then after each; empty for none."},
+           {"dilations",
+            "The step between elements of the window along each spatial axis; empty for ones."},
+           {"ceil_mode", "Whether windows that extend past the padded end are included."}},
       .infer = infer,
       .vjp = vjp,
       .cases = cases,

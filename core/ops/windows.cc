@@ -17,7 +17,7 @@ constexpr double kTwoPi = 6.283185307179586476925;
 
 // Constraints.
 //   C1  dtype is floating point.
-//   C2  size >= 0, and that many elements fit.
+//   C2  size >= 0, and the size of the result does not overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan) {
   require(is_floating(attrs.dtype), "C1: dtype must be floating point, but is {}", attrs.dtype);
   return {require_sizes(attrs.dtype, {attrs.size}, "C2")};
@@ -61,11 +61,13 @@ Cases<Attrs> cases(std::initializer_list<double> periodic,
 
 OpDef define_window(Definition<Attrs> d) {
   d.details =
-      "Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N "
-      "is 0 is 1.";
+      "N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements "
+      "of the window are 1.";
   d.outputs = {{"y", "the window, along one axis"}};
-  d.attrs_doc = {{"size", "How many numbers."},
-                 {"periodic", "Whether the number behind the last would be the first again."},
+  d.attrs_doc = {{"size", "The number of elements."},
+                 {"periodic",
+                  "Whether the element after the last one would equal the first; otherwise the "
+                  "window is symmetric."},
                  {"dtype", "The dtype of the result."}};
   d.infer = infer;
   d.numeric = Numeric::kComposite;
@@ -78,7 +80,7 @@ OpDef define_window(Definition<Attrs> d) {
 OpDef hann_window_def() {
   return define_window({
       .name = "hann_window",
-      .summary = "One wave of a raised cosine, which begins at 0.",
+      .summary = "The Hann window: one period of a raised cosine that begins at 0.",
       .formula = "y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)",
       .decompose = hann,
       .cases =
@@ -91,7 +93,7 @@ OpDef hann_window_def() {
 OpDef hamming_window_def() {
   return define_window({
       .name = "hamming_window",
-      .summary = "One wave of a raised cosine, which begins above 0.",
+      .summary = "The Hamming window: one period of a raised cosine that begins above 0.",
       .formula = "y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)",
       .decompose = hamming,
       .cases =
@@ -105,7 +107,8 @@ OpDef hamming_window_def() {
 OpDef blackman_window_def() {
   return define_window({
       .name = "blackman_window",
-      .summary = "Two waves of cosines, which fall faster to 0 than one.",
+      .summary =
+          "The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.",
       .formula = "y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)",
       .decompose = blackman,
       .cases =
