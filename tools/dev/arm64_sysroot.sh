@@ -11,6 +11,7 @@ sysroot=$PWD/build/sysroot-arm64
 stamp="$sysroot/packages"
 wanted=$(echo $packages)
 [ ! -e "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ] || exit 0
+[ -z "${TENON_DRY_RUN:-}" ] || { echo "the arm64 libraries in build/sysroot-arm64" && exit 1; }
 
 echo "-- unpacking arm64 libraries into $sysroot" >&2
 apt=$PWD/build/apt-arm64

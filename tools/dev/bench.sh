@@ -13,9 +13,9 @@
 # Some environments export these OpenBLAS settings, which halve the speed of it and of every peer.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 
-setup --bench --peers
-[ "${1:-}" != vulkan ] || setup --vulkan
-[ "${1:-}" != python ] || setup --python
+need --bench --peers
+[ "${1:-}" != vulkan ] || need --vulkan
+[ "${1:-}" != python ] || need --python
 configure release -DTENON_BENCHES=ON
 if [ -e "benches/${1:-}.cc" ]; then
   build release --target tenon_plugins "bench_$1"
@@ -37,7 +37,7 @@ esac
 name=$1
 shift
 if [ "$name" = bindings ]; then
-  setup --rust --java
+  need --rust --java
   exec /usr/bin/python3 benches/bindings/run.py "$@"
 fi
 if [ "$name" = python ]; then

@@ -9,9 +9,9 @@
 preset=${1:-release}
 [ $# -eq 0 ] || shift
 case $preset in
-  release) setup ;;
-  arm64 | fuzz | wasm) setup "--$preset" ;;
-  *) setup --test ;;
+  release) need ;;
+  arm64 | fuzz | wasm) need "--$preset" ;;
+  *) need --test ;;
 esac
 configure "$preset"
 build "$preset" "$@"

@@ -6,5 +6,5 @@
 # Prints one line for each check, and every line at fault. Each check is a file in tools/check.
 . tools/dev/lib.sh
 
-setup --check --test
+need --check --test
 exec /usr/bin/python3 tools/check/check.py "$@"

@@ -29,13 +29,13 @@ if [ $# -eq 0 ]; then
 fi
 judged=$1
 shift
-setup --test --conformance
+need --test --conformance
 if [ "$judged" = mutants ]; then
   configure dev -DTENON_MUTANTS=ON
   build dev --target tenon_mutants
   exec build/dev/bin/tenon-mutants "$@"
 fi
-[ "$judged" != vulkan ] || setup --swiftshader
+[ "$judged" != vulkan ] || need --swiftshader
 configure dev
 build dev --target tenon_conformance tenon_command
 [ "$judged" != cuda ] || build dev --target tenon_plugin_cuda tenon_emulated_cuda tenon_emulated_nvrtc

@@ -46,7 +46,7 @@ for name; do
   fi
 done
 
-setup --fuzz
+need --fuzz
 configure fuzz
 build fuzz --target tenon_fuzz
 

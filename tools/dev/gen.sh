@@ -6,5 +6,5 @@
 # --check writes nothing, and fails with the names of the files that are not fresh.
 . tools/dev/lib.sh
 
-setup --check --test
+need --check --test
 exec /usr/bin/python3 tools/gen/gen.py "$@"

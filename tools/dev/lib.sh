@@ -21,8 +21,15 @@ for argument; do
   esac
 done
 
+# setup [PART...]: installs what is missing. Only for the commands of a newcomer, demo and test, and
+# for setup itself.
 setup() {
   sh tools/dev/setup.sh "$@"
+}
+
+# need [PART...]: installs nothing. Fails if something is missing, and prints what and the command.
+need() {
+  sh tools/dev/setup.sh --dry-run "$@"
 }
 
 # configure PRESET [-DNAME=VALUE...]: prints nothing unless it fails.

@@ -6,6 +6,7 @@ folder=build/nvrtc
 wanted="nvidia-cuda-nvrtc==13.5.37 nvidia-cuda-runtime==13.5.37"
 
 [ "$(cat $folder/packages 2>/dev/null || true)" != "$wanted" ] || exit 0
+[ -z "${TENON_DRY_RUN:-}" ] || { echo "$wanted in $folder" && exit 1; }
 echo "-- installing $wanted into $folder" >&2
 mkdir -p build
 python3 -m venv --clear "$folder"

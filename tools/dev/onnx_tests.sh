@@ -6,6 +6,7 @@ folder=build/onnx_tests
 package="onnx==1.22.0"
 
 [ "$(cat $folder/package 2>/dev/null || true)" != "$package" ] || exit 0
+[ -z "${TENON_DRY_RUN:-}" ] || { echo "$package in $folder" && exit 1; }
 echo "-- installing $package into $folder" >&2
 mkdir -p build
 python3 -m venv --clear "$folder"

@@ -13,6 +13,7 @@ wanted="$packages
 $sums"
 
 [ "$(cat $folder/packages 2>/dev/null || true)" != "$wanted" ] || exit 0
+[ -z "${TENON_DRY_RUN:-}" ] || { echo "$packages and models in $folder" && exit 1; }
 echo "-- installing $packages into $folder" >&2
 mkdir -p build
 python3 -m venv --clear "$folder"

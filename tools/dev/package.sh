@@ -13,9 +13,9 @@
 [ $# -gt 0 ] || set -- deb crates jars
 for kind; do
   case $kind in
-    deb) setup --vulkan ;;
-    crates) setup --rust ;;
-    jars) setup --vulkan --java ;;
+    deb) need --vulkan ;;
+    crates) need --rust ;;
+    jars) need --vulkan --java ;;
     *)
       echo "package: there is no kind '$kind'; the kinds are deb, crates and jars" >&2
       exit 2

@@ -11,6 +11,7 @@ interpreter=${TENON_PYTHON:-/usr/bin/python3}
 environment=build/python
 wanted="$interpreter $packages"
 [ "$(cat "$environment/packages" 2>/dev/null || true)" != "$wanted" ] || exit 0
+[ -z "${TENON_DRY_RUN:-}" ] || { echo "$packages in $environment" && exit 1; }
 echo "-- installing $packages into $environment" >&2
 mkdir -p build
 "$interpreter" -m venv --clear "$environment"

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Installs what is missing of the Debian packages that a part needs
+# Installs what the parts need: Debian packages, and under build/ files from other registries
 #
-#   ./dev setup [PART...]
+#   ./dev setup [--dry-run] [PART...]
 #
-# Without a part: what the demo needs. A part adds to that; the other commands name theirs by
-# themselves.
+# Without a part: what the demo needs. A part adds to that. `./dev demo` and `./dev test` set up what
+# they need. Other commands install nothing: if something is missing, they print the command that
+# installs it. --dry-run does the same.
 #
 #   --test         googletest, pkg-config, dpkg-dev, --vulkan, --rust and --python
 #   --check        clang, clang-format and python3
@@ -27,6 +28,12 @@
 # Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
 . tools/dev/lib.sh
 
+dry_run=
+if [ "${1:-}" = --dry-run ]; then
+  dry_run=yes
+  shift
+fi
+parts=$*
 packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev zlib1g-dev dataset-fashion-mnist"
 vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers"
@@ -105,7 +112,14 @@ for package in $packages; do
   esac
 done
 
-if [ -n "$missing" ]; then
+if [ -n "$dry_run" ]; then
+  export TENON_DRY_RUN=yes
+  absent=
+  [ -z "$missing" ] || absent="
+  Debian packages:$missing"
+fi
+
+if [ -n "$missing" ] && [ -z "$dry_run" ]; then
   install="apt-get install --yes --no-install-recommends$missing"
   if [ "$(id -u)" -eq 0 ]; then
     as_root="env DEBIAN_FRONTEND=noninteractive"
@@ -124,9 +138,26 @@ if [ -n "$missing" ]; then
   fi
 fi
 
-[ -z "$arm64" ] || sh tools/dev/arm64_sysroot.sh
-[ -z "$onnx_tests" ] || sh tools/dev/onnx_tests.sh
-[ -z "$onnxruntime" ] || sh tools/dev/onnxruntime.sh
-[ -z "$java" ] || sh tools/dev/java.sh
-[ -z "$python" ] || sh tools/dev/python.sh
-[ -z "$cuda" ] || sh tools/dev/nvrtc.sh
+# also CONDITION SCRIPT: runs a script of tools/dev if the condition is not empty. In a dry run the
+# script prints what it would install, and fails.
+also() {
+  [ -n "$1" ] || return 0
+  if [ -z "$dry_run" ]; then
+    sh "tools/dev/$2.sh"
+  elif ! found=$(sh "tools/dev/$2.sh"); then
+    absent="$absent
+  $found"
+  fi
+}
+also "$arm64" arm64_sysroot
+also "$onnx_tests" onnx_tests
+also "$onnxruntime" onnxruntime
+also "$java" java
+also "$python" python
+also "$cuda" nvrtc
+
+if [ -n "$dry_run" ] && [ -n "$absent" ]; then
+  echo "setup: missing:$absent" >&2
+  echo "This command installs them: ./dev setup${parts:+ $parts}" >&2
+  exit 1
+fi
