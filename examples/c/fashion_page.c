@@ -78,7 +78,7 @@ static void write_summary(FILE* out, const fashion_report* r) {
   fprintf(out, "<div><dt>seed</dt><dd>%llu</dd></div>\n</dl>\n", (unsigned long long)o->seed);
   fputs("<p>The network is saved as a program: <code>tenon inspect ", out);
   write_text(out, o->program);
-  fputs("</code> tells what is in it, and <code>tenon run ", out);
+  fputs("</code> describes it, and <code>tenon run ", out);
   write_text(out, o->program);
   fputs(" --input images=FILE.npy</code> runs it on images.</p>\n", out);
 }
@@ -101,7 +101,7 @@ static void write_confusion(FILE* out, const fashion_report* r) {
     ++totals[r->test->labels[i]];
   }
   fputs(
-      "<h2>What was taken for what</h2>\n<p>A row for each class, a column for each answer.</p>\n"
+      "<h2>Confusion matrix</h2>\n<p>Rows are true classes, columns are predictions.</p>\n"
       "<div class=\"wide\"><table><tr><th></th>",
       out);
   for (int answer = 0; answer < kClasses; ++answer) {
@@ -133,7 +133,7 @@ static void write_picture(FILE* out, const fashion_report* r, size_t i) {
 }
 
 /* The most confident wrong answer, among those with less confidence than a bound. */
-static size_t surest_mistake(const fashion_report* r, float bound, size_t after) {
+static size_t most_confident_error(const fashion_report* r, float bound, size_t after) {
   size_t best = r->test->count;
   for (size_t i = 0; i < r->test->count; ++i) {
     if (r->predicted[i] == r->test->labels[i]) continue;
@@ -144,13 +144,13 @@ static size_t surest_mistake(const fashion_report* r, float bound, size_t after)
 }
 
 static void write_pictures(FILE* out, const fashion_report* r) {
-  fputs("<h2>The first test images</h2>\n<div class=\"pictures\">\n", out);
+  fputs("<h2>First test images</h2>\n<div class=\"pictures\">\n", out);
   for (size_t i = 0; i < kPictures && i < r->test->count; ++i) write_picture(out, r, i);
-  fputs("</div>\n<h2>The surest mistakes</h2>\n<div class=\"pictures\">\n", out);
+  fputs("</div>\n<h2>Most confident errors</h2>\n<div class=\"pictures\">\n", out);
   size_t at = 0;
   float bound = 2;
   for (int n = 0; n < kPictures; ++n) {
-    at = surest_mistake(r, bound, at);
+    at = most_confident_error(r, bound, at);
     if (at == r->test->count) break;
     bound = r->confidence[at];
     write_picture(out, r, at);
