@@ -58,8 +58,7 @@ const std::vector<Line>& long_sums() {
 const std::vector<Line>& long_sums_of_composites() {
   static const Sizes square = {1, 1, kWide, kWide};
   static const AttrValues window = {{"kernel_shape", Sizes{kWide, kWide}}};
-  static const AttrValues all_pads = {{"shape", Sizes{1, 1, 1, 1}},
-                                      {"pads", Sizes(4, kWide - 1)}};
+  static const AttrValues all_pads = {{"shape", Sizes{1, 1, 1, 1}}, {"pads", Sizes(4, kWide - 1)}};
   static const std::vector<Line> all = {
       {"gemm", {{"trans_b", true}}, {{3, kMillion}, {2, kMillion}}},
       {"dense", {}, {{2, kMillion}, {kMillion, 3}}},
