@@ -7,6 +7,7 @@
 #include "capi/src/boundary.h"
 #include "capi/src/structs.h"
 #include "core/dispatch/dispatch.h"
+#include "core/trace/stages.h"
 #include "core/trace/statics.h"
 #include "core/trace/text.h"
 
@@ -285,6 +286,14 @@ tenon_error* tenon_trace_text(tenon_trace* trace, tenon_string* out_text) {
   return boundary([&] {
     require_pointer(out_text, "out_text");
     *out_text = copy_text(to_text(get(trace, "trace").graph()));
+  });
+}
+
+tenon_error* tenon_trace_stages(tenon_trace* trace, tenon_string* out_text) {
+  clear_output(out_text);
+  return boundary([&] {
+    require_pointer(out_text, "out_text");
+    *out_text = copy_text(tenon::stages(get(trace, "trace")));
   });
 }
 

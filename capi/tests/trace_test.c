@@ -35,6 +35,7 @@ static void can_be_traced_without_running(void) {
   CHECK_ERROR(tenon_trace_call(scope(), NULL, inputs, 2, &y, 1), TENON_INVALID_ARGUMENT,
               "trace is NULL");
   CHECK_ERROR(tenon_trace_text(trace, NULL), TENON_INVALID_ARGUMENT, "out_text");
+  CHECK_ERROR(tenon_trace_stages(trace, NULL), TENON_INVALID_ARGUMENT, "out_text");
   tenon_trace_release(trace);
 
   f = function_of(&code, NULL);

@@ -20,6 +20,8 @@ class Executable {
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                 std::span<const uint8_t> spare = {}) const;
   bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
+  // Describes the optimised graph, its segments and their launch plans (stages.h).
+  std::string stages() const;
 
  private:
   struct Optimised {

@@ -79,6 +79,9 @@ class LaunchPlan {
   // context must then outlive the plan. Returns false if a constant has another owner.
   bool make_context_owned() const;
 
+  // One line for the sizes, and one for each launch: its op or fused ops, and its operands.
+  std::string text() const;
+
   size_t n_launches() const { return launches_.size(); }
   // Size of the block of temporaries.
   uint64_t block_bytes() const { return block_bytes_; }

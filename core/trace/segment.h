@@ -19,6 +19,8 @@ class Segment {
               const LaunchPlan::Code& code, std::span<const uint8_t> spare = {});
   // The plan that serves these inputs; NULL if none is recorded.
   std::shared_ptr<const LaunchPlan> program(std::span<const Size> sizes, TensorSpan inputs);
+  // Describes the launch plan for each set of sizes (stages.h).
+  std::string stages() const;
 
  private:
   static constexpr size_t kMaxVariants = 16;
@@ -34,7 +36,7 @@ class Segment {
                std::shared_ptr<const LaunchPlan>& program);
   void keep(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Variant> variants_;
   uint64_t uses_ = 0;
 };

@@ -38,6 +38,8 @@ class Subgraph {
   bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
 
   std::span<const Node* const> nodes() const { return nodes_; }
+  // Describes the segments and their launch plans (stages.h).
+  std::string stages() const;
 
  private:
   struct Step {

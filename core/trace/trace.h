@@ -44,6 +44,7 @@ class Trace final : public Object, public Pooled<Trace> {
   Context& context() const { return *context_; }
   const std::string& name() const { return name_; }
   const Graph& graph() const { return *graph_; }
+  const Executable& executable() const { return all_; }
   size_t n_arguments() const { return arguments_.size(); }
   const TensorType& argument_type(size_t i) const { return arguments_[i]->types[0]; }
   // The user's name or, without one, the graph's, in which names are words.

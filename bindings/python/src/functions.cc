@@ -188,6 +188,12 @@ void define_functions(nb::module_& module) {
              check(tenon_trace_text(self.handle, &text));
              return take_text(text);
            })
+      .def("stages",
+           [](Trace& self) {
+             tenon_string text;
+             check(tenon_trace_stages(self.handle, &text));
+             return take_text(text);
+           })
       .def("variables",
            [](Trace& self) {
              nb::list result;

@@ -389,6 +389,12 @@ class Trace:
         return self._native.text()
 
     @property
+    def stages(self) -> str:
+        """What executions have made of it so far: the graph after the passes, its segments, and
+        their launch plans. The format may change."""
+        return self._native.stages()
+
+    @property
     def variables(self) -> list:
         """The variables that the graph reads or assigns."""
         return self._native.variables()

@@ -415,6 +415,25 @@ TENON_API TENON_OWNED tenon_error* tenon_trace_text(tenon_trace* trace TENON_THR
                                                     tenon_string* out_text TENON_OWNED);
 
 /**
+ * Formats what executions have made of a trace so far as text: the graph as traced; the graph after
+ * the passes, which the first execution runs; its segments, each a run of consecutive calls on one
+ * device; and the launch plans, which the second execution with the same sizes records. A launch is
+ * listed with its op, or the ops that were fused into it, its inputs and its outputs: `block + N`
+ * is a temporary at byte N of the memory that the launches share. The format may change. Any
+ * thread.
+ *
+ * @param trace     The trace.
+ * @param out_text  Receives text to be freed with tenon_string_release().
+ *
+ * @return NULL, or an error for the caller to free:
+ *   - TENON_INVALID_ARGUMENT if `trace` is not a trace or `out_text` is NULL.
+ *
+ * @since 0.1, unstable
+ */
+TENON_API TENON_OWNED tenon_error* tenon_trace_stages(tenon_trace* trace TENON_THREADS(any),
+                                                      tenon_string* out_text TENON_OWNED);
+
+/**
  * Counts the variables that a trace reads or assigns. Any thread.
  *
  * @param trace  The trace.

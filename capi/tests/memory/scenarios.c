@@ -162,6 +162,9 @@ static uint64_t run_function(const char* device) {
   add_text(text);
   tenon_string_release(text);
   text.data = NULL;
+  DO(tenon_trace_stages(trace, &text));
+  tenon_string_release(text);
+  text.data = NULL;
   DO(tenon_function_explain(made.function, &text)); /* Counts calls, including failed ones. */
 end:
   tenon_string_release(text);

@@ -135,6 +135,12 @@ class Trace {
     check(tenon_trace_text(get(), &text), at);
     return detail::take_text(text);
   }
+  // What executions have made of it so far: the optimised graph, its segments and launch plans.
+  std::string stages(SourceLocation at = here()) const {
+    tenon_string text = {};
+    check(tenon_trace_stages(get(), &text), at);
+    return detail::take_text(text);
+  }
 
   tenon_trace* get() const { return handle_.get(); }
 

@@ -115,6 +115,25 @@ impl Trace {
                 .collect()
         }
     }
+
+    /// What executions have made of the trace so far, as text: the graph after the passes, its
+    /// segments, and their launch plans. The format may change.
+    ///
+    /// ```
+    /// # use tenon::{tensor, Function, Tensor};
+    /// let trace = Function::new(|x: Tensor| x * 2).trace_for(&tensor![1.]?)?;
+    /// for _ in 0..2 {
+    ///     trace.call(&tensor![3.]?)?;
+    /// }
+    /// assert!(trace.stages()?.contains("1 launch"));
+    /// # tenon::Result::Ok(())
+    /// ```
+    pub fn stages(&self) -> Result<String> {
+        let mut text = OwnedText::empty();
+        // SAFETY: the text is the caller's.
+        unsafe { check(sys::tenon_trace_stages(self.raw(), &mut text.0))? };
+        Ok(text.as_str().to_owned())
+    }
 }
 
 impl fmt::Display for Trace {

@@ -86,6 +86,15 @@ public final class Trace extends NativeHandle {
   }
 
   /**
+   * What executions have made of it so far: the optimised graph, its segments and launch plans.
+   *
+   * @return the text, whose format may change
+   */
+  public String stages() {
+    return text(C::tenon_trace_stages);
+  }
+
+  /**
    * Its inputs, calls and outputs.
    *
    * @return the text
