@@ -18,7 +18,7 @@ class TensorOps:
         ...
 
     def sign(self) -> Tensor:
-        """-1, 0 or 1: the sign of each element. As tenon.sign."""
+        """The sign of each element: -1, 0 or 1. As tenon.sign."""
         ...
 
     def reciprocal(self) -> Tensor:
@@ -42,7 +42,7 @@ class TensorOps:
         ...
 
     def expm1(self) -> Tensor:
-        """Exp(x) - 1, exact near zero too. As tenon.expm1."""
+        """The exponential of each element minus one, accurate near zero too. As tenon.expm1."""
         ...
 
     def log(self) -> Tensor:
@@ -58,19 +58,19 @@ class TensorOps:
         ...
 
     def log1p(self) -> Tensor:
-        """The natural logarithm of 1 + x, exact near zero too. As tenon.log1p."""
+        """The natural logarithm of 1 + x, accurate near zero too. As tenon.log1p."""
         ...
 
     def sin(self) -> Tensor:
-        """The sine of each element, in radians. As tenon.sin."""
+        """The sine of each element, an angle in radians. As tenon.sin."""
         ...
 
     def cos(self) -> Tensor:
-        """The cosine of each element, in radians. As tenon.cos."""
+        """The cosine of each element, an angle in radians. As tenon.cos."""
         ...
 
     def tan(self) -> Tensor:
-        """The tangent of each element, in radians. As tenon.tan."""
+        """The tangent of each element, an angle in radians. As tenon.tan."""
         ...
 
     def asin(self) -> Tensor:
@@ -118,23 +118,23 @@ class TensorOps:
         ...
 
     def floor(self) -> Tensor:
-        """The largest whole number that is not above each element. As tenon.floor."""
+        """The largest integer not greater than each element. As tenon.floor."""
         ...
 
     def ceil(self) -> Tensor:
-        """The smallest whole number that is not below each element. As tenon.ceil."""
+        """The smallest integer not less than each element. As tenon.ceil."""
         ...
 
     def round(self) -> Tensor:
-        """The whole number nearest to each element. As tenon.round."""
+        """The integer nearest to each element. As tenon.round."""
         ...
 
     def trunc(self) -> Tensor:
-        """Each element without its fraction. As tenon.trunc."""
+        """Each element rounded towards zero. As tenon.trunc."""
         ...
 
     def isnan(self) -> Tensor:
-        """Whether each element is not a number. As tenon.isnan."""
+        """Whether each element is NaN. As tenon.isnan."""
         ...
 
     def isinf(self) -> Tensor:
@@ -146,7 +146,7 @@ class TensorOps:
         ...
 
     def bitwise_not(self) -> Tensor:
-        """Each element with every bit turned over. As tenon.bitwise_not."""
+        """The bitwise complement of each element. As tenon.bitwise_not."""
         ...
 
     def square(self) -> Tensor:
@@ -158,47 +158,47 @@ class TensorOps:
         ...
 
     def erfc(self) -> Tensor:
-        """One minus the error function, exact where that is small. As tenon.erfc."""
+        """One minus the error function of each element, accurate where the result is small. As tenon.erfc."""
         ...
 
     def lgamma(self) -> Tensor:
-        """The logarithm of the gamma function's absolute value. As tenon.lgamma."""
+        """The natural logarithm of the absolute value of the gamma function. As tenon.lgamma."""
         ...
 
     def add(self, b: TensorLike) -> Tensor:
-        """The sum of two tensors. As tenon.add."""
+        """The elementwise sum of two tensors. As tenon.add."""
         ...
 
     def sub(self, b: TensorLike) -> Tensor:
-        """The difference of two tensors. As tenon.sub."""
+        """The elementwise difference of two tensors. As tenon.sub."""
         ...
 
     def mul(self, b: TensorLike) -> Tensor:
-        """The product of two tensors, element by element. As tenon.mul."""
+        """The elementwise product of two tensors. As tenon.mul."""
         ...
 
     def div(self, b: TensorLike) -> Tensor:
-        """The quotient of two tensors; that of integers without its fraction. As tenon.div."""
+        """The elementwise quotient of two tensors; for integers, truncated toward zero. As tenon.div."""
         ...
 
     def floor_div(self, b: TensorLike) -> Tensor:
-        """The largest whole number that is not above the quotient. As tenon.floor_div."""
+        """The quotient of two tensors, rounded down to an integer. As tenon.floor_div."""
         ...
 
     def mod(self, b: TensorLike) -> Tensor:
-        """The remainder of floor_div; it has b's sign. As tenon.mod."""
+        """The remainder of floor division; it has the sign of b. As tenon.mod."""
         ...
 
     def pow(self, b: TensorLike) -> Tensor:
-        """A to the power of b. As tenon.pow."""
+        """A raised to the power of b, element by element. As tenon.pow."""
         ...
 
     def maximum(self, b: TensorLike) -> Tensor:
-        """The larger of two tensors, element by element. As tenon.maximum."""
+        """The elementwise maximum of two tensors. As tenon.maximum."""
         ...
 
     def minimum(self, b: TensorLike) -> Tensor:
-        """The smaller of two tensors, element by element. As tenon.minimum."""
+        """The elementwise minimum of two tensors. As tenon.minimum."""
         ...
 
     def atan2(self, b: TensorLike) -> Tensor:
@@ -206,31 +206,31 @@ class TensorOps:
         ...
 
     def copysign(self, b: TensorLike) -> Tensor:
-        """A with the sign of b. As tenon.copysign."""
+        """The magnitude of a with the sign of b. As tenon.copysign."""
         ...
 
     def equal(self, b: TensorLike) -> Tensor:
-        """Whether two elements are equal. As tenon.equal."""
+        """Whether a equals b, element by element. As tenon.equal."""
         ...
 
     def not_equal(self, b: TensorLike) -> Tensor:
-        """Whether two elements differ. As tenon.not_equal."""
+        """Whether a differs from b, element by element. As tenon.not_equal."""
         ...
 
     def less(self, b: TensorLike) -> Tensor:
-        """Whether the first element is the smaller one. As tenon.less."""
+        """Whether a is less than b, element by element. As tenon.less."""
         ...
 
     def less_equal(self, b: TensorLike) -> Tensor:
-        """Whether the first element is not the larger one. As tenon.less_equal."""
+        """Whether a is less than or equal to b, element by element. As tenon.less_equal."""
         ...
 
     def greater(self, b: TensorLike) -> Tensor:
-        """Whether the first element is the larger one. As tenon.greater."""
+        """Whether a is greater than b, element by element. As tenon.greater."""
         ...
 
     def greater_equal(self, b: TensorLike) -> Tensor:
-        """Whether the first element is not the smaller one. As tenon.greater_equal."""
+        """Whether a is greater than or equal to b, element by element. As tenon.greater_equal."""
         ...
 
     def logical_and(self, b: TensorLike) -> Tensor:
@@ -258,19 +258,19 @@ class TensorOps:
         ...
 
     def shift_left(self, b: TensorLike) -> Tensor:
-        """The bits of a, moved b places up. As tenon.shift_left."""
+        """The bits of a, shifted left by b. As tenon.shift_left."""
         ...
 
     def shift_right(self, b: TensorLike) -> Tensor:
-        """The bits of a, moved b places down. As tenon.shift_right."""
+        """The bits of a, shifted right by b. As tenon.shift_right."""
         ...
 
     def fmod(self, b: TensorLike) -> Tensor:
-        """The remainder of a division without its fraction; it has a's sign. As tenon.fmod."""
+        """The remainder of truncating division; it has the sign of a. As tenon.fmod."""
         ...
 
     def logaddexp(self, b: TensorLike) -> Tensor:
-        """The logarithm of the sum of two exponentials, without overflow. As tenon.logaddexp."""
+        """The natural logarithm of the sum of two exponentials, computed without overflow. As tenon.logaddexp."""
         ...
 
     def digamma(self) -> Tensor:
@@ -282,7 +282,7 @@ class TensorOps:
         ...
 
     def clip(self, min: TensorLike, max: TensorLike) -> Tensor:
-        """Each element, raised to min and lowered to max. As tenon.clip."""
+        """The elements of x, limited to the range from min to max. As tenon.clip."""
         ...
 
     def fma(self, y: TensorLike, z: TensorLike) -> Tensor:
@@ -290,15 +290,15 @@ class TensorOps:
         ...
 
     def where(self, x: TensorLike, y: TensorLike) -> Tensor:
-        """The element of x where a condition holds, else that of y. As tenon.where."""
+        """The elements of x where a condition holds, and those of y elsewhere. As tenon.where."""
         ...
 
     def fill(self, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = None) -> Tensor:
-        """A tensor whose elements are all one value. As tenon.fill."""
+        """A tensor filled with one value. As tenon.fill."""
         ...
 
     def rng_bits(self, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'u32') -> ops.RngBitsOutputs:
-        """Random words of Philox4x32-10, and the generator's next state. As tenon.rng_bits."""
+        """Random words from the generator Philox4x32-10, and its next state. As tenon.rng_bits."""
         ...
 
     def linspace(self, stop: TensorLike, num: int | Tensor = 50, endpoint: bool = True, dtype: DTypeLike | None = None) -> Tensor:
@@ -306,7 +306,7 @@ class TensorOps:
         ...
 
     def one_hot(self, depth: int | Tensor = 0, axis: int | Tensor = -1, dtype: DTypeLike | None = 'f32') -> Tensor:
-        """A row for each index, with one at that place and zeros elsewhere. As tenon.one_hot."""
+        """One-hot vectors: for each index, one at that position and zeros elsewhere. As tenon.one_hot."""
         ...
 
     def random_uniform(self, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'f32', low: float = 0.0, high: float = 1.0) -> ops.RandomUniformOutputs:
@@ -334,15 +334,15 @@ class TensorOps:
         ...
 
     def reshape(self, shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The same elements in row-major order, with other sizes. As tenon.reshape."""
+        """The same elements in row-major order, with a new shape. As tenon.reshape."""
         ...
 
     def transpose(self, perm: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The axes in another order. As tenon.transpose."""
+        """The input with its axes permuted. As tenon.transpose."""
         ...
 
     def broadcast_to(self, shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The elements repeated to fill a larger shape. As tenon.broadcast_to."""
+        """The input broadcast to a given shape. As tenon.broadcast_to."""
         ...
 
     def squeeze(self, axes: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
@@ -354,7 +354,7 @@ class TensorOps:
         ...
 
     def slice(self, starts: int | Sequence[int | Tensor] | Tensor = (), ends: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), steps: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Evenly stepped ranges of some axes. As tenon.slice."""
+        """Strided ranges of the input along some axes. As tenon.slice."""
         ...
 
     def flip(self, axes: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
@@ -362,47 +362,47 @@ class TensorOps:
         ...
 
     def split(self, axis: int | Tensor = 0, num_outputs: int | Tensor = 0, split: int | Sequence[int | Tensor] | Tensor = ()) -> list[Tensor]:
-        """One axis cut into parts. As tenon.split."""
+        """The input split into parts along one axis. As tenon.split."""
         ...
 
     def moveaxis(self, source: int | Sequence[int | Tensor] | Tensor = (), destination: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Some axes at new places, the others in their order. As tenon.moveaxis."""
+        """The input with some axes moved to new positions; the others keep their order. As tenon.moveaxis."""
         ...
 
     def bitcast(self, dtype: DTypeLike | None = None) -> Tensor:
-        """The same bits, read as another dtype. As tenon.bitcast."""
+        """The bits of a tensor reinterpreted as another dtype. As tenon.bitcast."""
         ...
 
     def identity(self) -> Tensor:
-        """The input under a new name. As tenon.identity."""
+        """The input, unchanged. As tenon.identity."""
         ...
 
     def stop_gradient(self) -> Tensor:
-        """The input, as a constant for derivatives. As tenon.stop_gradient."""
+        """The input, treated as a constant in derivatives. As tenon.stop_gradient."""
         ...
 
     def unstack(self, axis: int | Tensor = 0) -> list[Tensor]:
-        """The slices along one axis, each without it: undoes stack. As tenon.unstack."""
+        """The slices along one axis, each without that axis: the inverse of stack. As tenon.unstack."""
         ...
 
     def swapaxes(self, axis1: int | Tensor = -2, axis2: int | Tensor = -1) -> Tensor:
-        """Two axes in each other's place, the others where they are. As tenon.swapaxes."""
+        """The input with two axes interchanged. As tenon.swapaxes."""
         ...
 
     def flatten(self, axis: int | Tensor = 1) -> Tensor:
-        """A matrix out of any tensor, its axes folded into two. As tenon.flatten."""
+        """The input reshaped to a matrix by merging its axes into two. As tenon.flatten."""
         ...
 
     def diagonal(self, offset: int | Tensor = 0, axis1: int | Tensor = 0, axis2: int | Tensor = 1) -> Tensor:
-        """The diagonals of matrices, which two axes make up. As tenon.diagonal."""
+        """The diagonals of the matrices that two axes form. As tenon.diagonal."""
         ...
 
     def copy(self) -> Tensor:
-        """The input in memory of its own, row-major and without gaps. As tenon.copy."""
+        """A copy of the input in new memory, row-major and contiguous. As tenon.copy."""
         ...
 
     def cast(self, to: DTypeLike | None = None) -> Tensor:
-        """The same numbers in another dtype. As tenon.cast."""
+        """The input converted to another dtype. As tenon.cast."""
         ...
 
     def pad(self, value: TensorLike | None = None, pads: int | Sequence[int | Tensor] | Tensor = (), mode: Literal['constant', 'reflect', 'edge', 'wrap'] = 'constant', axes: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
@@ -410,207 +410,207 @@ class TensorOps:
         ...
 
     def tile(self, repeats: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The whole input repeated along its axes. As tenon.tile."""
+        """The whole input repeated along each of its axes. As tenon.tile."""
         ...
 
     def tril(self, k: int | Tensor = 0) -> Tensor:
-        """The lower triangles of matrices, zeros above. As tenon.tril."""
+        """The lower triangles of matrices, with zeros above. As tenon.tril."""
         ...
 
     def triu(self, k: int | Tensor = 0) -> Tensor:
-        """The upper triangles of matrices, zeros below. As tenon.triu."""
+        """The upper triangles of matrices, with zeros below. As tenon.triu."""
         ...
 
     def dynamic_slice(self, starts: TensorLike, sizes: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """A block of a tensor, from a place on that another tensor tells. As tenon.dynamic_slice."""
+        """A block of a tensor, at an offset that another tensor specifies. As tenon.dynamic_slice."""
         ...
 
     def dynamic_update_slice(self, update: TensorLike, starts: TensorLike) -> Tensor:
-        """A tensor with a block replaced, from a place on that another tensor tells. As tenon.dynamic_update_slice."""
+        """A tensor with a block replaced, at an offset that another tensor specifies. As tenon.dynamic_update_slice."""
         ...
 
     def repeat(self, repeats: int | Sequence[int | Tensor] | Tensor = (), axis: int | Tensor = 0) -> Tensor:
-        """Each element along an axis several times, side by side. As tenon.repeat."""
+        """The input with each element along an axis repeated consecutively. As tenon.repeat."""
         ...
 
     def roll(self, shifts: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Elements moved along axes; what leaves at one end comes in at the other. As tenon.roll."""
+        """The elements shifted cyclically along axes. As tenon.roll."""
         ...
 
     def depth_to_space(self, blocksize: int | Tensor = 0, mode: Literal['dcr', 'crd'] = 'dcr') -> Tensor:
-        """Each square of a wider image out of channels at one place. As tenon.depth_to_space."""
+        """Channels rearranged into square spatial blocks. As tenon.depth_to_space."""
         ...
 
     def space_to_depth(self, blocksize: int | Tensor = 0, mode: Literal['dcr', 'crd'] = 'dcr') -> Tensor:
-        """The squares of an image as channels at one place: undoes depth_to_space. As tenon.space_to_depth."""
+        """Square spatial blocks rearranged into channels; the inverse of depth_to_space. As tenon.space_to_depth."""
         ...
 
     def reverse_sequence(self, sequence_lens: TensorLike, batch_axis: int | Tensor = 1, time_axis: int | Tensor = 0) -> Tensor:
-        """The beginning of each sequence of a batch in reverse order. As tenon.reverse_sequence."""
+        """A batch of sequences, with the leading elements of each in reverse order. As tenon.reverse_sequence."""
         ...
 
     def space_to_batch(self, block_shape: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Blocks of places spread over the batch. As tenon.space_to_batch."""
+        """Blocks of spatial positions moved into the batch axis. As tenon.space_to_batch."""
         ...
 
     def batch_to_space(self, block_shape: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Blocks of places collected from the batch: undoes space_to_batch. As tenon.batch_to_space."""
+        """Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch. As tenon.batch_to_space."""
         ...
 
     def im2col(self, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """What lies under each place of a window, as a column. As tenon.im2col."""
+        """The elements in each position of a sliding window, as columns. As tenon.im2col."""
         ...
 
     def col2im(self, image_shape: int | Sequence[int | Tensor] | Tensor = (), kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Columns added up at the places of a window: the transpose of im2col. As tenon.col2im."""
+        """Sums columns into an image at the positions of a sliding window: the transpose of im2col. As tenon.col2im."""
         ...
 
     def gather(self, indices: TensorLike, axis: int | Tensor = 0) -> Tensor:
-        """Slices of one axis, chosen by index. As tenon.gather."""
+        """Slices along one axis, selected by index. As tenon.gather."""
         ...
 
     def gather_elements(self, indices: TensorLike, axis: int | Tensor = 0) -> Tensor:
-        """One element for each index, read along one axis. As tenon.gather_elements."""
+        """Gathers one element for each index along one axis. As tenon.gather_elements."""
         ...
 
     def gather_nd(self, indices: TensorLike, batch_dims: int | Tensor = 0) -> Tensor:
-        """Slices at places that rows of coordinates name. As tenon.gather_nd."""
+        """Gathers slices at the coordinates that indices hold along their last axis. As tenon.gather_nd."""
         ...
 
     def scatter_elements(self, indices: TensorLike, updates: TensorLike, axis: int | Tensor = 0, reduction: Literal['none', 'add', 'mul', 'min', 'max'] = 'none') -> Tensor:
-        """A tensor with one element changed for each index along an axis. As tenon.scatter_elements."""
+        """A tensor with elements updated at given indices along an axis. As tenon.scatter_elements."""
         ...
 
     def scatter_nd(self, indices: TensorLike, updates: TensorLike, reduction: Literal['none', 'add', 'mul', 'min', 'max'] = 'none') -> Tensor:
-        """A tensor with slices changed at places that rows of coordinates name. As tenon.scatter_nd."""
+        """A tensor with slices updated at given rows of coordinates. As tenon.scatter_nd."""
         ...
 
     def sort(self, axis: int | Tensor = -1, descending: bool = False) -> Tensor:
-        """The elements along an axis in order. As tenon.sort."""
+        """The elements along an axis in sorted order. As tenon.sort."""
         ...
 
     def argsort(self, axis: int | Tensor = -1, descending: bool = False) -> Tensor:
-        """The indices along an axis at which its elements are read in order. As tenon.argsort."""
+        """The indices that sort the elements along an axis. As tenon.argsort."""
         ...
 
     def top_k(self, k: int | Tensor = 1, axis: int | Tensor = -1, largest: bool = True, sorted: bool = True) -> ops.TopKOutputs:
-        """The k largest or smallest elements along an axis, and where they are. As tenon.top_k."""
+        """The k largest or smallest elements along an axis, and their indices. As tenon.top_k."""
         ...
 
     def nonzero(self, size: int | Tensor = -1, fill: int | Tensor = 0) -> ops.NonzeroOutputs:
-        """The indices of all elements that are not zero. As tenon.nonzero."""
+        """The indices of all nonzero elements. As tenon.nonzero."""
         ...
 
     def boolean_mask(self, mask: TensorLike, axis: int | Tensor = 0, size: int | Tensor = -1, fill: float = 0.0) -> ops.BooleanMaskOutputs:
-        """The slices where a mask is true. As tenon.boolean_mask."""
+        """The slices at which a mask is true. As tenon.boolean_mask."""
         ...
 
     def bincount(self, weights: TensorLike | None = None, minlength: int | Tensor = 0, length: int | Tensor = -1) -> Tensor:
-        """How often each number occurs, or the sum of the weights where it does. As tenon.bincount."""
+        """The number of occurrences of each integer, or the sum of their weights. As tenon.bincount."""
         ...
 
     def segment_reduce(self, segment_ids: TensorLike, num_segments: int | Tensor = 0, reduction: Literal['sum', 'prod', 'min', 'max', 'mean'] = 'sum') -> Tensor:
-        """The slices along the first axis, reduced in groups. As tenon.segment_reduce."""
+        """The slices along the first axis, reduced by segment. As tenon.segment_reduce."""
         ...
 
     def searchsorted(self, x: TensorLike, side: Literal['left', 'right'] = 'left') -> Tensor:
-        """Where values belong in a sorted sequence. As tenon.searchsorted."""
+        """The positions at which values would be inserted into a sorted sequence. As tenon.searchsorted."""
         ...
 
     def unique(self, sorted: bool = True, size: int | Tensor = -1, fill: float = 0.0) -> ops.UniqueOutputs:
-        """Each value of all elements once, and where it occurs. As tenon.unique."""
+        """The distinct values of a tensor, and where they occur. As tenon.unique."""
         ...
 
     def histogram(self, low: TensorLike, high: TensorLike, bins: int | Tensor = 10) -> Tensor:
-        """How many elements fall into each of a number of equally wide bins. As tenon.histogram."""
+        """The number of elements in each of several bins of equal width. As tenon.histogram."""
         ...
 
     def relu(self) -> Tensor:
-        """What is positive, and zero elsewhere. As tenon.relu."""
+        """The rectified linear unit: max(x, 0) for each element. As tenon.relu."""
         ...
 
     def leaky_relu(self, alpha: float = 0.01) -> Tensor:
-        """What is positive, and a fraction of what is negative. As tenon.leaky_relu."""
+        """X where x is positive, and alpha * x elsewhere. As tenon.leaky_relu."""
         ...
 
     def elu(self, alpha: float = 1.0) -> Tensor:
-        """What is positive, and an exponential that levels out below zero. As tenon.elu."""
+        """The exponential linear unit: x above zero, an exponential toward -alpha below. As tenon.elu."""
         ...
 
     def softplus(self) -> Tensor:
-        """A smooth relu: the logarithm of one plus the exponential. As tenon.softplus."""
+        """A smooth approximation of relu: the logarithm of one plus the exponential. As tenon.softplus."""
         ...
 
     def gelu(self, approximate: bool = False) -> Tensor:
-        """X times the probability that a standard normal variable is below x. As tenon.gelu."""
+        """The Gaussian error linear unit: x times the standard normal distribution function at x. As tenon.gelu."""
         ...
 
     def silu(self) -> Tensor:
-        """X scaled by its own sigmoid. As tenon.silu."""
+        """The sigmoid linear unit (swish): each element times its sigmoid. As tenon.silu."""
         ...
 
     def relu6(self) -> Tensor:
-        """Elements kept within 0 and 6. As tenon.relu6."""
+        """Each element clipped to [0, 6]. As tenon.relu6."""
         ...
 
     def prelu(self, slope: TensorLike) -> Tensor:
-        """What is positive, and a learned fraction of what is negative. As tenon.prelu."""
+        """X where x is positive, and slope * x elsewhere, with a learned slope. As tenon.prelu."""
         ...
 
     def selu(self, alpha: float = 1.6732631921768188, gamma: float = 1.0507010221481323) -> Tensor:
-        """An elu with constants that keep mean and variance from layer to layer. As tenon.selu."""
+        """The scaled exponential linear unit, which preserves mean and variance from layer to layer. As tenon.selu."""
         ...
 
     def softsign(self) -> Tensor:
-        """The sign, reached slowly. As tenon.softsign."""
+        """A smooth approximation of the sign function, x / (1 + |x|). As tenon.softsign."""
         ...
 
     def hard_sigmoid(self, alpha: float = 0.2, beta: float = 0.5) -> Tensor:
-        """A straight line kept within 0 and 1. As tenon.hard_sigmoid."""
+        """A linear function of x, clipped to [0, 1]. As tenon.hard_sigmoid."""
         ...
 
     def hard_swish(self) -> Tensor:
-        """X times a straight line kept within 0 and 1. As tenon.hard_swish."""
+        """X times a linear function of x, clipped to [0, 1]. As tenon.hard_swish."""
         ...
 
     def swiglu(self, axis: int | Tensor = -1) -> Tensor:
-        """The silu of the first half of x, times the second. As tenon.swiglu."""
+        """The SwiGLU unit: the SiLU of the first half of x times the second half. As tenon.swiglu."""
         ...
 
     def celu(self, alpha: float = 1.0) -> Tensor:
-        """An elu whose slope is 1 on both sides of 0, whatever it tends to. As tenon.celu."""
+        """The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha. As tenon.celu."""
         ...
 
     def mish(self) -> Tensor:
-        """X scaled by the tanh of its softplus. As tenon.mish."""
+        """X times the tanh of its softplus. As tenon.mish."""
         ...
 
     def hard_tanh(self, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-        """Elements kept within two bounds that are attributes. As tenon.hard_tanh."""
+        """The elements of x, clipped to [min_val, max_val]. As tenon.hard_tanh."""
         ...
 
     def log_sigmoid(self) -> Tensor:
-        """The logarithm of the sigmoid, which never underflows. As tenon.log_sigmoid."""
+        """The natural logarithm of the sigmoid, computed without underflow. As tenon.log_sigmoid."""
         ...
 
     def thresholded_relu(self, alpha: float = 1.0) -> Tensor:
-        """What is above a threshold, and zero elsewhere. As tenon.thresholded_relu."""
+        """Each element that exceeds a threshold, and zero elsewhere. As tenon.thresholded_relu."""
         ...
 
     def shrink(self, lambd: float = 0.5, bias: float = 0.0) -> Tensor:
-        """Zero near zero, and elsewhere x moved towards it. As tenon.shrink."""
+        """Elements moved towards zero; those near zero become zero. As tenon.shrink."""
         ...
 
     def glu(self, axis: int | Tensor = -1) -> Tensor:
-        """The first half of x, scaled by the sigmoid of the second. As tenon.glu."""
+        """The gated linear unit: the first half of x times the sigmoid of the second half. As tenon.glu."""
         ...
 
     def sum(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """The sum of elements along some axes. As tenon.sum."""
+        """The sum of the elements along some axes. As tenon.sum."""
         ...
 
     def prod(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """The product of elements along some axes. As tenon.prod."""
+        """The product of the elements along some axes. As tenon.prod."""
         ...
 
     def max(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
@@ -630,7 +630,7 @@ class TensorOps:
         ...
 
     def cumsum(self, axis: int | Tensor = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-        """The sum of all elements so far, along an axis. As tenon.cumsum."""
+        """The cumulative sum along an axis. As tenon.cumsum."""
         ...
 
     def mean(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
@@ -646,79 +646,79 @@ class TensorOps:
         ...
 
     def var(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False, correction: float = 0.0) -> Tensor:
-        """The variance of elements along some axes. As tenon.var."""
+        """The variance of the elements along some axes. As tenon.var."""
         ...
 
     def logsumexp(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """The logarithm of the sum of exponentials along some axes, without overflow. As tenon.logsumexp."""
+        """The logarithm of the sum of exponentials along some axes, computed without overflow. As tenon.logsumexp."""
         ...
 
     def l2_norm(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """The Euclidean length of elements along some axes. As tenon.l2_norm."""
+        """The Euclidean norm of elements along some axes. As tenon.l2_norm."""
         ...
 
     def cumprod(self, axis: int | Tensor = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-        """The product of all elements so far, along an axis. As tenon.cumprod."""
+        """The cumulative product along an axis. As tenon.cumprod."""
         ...
 
     def count_nonzero(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """How many elements along some axes are not zero. As tenon.count_nonzero."""
+        """The number of nonzero elements along some axes. As tenon.count_nonzero."""
         ...
 
     def cummax(self, axis: int | Tensor = 0, reverse: bool = False) -> ops.CummaxOutputs:
-        """The largest of all elements so far, along an axis, and where it is. As tenon.cummax."""
+        """The cumulative maximum along an axis, and its index. As tenon.cummax."""
         ...
 
     def cummin(self, axis: int | Tensor = 0, reverse: bool = False) -> ops.CumminOutputs:
-        """The smallest of all elements so far, along an axis, and where it is. As tenon.cummin."""
+        """The cumulative minimum along an axis, and its index. As tenon.cummin."""
         ...
 
     def l1_norm(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """The sum of magnitudes along some axes. As tenon.l1_norm."""
+        """The L1 norm along some axes: the sum of the absolute values. As tenon.l1_norm."""
         ...
 
     def sum_square(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """The sum of squares along some axes. As tenon.sum_square."""
+        """The sum of the squares along some axes. As tenon.sum_square."""
         ...
 
     def log_sum(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-        """The logarithm of a sum along some axes. As tenon.log_sum."""
+        """The logarithm of the sum along some axes. As tenon.log_sum."""
         ...
 
     def diff(self, n: int | Tensor = 1, axis: int | Tensor = -1) -> Tensor:
-        """The differences of neighbours along an axis, taken n times. As tenon.diff."""
+        """The differences of adjacent elements along an axis, taken n times. As tenon.diff."""
         ...
 
     def matmul(self, b: TensorLike, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-        """Products of matrices, with NumPy's rules for vectors and batches. As tenon.matmul."""
+        """Matrix products, with NumPy's rules for vectors and batches. As tenon.matmul."""
         ...
 
     def gemm(self, b: TensorLike, c: TensorLike | None = None, alpha: float = 1.0, beta: float = 1.0, trans_a: bool = False, trans_b: bool = False) -> Tensor:
-        """One product of matrices, scaled, with something added. As tenon.gemm."""
+        """A scaled matrix product plus a scaled tensor. As tenon.gemm."""
         ...
 
     def conv(self, w: TensorLike, b: TensorLike | None = None, strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, lhs_dilation: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Convolution over one to three spatial axes. As tenon.conv."""
+        """Convolution (cross-correlation) over one to three spatial axes. As tenon.conv."""
         ...
 
     def conv_backward_input(self, w: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, lhs_dilation: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The derivative of conv with respect to its input: a transposed convolution. As tenon.conv_backward_input."""
+        """The gradient of conv with respect to its input: a transposed convolution. As tenon.conv_backward_input."""
         ...
 
     def conv_backward_filter(self, dy: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, lhs_dilation: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The derivative of conv with respect to its filter. As tenon.conv_backward_filter."""
+        """The gradient of conv with respect to its filter. As tenon.conv_backward_filter."""
         ...
 
     def max_pool(self, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), ceil_mode: bool = False) -> ops.MaxPoolOutputs:
-        """The largest element of each window, and where it was. As tenon.max_pool."""
+        """The largest element of each window, and its index. As tenon.max_pool."""
         ...
 
     def max_pool_backward(self, indices: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The derivative of max_pool: what reaches y goes to where y came from. As tenon.max_pool_backward."""
+        """The derivative of max_pool: adds each element of dy to dx at its index. As tenon.max_pool_backward."""
         ...
 
     def window_sum(self, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), ceil_mode: bool = False) -> Tensor:
-        """The sum over each window of a walk over the spatial axes. As tenon.window_sum."""
+        """The sum over each sliding window along the spatial axes. As tenon.window_sum."""
         ...
 
     def avg_pool(self, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), ceil_mode: bool = False, count_include_pad: bool = False) -> Tensor:
@@ -726,31 +726,31 @@ class TensorOps:
         ...
 
     def global_avg_pool(self) -> Tensor:
-        """The mean of each channel. As tenon.global_avg_pool."""
+        """The mean of each channel over all spatial axes. As tenon.global_avg_pool."""
         ...
 
     def conv_transpose(self, w: TensorLike, b: TensorLike | None = None, strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, output_padding: int | Sequence[int | Tensor] | Tensor = (), output_shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """Transposed convolution: each element of the input spreads a filter. As tenon.conv_transpose."""
+        """Transposed convolution: each element of the input adds a scaled copy of the filter. As tenon.conv_transpose."""
         ...
 
     def depthwise(self, w: TensorLike, b: TensorLike | None = None, strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """A convolution of each channel by itself. As tenon.depthwise."""
+        """A depthwise convolution: each channel is convolved with its own filters. As tenon.depthwise."""
         ...
 
     def global_max_pool(self) -> Tensor:
-        """The largest element of each channel. As tenon.global_max_pool."""
+        """The largest element of each channel over all spatial axes. As tenon.global_max_pool."""
         ...
 
     def resize_nearest(self, sizes: int | Sequence[int | Tensor] | Tensor = (), scales: int | Sequence[int | Tensor] | Tensor = (), scale_divisors: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), coordinate_transformation_mode: Literal['half_pixel', 'half_pixel_symmetric', 'pytorch_half_pixel', 'align_corners', 'asymmetric', 'tf_half_pixel_for_nn'] = 'half_pixel', nearest_mode: Literal['round_prefer_floor', 'round_prefer_ceil', 'floor', 'ceil'] = 'round_prefer_floor') -> Tensor:
-        """A tensor in other sizes, each element that of the nearest place. As tenon.resize_nearest."""
+        """A tensor resized by nearest-neighbour interpolation. As tenon.resize_nearest."""
         ...
 
     def resize_linear(self, sizes: int | Sequence[int | Tensor] | Tensor = (), scales: int | Sequence[int | Tensor] | Tensor = (), scale_divisors: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), coordinate_transformation_mode: Literal['half_pixel', 'half_pixel_symmetric', 'pytorch_half_pixel', 'align_corners', 'asymmetric', 'tf_half_pixel_for_nn'] = 'half_pixel', antialias: bool = False, exclude_outside: bool = False) -> Tensor:
-        """A tensor in other sizes, each element between its two neighbours along each axis. As tenon.resize_linear."""
+        """A tensor resized by linear interpolation of two neighbours along each axis. As tenon.resize_linear."""
         ...
 
     def resize_cubic(self, sizes: int | Sequence[int | Tensor] | Tensor = (), scales: int | Sequence[int | Tensor] | Tensor = (), scale_divisors: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), coordinate_transformation_mode: Literal['half_pixel', 'half_pixel_symmetric', 'pytorch_half_pixel', 'align_corners', 'asymmetric', 'tf_half_pixel_for_nn'] = 'half_pixel', antialias: bool = False, exclude_outside: bool = False, cubic_coeff_a: float = -0.75) -> Tensor:
-        """A tensor in other sizes, each element out of four along each axis, by a cubic curve. As tenon.resize_cubic."""
+        """A tensor resized by cubic interpolation of four elements along each axis. As tenon.resize_cubic."""
         ...
 
     def lp_pool(self, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), ceil_mode: bool = False, p: int | Tensor = 2) -> Tensor:
@@ -758,7 +758,7 @@ class TensorOps:
         ...
 
     def global_lp_pool(self, p: int | Tensor = 2) -> Tensor:
-        """The p-norm of each channel. As tenon.global_lp_pool."""
+        """The p-norm of each channel over all spatial axes. As tenon.global_lp_pool."""
         ...
 
     def softmax(self, axis: int | Tensor = -1) -> Tensor:
@@ -770,35 +770,35 @@ class TensorOps:
         ...
 
     def batch_norm(self, scale: TensorLike, bias: TensorLike, mean: TensorLike, var: TensorLike, epsilon: float = 1e-05) -> Tensor:
-        """Each channel moved and scaled by statistics that are known already. As tenon.batch_norm."""
+        """Each channel normalised by given statistics, then scaled and shifted. As tenon.batch_norm."""
         ...
 
     def batch_norm_train(self, scale: TensorLike, bias: TensorLike, mean: TensorLike, var: TensorLike, epsilon: float = 1e-05, momentum: float = 0.9) -> ops.BatchNormTrainOutputs:
-        """Each channel moved and scaled by the statistics of this batch, which are also mixed into running ones. As tenon.batch_norm_train."""
+        """Each channel normalised by the statistics of this batch, which also update the running statistics. As tenon.batch_norm_train."""
         ...
 
     def layer_norm(self, scale: TensorLike, bias: TensorLike | None = None, axis: int | Tensor = -1, epsilon: float = 1e-05) -> ops.LayerNormOutputs:
-        """The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and moved by parameters. As tenon.layer_norm."""
+        """Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and shifts them. As tenon.layer_norm."""
         ...
 
     def lrn(self, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int | Tensor = 0) -> Tensor:
-        """Local response normalisation: each element divided by the strength of the channels around its own. As tenon.lrn."""
+        """Local response normalisation across neighbouring channels. As tenon.lrn."""
         ...
 
     def rms_norm(self, scale: TensorLike, axis: int | Tensor = -1, epsilon: float = 1e-05) -> Tensor:
-        """The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter. As tenon.rms_norm."""
+        """Root mean square normalisation over the trailing axes, multiplied by a scale. As tenon.rms_norm."""
         ...
 
     def group_norm(self, scale: TensorLike, bias: TensorLike, epsilon: float = 1e-05, num_groups: int | Tensor = 1) -> Tensor:
-        """The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then each channel scaled and moved by parameters. As tenon.group_norm."""
+        """Normalises groups of channels of each example to mean 0 and variance 1, then scales and shifts each channel. As tenon.group_norm."""
         ...
 
     def instance_norm(self, scale: TensorLike, bias: TensorLike, epsilon: float = 1e-05) -> Tensor:
-        """Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved by parameters. As tenon.instance_norm."""
+        """Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it. As tenon.instance_norm."""
         ...
 
     def l2_normalize(self, axis: int | Tensor = -1, epsilon: float = 1e-12) -> Tensor:
-        """What lies along one axis, scaled to a Euclidean length of 1. As tenon.l2_normalize."""
+        """Scales the vectors along one axis to a Euclidean norm of 1. As tenon.l2_normalize."""
         ...
 
     def moments(self, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> ops.MomentsOutputs:
@@ -806,155 +806,155 @@ class TensorOps:
         ...
 
     def hardmax(self, axis: int | Tensor = -1) -> Tensor:
-        """A one where the largest element along one axis lies, zeros elsewhere. As tenon.hardmax."""
+        """One at the largest element along an axis, and zeros elsewhere. As tenon.hardmax."""
         ...
 
     def mean_variance_normalization(self, axes: int | Sequence[int | Tensor] | Tensor = (0, 2, 3)) -> Tensor:
-        """The elements along some axes, moved to mean 0 and divided by their standard deviation. As tenon.mean_variance_normalization."""
+        """Normalises the elements along some axes to mean 0, and divides them by their standard deviation. As tenon.mean_variance_normalization."""
         ...
 
     def dense(self, w: TensorLike, b: TensorLike | None = None) -> Tensor:
-        """A fully connected layer: the features of x times the weights, and a bias. As tenon.dense."""
+        """A fully connected layer: the features of x times the weights, plus a bias. As tenon.dense."""
         ...
 
     def embedding(self, indices: TensorLike) -> Tensor:
-        """Rows of a table, looked up by number. As tenon.embedding."""
+        """Rows of a table, looked up by index. As tenon.embedding."""
         ...
 
     def lstm_cell(self, h: TensorLike, c: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None) -> ops.LstmCellOutputs:
-        """One step of a long short-term memory. As tenon.lstm_cell."""
+        """One step of a long short-term memory (LSTM). As tenon.lstm_cell."""
         ...
 
     def dropout(self, state: TensorLike, ratio: float = 0.5, training: bool = True) -> ops.DropoutOutputs:
-        """Forgets elements at random, and scales the others up by what is lost. As tenon.dropout."""
+        """Sets random elements to zero and scales the others by 1 / (1 - ratio). As tenon.dropout."""
         ...
 
     def attention(self, k: TensorLike, v: TensorLike, attn_mask: TensorLike | None = None, is_causal: bool = False, scale: float = 0.0, softcap: float = 0.0) -> Tensor:
-        """Scaled dot-product attention: for each query the mean of the values, weighted by how well their keys meet it. As tenon.attention."""
+        """Scaled dot-product attention: for each query, the mean of the values weighted by the softmax of its scores. As tenon.attention."""
         ...
 
     def rotary_embedding(self, cos_cache: TensorLike, sin_cache: TensorLike, position_ids: TensorLike | None = None, interleaved: bool = False, num_heads: int | Tensor = 0, rotary_embedding_dim: int | Tensor = 0) -> Tensor:
-        """Pairs of features turned by angles that tell positions apart. As tenon.rotary_embedding."""
+        """Rotary position embedding: pairs of features rotated by position-dependent angles. As tenon.rotary_embedding."""
         ...
 
     def kv_cache_update(self, update: TensorLike, write_indices: TensorLike | None = None, axis: int | Tensor = -2, mode: Literal['linear', 'circular'] = 'linear') -> Tensor:
-        """New keys or values written into a cache of a fixed size, at a place that each example of the batch has for itself. As tenon.kv_cache_update."""
+        """A fixed-size cache with new keys or values written at a position for each example of the batch. As tenon.kv_cache_update."""
         ...
 
     def rnn_cell(self, h: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None, activation: Literal['tanh', 'relu'] = 'tanh') -> Tensor:
-        """One step of a plain recurrent network. As tenon.rnn_cell."""
+        """One step of a simple (Elman) recurrent network. As tenon.rnn_cell."""
         ...
 
     def gru_cell(self, h: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None, linear_before_reset: bool = False) -> Tensor:
-        """One step of a gated recurrent unit. As tenon.gru_cell."""
+        """One step of a gated recurrent unit (GRU). As tenon.gru_cell."""
         ...
 
     def lstm(self, w: TensorLike, r: TensorLike, b: TensorLike | None = None, sequence_lens: TensorLike | None = None, initial_h: TensorLike | None = None, initial_c: TensorLike | None = None, p: TensorLike | None = None, direction: Literal['forward', 'reverse', 'bidirectional'] = 'forward', layout: int | Tensor = 0, clip: float = 0.0, input_forget: bool = False) -> ops.LstmOutputs:
-        """Long short-term memories over sequences. As tenon.lstm."""
+        """A long short-term memory (LSTM) applied to sequences. As tenon.lstm."""
         ...
 
     def gru(self, w: TensorLike, r: TensorLike, b: TensorLike | None = None, sequence_lens: TensorLike | None = None, initial_h: TensorLike | None = None, direction: Literal['forward', 'reverse', 'bidirectional'] = 'forward', layout: int | Tensor = 0, clip: float = 0.0, linear_before_reset: bool = False) -> ops.GruOutputs:
-        """Gated recurrent units over sequences. As tenon.gru."""
+        """A gated recurrent unit (GRU) applied to sequences. As tenon.gru."""
         ...
 
     def rnn(self, w: TensorLike, r: TensorLike, b: TensorLike | None = None, sequence_lens: TensorLike | None = None, initial_h: TensorLike | None = None, direction: Literal['forward', 'reverse', 'bidirectional'] = 'forward', layout: int | Tensor = 0, clip: float = 0.0, activation: Literal['tanh', 'relu'] = 'tanh') -> ops.RnnOutputs:
-        """A plain recurrent network over sequences. As tenon.rnn."""
+        """A simple (Elman) recurrent network over sequences. As tenon.rnn."""
         ...
 
     def multi_head_attention(self, key: TensorLike, value: TensorLike, w_q: TensorLike, w_k: TensorLike, w_v: TensorLike, w_o: TensorLike, b_q: TensorLike | None = None, b_k: TensorLike | None = None, b_v: TensorLike | None = None, b_o: TensorLike | None = None, attn_mask: TensorLike | None = None, num_heads: int | Tensor = 1, kv_num_heads: int | Tensor = 0, is_causal: bool = False, scale: float = 0.0, softcap: float = 0.0) -> Tensor:
-        """Queries, keys and values projected into heads, attention, and a projection of what the heads give. As tenon.multi_head_attention."""
+        """Multi-head attention: projects queries, keys and values into heads, applies attention and projects the result. As tenon.multi_head_attention."""
         ...
 
     def mse(self, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-        """The mean of squared differences. As tenon.mse."""
+        """The mean squared error. As tenon.mse."""
         ...
 
     def mae(self, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-        """The mean of absolute differences. As tenon.mae."""
+        """The mean absolute error. As tenon.mae."""
         ...
 
     def bce_with_logits(self, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-        """The cross entropy of yes-or-no questions, from logits. As tenon.bce_with_logits."""
+        """The binary cross entropy, computed from logits. As tenon.bce_with_logits."""
         ...
 
     def softmax_cross_entropy(self, labels: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> ops.SoftmaxCrossEntropyOutputs:
-        """How far the softmax of logits is from given probabilities. As tenon.softmax_cross_entropy."""
+        """The cross entropy between given class probabilities and the softmax of logits. As tenon.softmax_cross_entropy."""
         ...
 
     def sparse_softmax_cross_entropy(self, labels: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> ops.SparseSoftmaxCrossEntropyOutputs:
-        """How far the softmax of logits is from being sure of the right class. As tenon.sparse_softmax_cross_entropy."""
+        """The cross entropy between the correct class of each example and the softmax of logits. As tenon.sparse_softmax_cross_entropy."""
         ...
 
     def nll(self, target: TensorLike, weight: TensorLike | None = None, reduction: Literal['none', 'sum', 'mean'] = 'mean', ignore_index: int | Tensor = -100) -> Tensor:
-        """The negative logarithms of the probabilities that the right classes were given. As tenon.nll."""
+        """The negative log-likelihood of the target classes. As tenon.nll."""
         ...
 
     def huber(self, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean', delta: float = 1.0) -> Tensor:
-        """Half of the squared difference, and beyond some distance a straight line. As tenon.huber."""
+        """The Huber loss: half the squared difference, but linear beyond a distance of delta. As tenon.huber."""
         ...
 
     def kl_div(self, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean', log_target: bool = False) -> Tensor:
-        """How far logarithms of probabilities are from given probabilities. As tenon.kl_div."""
+        """The Kullback-Leibler divergence loss of log-probabilities and target probabilities. As tenon.kl_div."""
         ...
 
     def cosine_similarity(self, b: TensorLike, axis: int | Tensor = 1, epsilon: float = 1e-08) -> Tensor:
-        """The cosines of the angles between vectors. As tenon.cosine_similarity."""
+        """The cosine of the angle between vectors along an axis. As tenon.cosine_similarity."""
         ...
 
     def hinge(self, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-        """How far predictions are from the right side of a margin. As tenon.hinge."""
+        """The hinge loss of predictions. As tenon.hinge."""
         ...
 
     def sgd(self, g: TensorLike, lr: TensorLike) -> Tensor:
-        """A step down the gradient. As tenon.sgd."""
+        """One step of stochastic gradient descent. As tenon.sgd."""
         ...
 
     def momentum(self, g: TensorLike, v: TensorLike, lr: TensorLike, momentum: float = 0.9, nesterov: bool = False) -> ops.MomentumOutputs:
-        """A step down a decaying sum of gradients. As tenon.momentum."""
+        """A step of gradient descent with momentum. As tenon.momentum."""
         ...
 
     def rmsprop(self, g: TensorLike, s: TensorLike, lr: TensorLike, rho: float = 0.9, epsilon: float = 1e-07) -> ops.RmspropOutputs:
-        """A step down the gradient, divided by how large it has been of late. As tenon.rmsprop."""
+        """One RMSProp step: the gradient divided by the root of its decaying mean square. As tenon.rmsprop."""
         ...
 
     def adam(self, g: TensorLike, m: TensorLike, v: TensorLike, step: TensorLike, lr: TensorLike, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08) -> ops.AdamOutputs:
-        """A step down the decaying mean of gradients, divided by how large they have been. As tenon.adam."""
+        """An Adam step, based on moving averages of gradients and of their squares. As tenon.adam."""
         ...
 
     def adagrad(self, g: TensorLike, s: TensorLike, lr: TensorLike, epsilon: float = 1e-06) -> ops.AdagradOutputs:
-        """A step down the gradient, divided by how large all gradients have been. As tenon.adagrad."""
+        """An Adagrad step: the gradient divided by the root of the sum of squared gradients. As tenon.adagrad."""
         ...
 
     def adamw(self, g: TensorLike, m: TensorLike, v: TensorLike, step: TensorLike, lr: TensorLike, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, weight_decay: float = 0.01) -> ops.AdamwOutputs:
-        """A step of adam, with a decay of the parameter beside it. As tenon.adamw."""
+        """An Adam step with decoupled weight decay of the parameter. As tenon.adamw."""
         ...
 
     def lamb(self, g: TensorLike, m: TensorLike, v: TensorLike, step: TensorLike, lr: TensorLike, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-06, weight_decay: float = 0.01) -> ops.LambOutputs:
-        """A step in the direction of adamw, as long as the parameter is. As tenon.lamb."""
+        """A LAMB step: the direction of adamw, scaled to the norm of the parameter. As tenon.lamb."""
         ...
 
     def int8_matmul(self, b: TensorLike, a_zero_point: TensorLike | None = None, b_zero_point: TensorLike | None = None) -> Tensor:
-        """Products of matrices of bytes, with sums in 32 bits. As tenon.int8_matmul."""
+        """Matrix products of 8-bit integers, accumulated in 32 bits. As tenon.int8_matmul."""
         ...
 
     def quantize_linear(self, scale: TensorLike, zero_point: TensorLike | None = None, axis: int | Tensor = 1, output_dtype: DTypeLike | None = None) -> Tensor:
-        """Real numbers as small integers, by a scale and a zero point. As tenon.quantize_linear."""
+        """Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point. As tenon.quantize_linear."""
         ...
 
     def dequantize_linear(self, scale: TensorLike, zero_point: TensorLike | None = None, axis: int | Tensor = 1) -> Tensor:
-        """The real numbers that small integers stand for. As tenon.dequantize_linear."""
+        """Quantised integers converted to real numbers with a scale and a zero point. As tenon.dequantize_linear."""
         ...
 
     def fake_quantize(self, scale: TensorLike, zero_point: TensorLike | None = None, quant_min: int | Tensor = 0, quant_max: int | Tensor = 255, axis: int | Tensor = 1) -> Tensor:
-        """The real numbers that are left of x after it has been small integers. As tenon.fake_quantize."""
+        """The input quantised to integers and converted back to real numbers. As tenon.fake_quantize."""
         ...
 
     def check_numerics(self) -> Tensor:
-        """The input itself, once it is known to have neither NaN nor infinities. As tenon.check_numerics."""
+        """The input, after a check that it contains neither NaN nor infinities. As tenon.check_numerics."""
         ...
 
     def signbit(self) -> Tensor:
-        """Whether the sign of each element is negative, that of a zero too. As tenon.signbit."""
+        """Whether the sign bit of each element is set, as it is for -0. As tenon.signbit."""
         ...
 
     def trigamma(self) -> Tensor:
@@ -962,51 +962,51 @@ class TensorOps:
         ...
 
     def erfinv(self) -> Tensor:
-        """The number whose error function is x. As tenon.erfinv."""
+        """The inverse of the error function. As tenon.erfinv."""
         ...
 
     def nextafter(self, b: TensorLike) -> Tensor:
-        """The number of the dtype that follows a on the way to b. As tenon.nextafter."""
+        """The next representable number after a in the direction of b. As tenon.nextafter."""
         ...
 
     def hypot(self, b: TensorLike) -> Tensor:
-        """The length of the vector (a, b), without overflow on the way. As tenon.hypot."""
+        """The length of the vector (a, b), without intermediate overflow. As tenon.hypot."""
         ...
 
     def squared_difference(self, b: TensorLike) -> Tensor:
-        """The square of the difference of two tensors. As tenon.squared_difference."""
+        """The elementwise squared difference of two tensors. As tenon.squared_difference."""
         ...
 
     def xlogy(self, b: TensorLike) -> Tensor:
-        """A times the logarithm of b, and 0 where a is 0. As tenon.xlogy."""
+        """A times the natural logarithm of b, and 0 where a is 0. As tenon.xlogy."""
         ...
 
     def divide_no_nan(self, b: TensorLike) -> Tensor:
-        """The quotient of two tensors, and 0 where the divisor is 0. As tenon.divide_no_nan."""
+        """The elementwise quotient of two tensors, and 0 where the divisor is 0. As tenon.divide_no_nan."""
         ...
 
     def lerp(self, b: TensorLike, weight: TensorLike) -> Tensor:
-        """The way from one tensor to another, as far as a weight says. As tenon.lerp."""
+        """Linear interpolation between two tensors by a weight. As tenon.lerp."""
         ...
 
     def addcmul(self, a: TensorLike, b: TensorLike, value: float = 1.0) -> Tensor:
-        """A tensor plus the product of two others, scaled by a number. As tenon.addcmul."""
+        """A tensor plus the scaled product of two others. As tenon.addcmul."""
         ...
 
     def tensordot(self, b: TensorLike, axes_a: int | Sequence[int | Tensor] | Tensor = (), axes_b: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-        """The sum of products over axes of one tensor with as many of another. As tenon.tensordot."""
+        """The contraction of two tensors over pairs of axes: the sum of products. As tenon.tensordot."""
         ...
 
     def cholesky(self, upper: bool = False) -> Tensor:
-        """The triangular root of symmetric positive definite matrices. As tenon.cholesky."""
+        """The Cholesky factors of symmetric positive definite matrices. As tenon.cholesky."""
         ...
 
     def triangular_solve(self, b: TensorLike, lower: bool = True, transpose: bool = False, unit_diagonal: bool = False, left: bool = True) -> Tensor:
-        """The solutions of systems of equations whose matrix is triangular. As tenon.triangular_solve."""
+        """The solutions of systems of linear equations whose matrix is triangular. As tenon.triangular_solve."""
         ...
 
     def qr(self) -> ops.QrOutputs:
-        """Matrices as products of orthonormal columns with an upper triangle. As tenon.qr."""
+        """The reduced QR factorisation of matrices. As tenon.qr."""
         ...
 
     def svd(self) -> ops.SvdOutputs:
@@ -1030,5 +1030,5 @@ class TensorOps:
         ...
 
     def slogdet(self) -> ops.SlogdetOutputs:
-        """The signs of the determinants of matrices, and the logarithms of their magnitudes. As tenon.slogdet."""
+        """The signs of the determinants of matrices, and the logarithms of their absolute values. As tenon.slogdet."""
         ...

@@ -280,13 +280,13 @@ def neg(x: TensorLike) -> Tensor:
 
         y = -x
 
-    Unsigned integers and the least signed one wrap.
+    Unsigned integers and the lowest signed integer wrap.
 
     Args:
         x: The input. Dtype: numeric.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -300,13 +300,13 @@ def abs(x: TensorLike) -> Tensor:
 
         y = |x|
 
-    The least signed integer stays as it is. The derivative at 0 is 0.
+    The lowest signed integer is unchanged. The derivative at 0 is 0.
 
     Args:
         x: The input. Dtype: numeric.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -316,17 +316,17 @@ def abs(x: TensorLike) -> Tensor:
     ...
 
 def sign(x: TensorLike) -> Tensor:
-    """-1, 0 or 1: the sign of each element.
+    """The sign of each element: -1, 0 or 1.
 
         y = (x > 0) - (x < 0)
 
-    Both zeros give 0 and NaN gives NaN. The derivative is 0 everywhere.
+    The sign of either zero is 0, and that of NaN is NaN. The derivative is 0 everywhere.
 
     Args:
         x: The input. Dtype: numeric.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -344,7 +344,7 @@ def reciprocal(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -358,13 +358,13 @@ def sqrt(x: TensorLike) -> Tensor:
 
         y = sqrt(x)
 
-    NaN below zero; -0 gives -0.
+    The result is NaN below zero, and -0 at -0.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -382,7 +382,7 @@ def rsqrt(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -400,7 +400,7 @@ def exp(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -418,7 +418,7 @@ def exp2(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -428,7 +428,7 @@ def exp2(x: TensorLike) -> Tensor:
     ...
 
 def expm1(x: TensorLike) -> Tensor:
-    """Exp(x) - 1, exact near zero too.
+    """The exponential of each element minus one, accurate near zero too.
 
         y = e^x - 1
 
@@ -436,7 +436,7 @@ def expm1(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -450,13 +450,13 @@ def log(x: TensorLike) -> Tensor:
 
         y = ln(x)
 
-    -infinity at both zeros, NaN below.
+    The result is -infinity at both zeros and NaN below zero.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -474,7 +474,7 @@ def log2(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -492,7 +492,7 @@ def log10(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -502,7 +502,7 @@ def log10(x: TensorLike) -> Tensor:
     ...
 
 def log1p(x: TensorLike) -> Tensor:
-    """The natural logarithm of 1 + x, exact near zero too.
+    """The natural logarithm of 1 + x, accurate near zero too.
 
         y = ln(1 + x)
 
@@ -510,7 +510,7 @@ def log1p(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -520,17 +520,18 @@ def log1p(x: TensorLike) -> Tensor:
     ...
 
 def sin(x: TensorLike) -> Tensor:
-    """The sine of each element, in radians.
+    """The sine of each element, an angle in radians.
 
         y = sin(x)
 
-    The argument is reduced exactly: every finite x is within the class.
+    The argument is reduced exactly, so the accuracy class of the op holds for every finite
+    x.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -540,17 +541,18 @@ def sin(x: TensorLike) -> Tensor:
     ...
 
 def cos(x: TensorLike) -> Tensor:
-    """The cosine of each element, in radians.
+    """The cosine of each element, an angle in radians.
 
         y = cos(x)
 
-    The argument is reduced exactly: every finite x is within the class.
+    The argument is reduced exactly, so the accuracy class of the op holds for every finite
+    x.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -560,7 +562,7 @@ def cos(x: TensorLike) -> Tensor:
     ...
 
 def tan(x: TensorLike) -> Tensor:
-    """The tangent of each element, in radians.
+    """The tangent of each element, an angle in radians.
 
         y = tan(x)
 
@@ -568,7 +570,7 @@ def tan(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -582,13 +584,13 @@ def asin(x: TensorLike) -> Tensor:
 
         y = asin(x)
 
-    NaN outside [-1, 1].
+    The result is NaN outside [-1, 1].
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -602,13 +604,13 @@ def acos(x: TensorLike) -> Tensor:
 
         y = acos(x)
 
-    NaN outside [-1, 1].
+    The result is NaN outside [-1, 1].
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -626,7 +628,7 @@ def atan(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -644,7 +646,7 @@ def sinh(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -662,7 +664,7 @@ def cosh(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -680,7 +682,7 @@ def tanh(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -698,7 +700,7 @@ def asinh(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -712,13 +714,13 @@ def acosh(x: TensorLike) -> Tensor:
 
         y = acosh(x)
 
-    NaN below 1.
+    The result is NaN below 1.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -732,13 +734,13 @@ def atanh(x: TensorLike) -> Tensor:
 
         y = atanh(x)
 
-    NaN outside [-1, 1].
+    The result is NaN outside [-1, 1].
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -756,7 +758,7 @@ def erf(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -774,7 +776,7 @@ def sigmoid(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -784,7 +786,7 @@ def sigmoid(x: TensorLike) -> Tensor:
     ...
 
 def floor(x: TensorLike) -> Tensor:
-    """The largest whole number that is not above each element.
+    """The largest integer not greater than each element.
 
         y = floor(x)
 
@@ -794,7 +796,7 @@ def floor(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -804,7 +806,7 @@ def floor(x: TensorLike) -> Tensor:
     ...
 
 def ceil(x: TensorLike) -> Tensor:
-    """The smallest whole number that is not below each element.
+    """The smallest integer not less than each element.
 
         y = ceil(x)
 
@@ -814,7 +816,7 @@ def ceil(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -824,17 +826,17 @@ def ceil(x: TensorLike) -> Tensor:
     ...
 
 def round(x: TensorLike) -> Tensor:
-    """The whole number nearest to each element.
+    """The integer nearest to each element.
 
         y = round(x)
 
-    Halfway cases go to the even neighbour. The derivative is 0 everywhere.
+    Halfway cases are rounded to even. The derivative is 0 everywhere.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -844,7 +846,7 @@ def round(x: TensorLike) -> Tensor:
     ...
 
 def trunc(x: TensorLike) -> Tensor:
-    """Each element without its fraction.
+    """Each element rounded towards zero.
 
         y = sign(x) * floor(|x|)
 
@@ -854,7 +856,7 @@ def trunc(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -864,7 +866,7 @@ def trunc(x: TensorLike) -> Tensor:
     ...
 
 def isnan(x: TensorLike) -> Tensor:
-    """Whether each element is not a number.
+    """Whether each element is NaN.
 
         y = x is NaN
 
@@ -872,7 +874,7 @@ def isnan(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: bool.
+        The result, with the shape of x. Dtype: bool.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -890,7 +892,7 @@ def isinf(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: bool.
+        The result, with the shape of x. Dtype: bool.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -908,7 +910,7 @@ def logical_not(x: TensorLike) -> Tensor:
         x: The input. Dtype: bool.
 
     Returns:
-        The result, of x's shape. Dtype: bool.
+        The result, with the shape of x. Dtype: bool.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -918,17 +920,17 @@ def logical_not(x: TensorLike) -> Tensor:
     ...
 
 def bitwise_not(x: TensorLike) -> Tensor:
-    """Each element with every bit turned over.
+    """The bitwise complement of each element.
 
         y = ~x
 
-    On bool it is logical_not.
+    For bool it is the same as logical_not.
 
     Args:
         x: The input. Dtype: integer or bool.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -946,7 +948,7 @@ def square(x: TensorLike) -> Tensor:
         x: The input. Dtype: numeric.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point (neg, abs, sign and square: numeric).
@@ -964,7 +966,7 @@ def isfinite(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: bool.
+        The result, with the shape of x. Dtype: bool.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -974,7 +976,7 @@ def isfinite(x: TensorLike) -> Tensor:
     ...
 
 def erfc(x: TensorLike) -> Tensor:
-    """One minus the error function, exact where that is small.
+    """One minus the error function of each element, accurate where the result is small.
 
         y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity
 
@@ -982,7 +984,7 @@ def erfc(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -992,19 +994,19 @@ def erfc(x: TensorLike) -> Tensor:
     ...
 
 def lgamma(x: TensorLike) -> Tensor:
-    """The logarithm of the gamma function's absolute value.
+    """The natural logarithm of the absolute value of the gamma function.
 
         y = ln |gamma(x)|
 
-    Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where
-    it is 0, results keep their relative accuracy; beside its zeros below -2 they are good
-    to a few units in the last place of lgamma(-x).
+    The result is infinite at 0, at negative integers and at both infinities. Near 1 and 2,
+    where it is 0, results keep their relative accuracy; near the zeros below -2 the error
+    is a few units in the last place of lgamma(-x).
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -1014,204 +1016,206 @@ def lgamma(x: TensorLike) -> Tensor:
     ...
 
 def add(a: TensorLike, b: TensorLike) -> Tensor:
-    """The sum of two tensors.
+    """The elementwise sum of two tensors.
 
         y = a + b
 
-    Integers wrap.
+    Integers wrap around on overflow.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def sub(a: TensorLike, b: TensorLike) -> Tensor:
-    """The difference of two tensors.
+    """The elementwise difference of two tensors.
 
         y = a - b
 
-    Integers wrap.
+    Integers wrap around on overflow.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def mul(a: TensorLike, b: TensorLike) -> Tensor:
-    """The product of two tensors, element by element.
+    """The elementwise product of two tensors.
 
         y = a * b
 
-    Integers wrap.
+    Integers wrap around on overflow.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def div(a: TensorLike, b: TensorLike) -> Tensor:
-    """The quotient of two tensors; that of integers without its fraction.
+    """The elementwise quotient of two tensors; for integers, truncated toward zero.
 
         y = a / b
 
-    Integers truncate toward zero, give 0 where b is 0, and the least one divided by -1
-    wraps.
+    Integer division truncates toward zero and gives 0 where b is 0. The smallest integer
+    divided by -1 wraps around.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def floor_div(a: TensorLike, b: TensorLike) -> Tensor:
-    """The largest whole number that is not above the quotient.
+    """The quotient of two tensors, rounded down to an integer.
 
         y = floor(a / b)
 
-    The quotient is the exact one: a number over an infinity of the other sign gives -1. A
-    float by zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the
-    sign of a / b. Integers by zero give 0. The derivative is 0 everywhere.
+    The exact quotient is rounded, so a nonzero finite number divided by an infinity of the
+    opposite sign gives -1. Floating-point division by zero gives a / b, and an infinity
+    divided by anything else gives NaN, as in NumPy. A zero result has the sign of a / b.
+    Integer division by zero gives 0. The derivative is 0 everywhere.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def mod(a: TensorLike, b: TensorLike) -> Tensor:
-    """The remainder of floor_div; it has b's sign.
+    """The remainder of floor division; it has the sign of b.
 
         y = a - b * floor(a / b)
 
-    Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a
-    where their signs agree and b where they differ, as in NumPy. A zero has b's sign.
+    Where b is 0, integers give 0 and floating-point numbers give NaN. An infinite a gives
+    NaN. An infinite b gives a where the signs of a and b agree, and b where they differ, as
+    in NumPy. A zero result has the sign of b.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def pow(a: TensorLike, b: TensorLike) -> Tensor:
-    """A to the power of b.
+    """A raised to the power of b, element by element.
 
         y = a^b
 
-    Anything to the power of 0 is 1. An integer to a negative power is the reciprocal
-    without its fraction: 0 but for 1 and -1, and 0 for 0. The gradient of b is 0 where a is
-    not above 0.
+    Anything to the power of 0 is 1. An integer to a negative power is the truncated
+    reciprocal, which is 0 except for the bases 1 and -1; for the base 0 it is also 0. The
+    derivative with respect to b is 0 where a is not positive.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def maximum(a: TensorLike, b: TensorLike) -> Tensor:
-    """The larger of two tensors, element by element.
+    """The elementwise maximum of two tensors.
 
         y = max(a, b)
 
-    NaN if either is NaN. Where they are equal, each takes half of the gradient.
+    NaN if either input is NaN. Equal inputs each receive half of the gradient.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def minimum(a: TensorLike, b: TensorLike) -> Tensor:
-    """The smaller of two tensors, element by element.
+    """The elementwise minimum of two tensors.
 
         y = min(a, b)
 
-    NaN if either is NaN. Where they are equal, each takes half of the gradient.
+    NaN if either input is NaN. Equal inputs each receive half of the gradient.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
@@ -1220,47 +1224,47 @@ def minimum(a: TensorLike, b: TensorLike) -> Tensor:
 def atan2(a: TensorLike, b: TensorLike) -> Tensor:
     """The angle of the point (b, a), in [-pi, pi].
 
-        y = atan(a / b), in the quadrant that the signs of a and b say
+        y = atan(a / b), in the quadrant given by the signs of a and b
 
     Args:
         a: The first operand. Dtype: floating.
         b: The second operand. Dtype: floating.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def copysign(a: TensorLike, b: TensorLike) -> Tensor:
-    """A with the sign of b.
+    """The magnitude of a with the sign of b.
 
         y = |a| if the sign bit of b is clear, else -|a|
 
-    The gradient of b is 0.
+    The derivative with respect to b is 0.
 
     Args:
         a: The first operand. Dtype: floating.
         b: The second operand. Dtype: floating.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """Whether two elements are equal.
+    """Whether a equals b, element by element.
 
         y = a == b
 
@@ -1269,18 +1273,18 @@ def equal(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: any.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
-        C1: a and b are numeric; equal and not_equal take bool too.
-        C2: a and b broadcast.
+        C1: a and b are numeric; equal and not_equal also accept bool.
+        C2: a and b can be broadcast to a common shape.
 
     Not differentiable: its result is bool.
     """
     ...
 
 def not_equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """Whether two elements differ.
+    """Whether a differs from b, element by element.
 
         y = a != b
 
@@ -1289,18 +1293,18 @@ def not_equal(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: any.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
-        C1: a and b are numeric; equal and not_equal take bool too.
-        C2: a and b broadcast.
+        C1: a and b are numeric; equal and not_equal also accept bool.
+        C2: a and b can be broadcast to a common shape.
 
     Not differentiable: its result is bool.
     """
     ...
 
 def less(a: TensorLike, b: TensorLike) -> Tensor:
-    """Whether the first element is the smaller one.
+    """Whether a is less than b, element by element.
 
         y = a < b
 
@@ -1309,18 +1313,18 @@ def less(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
-        C1: a and b are numeric; equal and not_equal take bool too.
-        C2: a and b broadcast.
+        C1: a and b are numeric; equal and not_equal also accept bool.
+        C2: a and b can be broadcast to a common shape.
 
     Not differentiable: its result is bool.
     """
     ...
 
 def less_equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """Whether the first element is not the larger one.
+    """Whether a is less than or equal to b, element by element.
 
         y = a <= b
 
@@ -1329,18 +1333,18 @@ def less_equal(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
-        C1: a and b are numeric; equal and not_equal take bool too.
-        C2: a and b broadcast.
+        C1: a and b are numeric; equal and not_equal also accept bool.
+        C2: a and b can be broadcast to a common shape.
 
     Not differentiable: its result is bool.
     """
     ...
 
 def greater(a: TensorLike, b: TensorLike) -> Tensor:
-    """Whether the first element is the larger one.
+    """Whether a is greater than b, element by element.
 
         y = a > b
 
@@ -1349,18 +1353,18 @@ def greater(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
-        C1: a and b are numeric; equal and not_equal take bool too.
-        C2: a and b broadcast.
+        C1: a and b are numeric; equal and not_equal also accept bool.
+        C2: a and b can be broadcast to a common shape.
 
     Not differentiable: its result is bool.
     """
     ...
 
 def greater_equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """Whether the first element is not the smaller one.
+    """Whether a is greater than or equal to b, element by element.
 
         y = a >= b
 
@@ -1369,11 +1373,11 @@ def greater_equal(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
-        C1: a and b are numeric; equal and not_equal take bool too.
-        C2: a and b broadcast.
+        C1: a and b are numeric; equal and not_equal also accept bool.
+        C2: a and b can be broadcast to a common shape.
 
     Not differentiable: its result is bool.
     """
@@ -1389,7 +1393,7 @@ def logical_and(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: bool.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1409,7 +1413,7 @@ def logical_or(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: bool.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1429,7 +1433,7 @@ def logical_xor(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: bool.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: bool.
+        The result, with the broadcast shape of a and b. Dtype: bool.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1444,14 +1448,14 @@ def bitwise_and(a: TensorLike, b: TensorLike) -> Tensor:
 
         y = a & b
 
-    On bool it is logical_and.
+    On bool, this is logical_and.
 
     Args:
         a: The first operand. Dtype: integer or bool.
         b: The second operand. Dtype: integer or bool.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1466,14 +1470,14 @@ def bitwise_or(a: TensorLike, b: TensorLike) -> Tensor:
 
         y = a | b
 
-    On bool it is logical_or.
+    On bool, this is logical_or.
 
     Args:
         a: The first operand. Dtype: integer or bool.
         b: The second operand. Dtype: integer or bool.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1488,14 +1492,14 @@ def bitwise_xor(a: TensorLike, b: TensorLike) -> Tensor:
 
         y = a ^ b
 
-    On bool it is logical_xor.
+    On bool, this is logical_xor.
 
     Args:
         a: The first operand. Dtype: integer or bool.
         b: The second operand. Dtype: integer or bool.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1506,18 +1510,19 @@ def bitwise_xor(a: TensorLike, b: TensorLike) -> Tensor:
     ...
 
 def shift_left(a: TensorLike, b: TensorLike) -> Tensor:
-    """The bits of a, moved b places up.
+    """The bits of a, shifted left by b.
 
         y = a * 2^b
 
-    Bits moved out are lost. Shifts below 0, or by the width and more, give 0.
+    Bits that are shifted out are lost. The result is 0 if b is negative or at least the bit
+    width.
 
     Args:
         a: The first operand. Dtype: integer.
         b: The second operand. Dtype: integer.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1528,19 +1533,19 @@ def shift_left(a: TensorLike, b: TensorLike) -> Tensor:
     ...
 
 def shift_right(a: TensorLike, b: TensorLike) -> Tensor:
-    """The bits of a, moved b places down.
+    """The bits of a, shifted right by b.
 
         y = floor(a / 2^b)
 
-    The sign moves in from above. Shifts below 0, or by the width and more, give 0, or -1
-    for negative a.
+    Copies of the sign bit are shifted in, or zeros if a is unsigned. If b is negative or at
+    least the bit width, the result is 0, or -1 for negative a.
 
     Args:
         a: The first operand. Dtype: integer.
         b: The second operand. Dtype: integer.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are bool (logical), integers or bool (bitwise), integers (shifts).
@@ -1551,29 +1556,29 @@ def shift_right(a: TensorLike, b: TensorLike) -> Tensor:
     ...
 
 def fmod(a: TensorLike, b: TensorLike) -> Tensor:
-    """The remainder of a division without its fraction; it has a's sign.
+    """The remainder of truncating division; it has the sign of a.
 
         y = a - b * trunc(a / b)
 
-    Integers by zero give 0, floats NaN. The remainder of floats is exact.
+    If b is 0, integers give 0 and floats NaN. The remainder of floats is exact.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def logaddexp(a: TensorLike, b: TensorLike) -> Tensor:
-    """The logarithm of the sum of two exponentials, without overflow.
+    """The natural logarithm of the sum of two exponentials, computed without overflow.
 
         y = ln(e^a + e^b)
 
@@ -1582,11 +1587,11 @@ def logaddexp(a: TensorLike, b: TensorLike) -> Tensor:
         b: The second operand. Dtype: floating.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
@@ -1597,15 +1602,15 @@ def digamma(x: TensorLike) -> Tensor:
 
         y = gamma'(x) / gamma(x)
 
-    Infinite at 0, with the sign other than its own, and NaN at negative whole numbers.
-    Beside its positive zero results keep their relative accuracy; beside the negative ones
-    they are good to a few units in the last place of ln |x| + pi.
+    The result is -infinity at 0, infinity at -0, and NaN at negative integers. Near the
+    positive zero of the function results keep their relative accuracy; near the negative
+    ones the error is a few units in the last place of ln |x| + pi.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -1625,7 +1630,7 @@ def cbrt(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -1635,11 +1640,11 @@ def cbrt(x: TensorLike) -> Tensor:
     ...
 
 def clip(x: TensorLike, min: TensorLike, max: TensorLike) -> Tensor:
-    """Each element, raised to min and lowered to max.
+    """The elements of x, limited to the range from min to max.
 
         y = minimum(maximum(x, min), max)
 
-    NaN stays NaN. At its edges the gradient still goes to x.
+    NaN propagates. Where x equals a bound, the gradient goes to x.
 
     Args:
         x: The input. Dtype: numeric.
@@ -1651,7 +1656,7 @@ def clip(x: TensorLike, min: TensorLike, max: TensorLike) -> Tensor:
 
     Raises an error that names the rule:
         C1: x, min and max are numeric.
-        C2: x, min and max broadcast.
+        C2: x, min and max can be broadcast to a common shape.
 
     Differentiable to any order.
     """
@@ -1662,7 +1667,7 @@ def fma(x: TensorLike, y: TensorLike, z: TensorLike) -> Tensor:
 
         result = x * y + z
 
-    Rounded once on a device that declares ieee_fma, else once or twice.
+    Rounded once on a device that declares ieee_fma, otherwise once or twice.
 
     Args:
         x: The first factor. Dtype: floating.
@@ -1674,14 +1679,14 @@ def fma(x: TensorLike, y: TensorLike, z: TensorLike) -> Tensor:
 
     Raises an error that names the rule:
         C1: x, y and z are floating point.
-        C2: x, y and z broadcast.
+        C2: x, y and z can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
-    """The element of x where a condition holds, else that of y.
+    """The elements of x where a condition holds, and those of y elsewhere.
 
         result = condition ? x : y
 
@@ -1691,12 +1696,12 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     `where(c, exp(a), b)`.
 
     Args:
-        condition: What to choose by. Dtype: bool.
-        x: Taken where the condition holds. Dtype: any.
-        y: Taken elsewhere. Dtype: any.
+        condition: The condition, which selects x where it is true. Dtype: bool.
+        x: The elements chosen where the condition holds. Dtype: any.
+        y: The elements chosen elsewhere. Dtype: any.
 
     Returns:
-        The choice, of the shape that the inputs broadcast to. Dtype: the common one.
+        The chosen elements, with the broadcast shape of the inputs. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: condition is bool.
@@ -1707,14 +1712,14 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     ...
 
 def fill(value: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = None) -> Tensor:
-    """A tensor whose elements are all one value.
+    """A tensor filled with one value.
 
         result[i] = value
 
     Args:
         value: The value, of rank 0. Dtype: any.
-        shape: The sizes of the result. Default: [].
-        dtype: The dtype of the result; none takes that of value. Default: none.
+        shape: The shape of the result. Default: [].
+        dtype: The dtype of the result; none for that of value. Default: none.
 
     Returns:
         The filled tensor.
@@ -1728,16 +1733,18 @@ def fill(value: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), d
     ...
 
 def iota(shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'i64', axis: int | Tensor = 0) -> Tensor:
-    """The numbers from 0 up, counted along one axis.
+    """The numbers 0, 1, 2, ... along one axis.
 
         y[i] = i[axis]
 
-    Numbers that the dtype cannot hold wrap, or round if it is floating point.
+    Numbers that the dtype cannot represent wrap around, or are rounded if it is floating
+    point.
 
     Args:
-        shape: The sizes of the result. Default: [].
+        shape: The shape of the result. Default: [].
         dtype: The dtype of the result. Default: i64.
-        axis: The axis along which the numbers count; negative from the end. Default: 0.
+        axis: The axis along which the numbers increase; negative values count from the end.
+            Default: 0.
 
     Returns:
         The numbers.
@@ -1756,18 +1763,18 @@ class RngBitsOutputs(NamedTuple):
     new_state: Tensor
 
 def rng_bits(state: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), dtype: DTypeLike | None = 'u32') -> RngBitsOutputs:
-    """Random words of Philox4x32-10, and the generator's next state.
+    """Random words from the generator Philox4x32-10, and its next state.
 
         bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
 
-    State is the 64-bit key, low word first, then the 128-bit counter, low word first.
-    Element i of u64 is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the
-    counter by ceil(n / 4).
+    The state is the 64-bit key, low word first, followed by the 128-bit counter, low word
+    first. Element i of a u64 result is lane 2i plus 2^32 times lane 2i + 1. A draw of n
+    lanes advances the counter by ceil(n / 4).
 
     Args:
         state: The generator's state, u32[6]. Dtype: u32.
-        shape: The sizes of the draw. Default: [].
-        dtype: U32, or u64 for two lanes to an element. Default: u32.
+        shape: The shape of the result. Default: [].
+        dtype: The dtype of the words: u32, or u64 with two lanes per element. Default: u32.
 
     Returns:
         bits: The random words.
@@ -1776,7 +1783,8 @@ def rng_bits(state: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (
     Raises an error that names the rule:
         C1: state is u32[6].
         C2: dtype is u32 or u64.
-        C3: the sizes of `shape` are not negative and their product fits.
+        C3: the sizes in `shape` are not negative, and the size of the result does not
+            overflow.
 
     Not differentiable: its result is drawn, not computed from numbers.
     """
@@ -1787,14 +1795,14 @@ def linspace(start: TensorLike, stop: TensorLike, num: int | Tensor = 50, endpoi
 
         y[i] = start + i * (stop - start) / (num - 1)
 
-    Without the endpoint, the divisor is num and stop is left out.
+    If endpoint is false, the divisor is num and stop is excluded.
 
     Args:
         start: The first number, of rank 0. Dtype: any.
-        stop: The last one, of rank 0. Dtype: any.
-        num: How many numbers. Default: 50.
+        stop: The last number, of rank 0. Dtype: any.
+        num: The number of elements. Default: 50.
         endpoint: Whether the last number is stop. Default: true.
-        dtype: The dtype of the result; none takes that of the ends. Default: none.
+        dtype: The dtype of the result; none uses that of start and stop. Default: none.
 
     Returns:
         The numbers, along one axis.
@@ -1816,7 +1824,8 @@ def eye(rows: int | Tensor = 1, columns: int | Tensor = -1, k: int | Tensor = 0,
     Args:
         rows: The number of rows. Default: 1.
         columns: The number of columns; -1 for as many as rows. Default: -1.
-        k: The diagonal, counted from the main one to the right. Default: 0.
+        k: The offset of the diagonal: positive right of the main one, negative left of it.
+            Default: 0.
         dtype: The dtype of the result. Default: f32.
 
     Returns:
@@ -1831,20 +1840,22 @@ def eye(rows: int | Tensor = 1, columns: int | Tensor = -1, k: int | Tensor = 0,
     ...
 
 def one_hot(indices: TensorLike, depth: int | Tensor = 0, axis: int | Tensor = -1, dtype: DTypeLike | None = 'f32') -> Tensor:
-    """A row for each index, with one at that place and zeros elsewhere.
+    """One-hot vectors: for each index, one at that position and zeros elsewhere.
 
         y[..., j, ...] = 1 if indices[...] == j, else 0
 
-    Negative indices count from the end; an index outside gives zeros and no error.
+    Negative indices count from the end. An out-of-range index gives only zeros, and is not
+    an error.
 
     Args:
-        indices: The places, as integers. Dtype: integer.
+        indices: The class indices, as integers. Dtype: integer.
         depth: The number of classes. Default: 0.
-        axis: Where the new axis goes; negative from the end. Default: -1.
+        axis: The position of the new axis in the result; negative values count from the
+            end. Default: -1.
         dtype: The dtype of the result. Default: f32.
 
     Returns:
-        The rows, along a new axis.
+        The one-hot vectors, along a new axis.
 
     Raises an error that names the rule:
         C1: indices are integers.
@@ -1865,24 +1876,26 @@ def random_uniform(state: TensorLike, shape: int | Sequence[int | Tensor] | Tens
 
         y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
 
-    f64 takes the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 of a u32.
-    The lower bound may be drawn; the upper one is not, unless rounding the sum reaches it.
+    f64 uses the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 bits of a
+    u32. The lower bound is included; the upper bound is excluded, unless rounding the sum
+    yields it.
 
     Args:
         state: The generator's state, u32[6]. Dtype: u32.
-        shape: The sizes of the draw. Default: [].
-        dtype: The dtype of the numbers; floating point. Default: f32.
+        shape: The shape of the result. Default: [].
+        dtype: The dtype of the result; floating point. Default: f32.
         low: The lower bound. Default: 0.
         high: The upper bound. Default: 1.
 
     Returns:
-        y: The numbers.
+        y: The samples.
         new_state: The state for the next draw. Dtype: that of state.
 
     Raises an error that names the rule:
         C1: state is u32[6].
         C2: dtype is floating point.
-        C3: the sizes of `shape` are not negative and their product fits.
+        C3: the sizes in `shape` are not negative, and the size of the result does not
+            overflow.
 
     Not differentiable: its result is drawn, not computed from numbers.
     """
@@ -1897,25 +1910,26 @@ def random_normal(state: TensorLike, shape: int | Sequence[int | Tensor] | Tenso
 
         y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
 
-    Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same u
-    and v: the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws
-    them. f16 and bf16 are drawn in f32.
+    Of the n elements in row-major order, the first ceil(n / 2) use the cosine and the
+    others the sine of the same u and v. u and v are the first and the second half of 2
+    ceil(n / 2) samples drawn as by random_uniform. f16 and bf16 are drawn in f32.
 
     Args:
         state: The generator's state, u32[6]. Dtype: u32.
-        shape: The sizes of the draw. Default: [].
-        dtype: The dtype of the numbers; floating point. Default: f32.
-        mean: The middle of the curve. Default: 0.
+        shape: The shape of the result. Default: [].
+        dtype: The dtype of the result; floating point. Default: f32.
+        mean: The mean of the distribution. Default: 0.
         scale: The standard deviation. Default: 1.
 
     Returns:
-        y: The numbers.
+        y: The samples.
         new_state: The state for the next draw. Dtype: that of state.
 
     Raises an error that names the rule:
         C1: state is u32[6].
         C2: dtype is floating point.
-        C3: the sizes of `shape` are not negative and their product fits.
+        C3: the sizes in `shape` are not negative, and the size of the result does not
+            overflow.
 
     Not differentiable: its result is drawn, not computed from numbers.
     """
@@ -1933,7 +1947,7 @@ def random_bernoulli(state: TensorLike, p: TensorLike, shape: int | Sequence[int
     Args:
         state: The generator's state, u32[6]. Dtype: u32.
         p: The probability of true, of rank 0. Dtype: floating.
-        shape: The sizes of the draw. Default: [].
+        shape: The shape of the result. Default: [].
 
     Returns:
         y: The samples, as bool. Dtype: bool.
@@ -1962,19 +1976,20 @@ def truncated_normal(state: TensorLike, shape: int | Sequence[int | Tensor] | Te
 
     Args:
         state: The generator's state, u32[6]. Dtype: u32.
-        shape: The sizes of the draw. Default: [].
-        dtype: The dtype of the numbers; floating point. Default: f32.
-        mean: The middle of the curve. Default: 0.
+        shape: The shape of the result. Default: [].
+        dtype: The dtype of the result; floating point. Default: f32.
+        mean: The mean of the distribution. Default: 0.
         scale: The standard deviation before truncation. Default: 1.
 
     Returns:
-        y: The numbers.
+        y: The samples.
         new_state: The state for the next draw. Dtype: that of state.
 
     Raises an error that names the rule:
         C1: state is u32[6].
         C2: dtype is floating point.
-        C3: the sizes of `shape` are not negative and their product fits.
+        C3: the sizes in `shape` are not negative, and the size of the result does not
+            overflow.
 
     Not differentiable: its result is drawn, not computed from numbers.
     """
@@ -1989,14 +2004,15 @@ def random_categorical(state: TensorLike, logits: TensorLike, num_samples: int |
 
         y = argmax(logits - ln(-ln(u)))
 
-    Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample
-    and class, as random_uniform draws float32 but 2^-25 at least. A class of weight
-    -infinity is never drawn beside others.
+    Class k is drawn with probability softmax(logits)[k]. Each sample and class uses one
+    float32 draw u, as in random_uniform but at least 2^-25. A class with logit -infinity is
+    never drawn if another logit is larger.
 
     Args:
         state: The generator's state, u32[6]. Dtype: u32.
-        logits: The classes' logarithmic weights, along the last axis. Dtype: floating.
-        num_samples: How many classes to draw for each distribution. Default: 1.
+        logits: The unnormalised log-probabilities of the classes, along the last axis.
+            Dtype: floating.
+        num_samples: The number of classes to draw from each distribution. Default: 1.
 
     Returns:
         y: The classes as int64, num_samples along the last axis. Dtype: i64.
@@ -2005,7 +2021,7 @@ def random_categorical(state: TensorLike, logits: TensorLike, num_samples: int |
     Raises an error that names the rule:
         C1: state is u32[6].
         C1: state is u32[6].
-        C2: logits are floating point and have a class along the last axis.
+        C2: logits are floating point and have at least one class along the last axis.
         C2: n is not negative, and that many elements fit.
         C3: num_samples is not negative, and the result fits.
 
@@ -2022,21 +2038,21 @@ def random_permutation(state: TensorLike, n: int | Tensor = 0) -> RandomPermutat
 
         y = argsort(bits)
 
-    The bits are n words of 64 as rng_bits draws them. gather along an axis with y shuffles
-    a tensor.
+    The bits are n 64-bit words, drawn as by rng_bits. To shuffle a tensor along an axis,
+    gather it with y.
 
     Args:
         state: The generator's state, u32[6]. Dtype: u32.
-        n: How many numbers. Default: 0.
+        n: The number of elements. Default: 0.
 
     Returns:
-        y: The numbers as int64. Dtype: i64.
+        y: The permutation, as int64. Dtype: i64.
         new_state: The state for the next draw. Dtype: u32.
 
     Raises an error that names the rule:
         C1: state is u32[6].
         C1: state is u32[6].
-        C2: logits are floating point and have a class along the last axis.
+        C2: logits are floating point and have at least one class along the last axis.
         C2: n is not negative, and that many elements fit.
         C3: num_samples is not negative, and the result fits.
 
@@ -2045,17 +2061,17 @@ def random_permutation(state: TensorLike, n: int | Tensor = 0) -> RandomPermutat
     ...
 
 def hann_window(size: int | Tensor = 0, periodic: bool = True, dtype: DTypeLike | None = 'f32') -> Tensor:
-    """One wave of a raised cosine, which begins at 0.
+    """The Hann window: one period of a raised cosine that begins at 0.
 
         y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
 
-    Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is
-    0 is 1.
+    N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the
+    elements of the window are 1.
 
     Args:
-        size: How many numbers. Default: 0.
-        periodic: Whether the number behind the last would be the first again. Default:
-            true.
+        size: The number of elements. Default: 0.
+        periodic: Whether the element after the last one would equal the first; otherwise
+            the window is symmetric. Default: true.
         dtype: The dtype of the result. Default: f32.
 
     Returns:
@@ -2063,24 +2079,24 @@ def hann_window(size: int | Tensor = 0, periodic: bool = True, dtype: DTypeLike 
 
     Raises an error that names the rule:
         C1: dtype is floating point.
-        C2: size >= 0, and that many elements fit.
+        C2: size >= 0, and the size of the result does not overflow.
 
     Not differentiable: it has no inputs.
     """
     ...
 
 def hamming_window(size: int | Tensor = 0, periodic: bool = True, dtype: DTypeLike | None = 'f32') -> Tensor:
-    """One wave of a raised cosine, which begins above 0.
+    """The Hamming window: one period of a raised cosine that begins above 0.
 
         y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
 
-    Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is
-    0 is 1.
+    N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the
+    elements of the window are 1.
 
     Args:
-        size: How many numbers. Default: 0.
-        periodic: Whether the number behind the last would be the first again. Default:
-            true.
+        size: The number of elements. Default: 0.
+        periodic: Whether the element after the last one would equal the first; otherwise
+            the window is symmetric. Default: true.
         dtype: The dtype of the result. Default: f32.
 
     Returns:
@@ -2088,24 +2104,24 @@ def hamming_window(size: int | Tensor = 0, periodic: bool = True, dtype: DTypeLi
 
     Raises an error that names the rule:
         C1: dtype is floating point.
-        C2: size >= 0, and that many elements fit.
+        C2: size >= 0, and the size of the result does not overflow.
 
     Not differentiable: it has no inputs.
     """
     ...
 
 def blackman_window(size: int | Tensor = 0, periodic: bool = True, dtype: DTypeLike | None = 'f32') -> Tensor:
-    """Two waves of cosines, which fall faster to 0 than one.
+    """The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
 
         y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
 
-    Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is
-    0 is 1.
+    N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the
+    elements of the window are 1.
 
     Args:
-        size: How many numbers. Default: 0.
-        periodic: Whether the number behind the last would be the first again. Default:
-            true.
+        size: The number of elements. Default: 0.
+        periodic: Whether the element after the last one would equal the first; otherwise
+            the window is symmetric. Default: true.
         dtype: The dtype of the result. Default: f32.
 
     Returns:
@@ -2113,7 +2129,7 @@ def blackman_window(size: int | Tensor = 0, periodic: bool = True, dtype: DTypeL
 
     Raises an error that names the rule:
         C1: dtype is floating point.
-        C2: size >= 0, and that many elements fit.
+        C2: size >= 0, and the size of the result does not overflow.
 
     Not differentiable: it has no inputs.
     """
@@ -2124,51 +2140,52 @@ def meshgrid(x: Sequence[TensorLike], indexing: Literal['xy', 'ij'] = 'xy') -> l
 
         y[k][i0, i1, ...] = x[k][ik]
 
-    With indexing xy, the first input runs along the second axis and the second input along
-    the first, as in a picture.
+    With indexing xy, the first input varies along the second axis and the second input
+    along the first, as in an image.
 
     Args:
         x: The coordinates along each axis. One or more. Dtype: any.
-        indexing: Xy for rows and columns of a picture, ij for a matrix's. One of xy, ij.
+        indexing: Xy for the axes of an image, ij for the axes of a matrix. One of xy, ij.
             Default: xy.
 
     Returns:
-        Those of each point, as many as inputs. Dtype: that of x.
+        The coordinate of each point, one tensor for each input. Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: each of x has one axis, or none and then stands for one number.
-        C2: all of x have one dtype.
-        C3: there are no more of x than axes that a tensor can have, and the grid fits.
+        C1: each input has at most one axis; one without axes counts as a single coordinate.
+        C2: all inputs have one dtype.
+        C3: there are at most as many inputs as a tensor can have axes, and the grid fits.
 
     Differentiable through its decomposition.
     """
     ...
 
 def reshape(x: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The same elements in row-major order, with other sizes.
+    """The same elements in row-major order, with a new shape.
 
         y[i] = x[j], where i and j are the same place in row-major order
 
-    A view wherever strides can say it, else a copy. A size 0 means no elements.
+    The result is a view if strides can express it, and a copy otherwise. A size of 0 is an
+    empty axis.
 
     Args:
         x: The input. Dtype: any.
-        shape: The new sizes; one of them may be -1, which is inferred. Default: [].
+        shape: The new shape; one of its sizes may be -1 and is then inferred. Default: [].
 
     Returns:
         The elements of x in the new shape. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: at most one size of `shape` is -1; the others are not negative.
-        C2: the sizes multiply to the number of x's elements; -1 stands for the size that
-            makes it so.
+        C2: the product of the sizes is the number of elements of x; -1 is replaced by the
+            size that makes it so.
 
     Differentiable to any order.
     """
     ...
 
 def transpose(x: TensorLike, perm: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The axes in another order.
+    """The input with its axes permuted.
 
         y[i[perm[0]], i[perm[1]], ...] = x[i[0], i[1], ...]
 
@@ -2177,32 +2194,32 @@ def transpose(x: TensorLike, perm: int | Sequence[int | Tensor] | Tensor = ()) -
         perm: Output axis i is input axis perm[i]; empty reverses the axes. Default: [].
 
     Returns:
-        X with its axes permuted. Dtype: that of x.
+        The input with its axes permuted. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: perm is empty or has as many entries as x has axes.
-        C2: perm names each axis once.
+        C2: perm lists each axis once.
 
     Differentiable to any order.
     """
     ...
 
 def broadcast_to(x: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The elements repeated to fill a larger shape.
+    """The input broadcast to a given shape.
 
         y[..., i, j] = x[i or 0, j or 0]
 
     Args:
         x: The input. Dtype: any.
-        shape: The sizes of the result. Default: [].
+        shape: The shape of the result. Default: [].
 
     Returns:
         A view whose repeated axes have stride 0. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: the sizes of `shape` are not negative and their product fits.
-        C2: x has at most as many axes, and each, counted from the end, has that size or is
-            1.
+        C2: x has at most as many axes as y; aligned at the end, each has the same size or
+            size 1.
 
     Differentiable to any order.
     """
@@ -2215,7 +2232,7 @@ def squeeze(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = ()) -> 
 
     Args:
         x: The input. Dtype: any.
-        axes: The axes to take out; empty for all of size one. Default: [].
+        axes: The axes to remove; empty for all of size one. Default: [].
 
     Returns:
         The elements of x with fewer axes. Dtype: that of x.
@@ -2235,7 +2252,8 @@ def expand_dims(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = ())
 
     Args:
         x: The input. Dtype: any.
-        axes: Where the new axes are in the result; negative from its end. Default: [].
+        axes: The positions of the new axes in the result; negative ones count from its end.
+            Default: [].
 
     Returns:
         The elements of x with more axes. Dtype: that of x.
@@ -2249,27 +2267,29 @@ def expand_dims(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = ())
     ...
 
 def slice(x: TensorLike, starts: int | Sequence[int | Tensor] | Tensor = (), ends: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), steps: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Evenly stepped ranges of some axes.
+    """Strided ranges of the input along some axes.
 
         y[i] = x[starts + i * steps]
 
-    Bounds count from the end where they are negative and are clamped to the axis. With a
-    negative step, an end below -size means that the first element is taken too.
+    Negative bounds count from the end, and all bounds are clamped to the axis. With a
+    negative step, an end below -size includes the first element.
 
     Args:
         x: The input. Dtype: any.
         starts: The first index along each of the axes. Default: [].
-        ends: One past the last index, seen in the direction of the step. Default: [].
-        axes: The axes; empty for the first ones. Default: [].
-        steps: The steps; empty for ones; negative ones walk backwards. Default: [].
+        ends: The exclusive end along each of the axes: one past the last index, in the
+            direction of the step. Default: [].
+        axes: The axes; empty for the leading axes. Default: [].
+        steps: The step along each of the axes; empty for ones. A negative step goes
+            backwards. Default: [].
 
     Returns:
-        A view of what is taken. Dtype: that of x.
+        A view of the selected elements. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: starts and ends have the same length; axes and steps have it too, or are empty.
-        C2: axes names axes of x, each at most once; without axes, there are no more starts
-            than axes.
+        C2: axes lists axes of x, each at most once; if it is empty, there are at most
+            rank(x) starts.
         C3: no step is 0.
 
     Differentiable to any order.
@@ -2286,7 +2306,7 @@ def flip(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = ()) -> Ten
         axes: The axes to reverse; empty for all. Default: [].
 
     Returns:
-        A view that runs backwards. Dtype: that of x.
+        A view with reversed axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
@@ -2296,14 +2316,15 @@ def flip(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = ()) -> Ten
     ...
 
 def split(x: TensorLike, axis: int | Tensor = 0, num_outputs: int | Tensor = 0, split: int | Sequence[int | Tensor] | Tensor = ()) -> list[Tensor]:
-    """One axis cut into parts.
+    """The input split into parts along one axis.
 
         part[k][i] = x[split[0] + ... + split[k - 1] + i]
 
     Args:
         x: The input. Dtype: any.
-        axis: The axis to cut; a negative one counts from the end. Default: 0.
-        num_outputs: How many equal parts, the last one smaller; 0 takes split. Default: 0.
+        axis: The axis to split; a negative one counts from the end. Default: 0.
+        num_outputs: The number of equal parts, of which the last ones may be smaller; 0 to
+            use split. Default: 0.
         split: The size of each part. Default: [].
 
     Returns:
@@ -2319,57 +2340,57 @@ def split(x: TensorLike, axis: int | Tensor = 0, num_outputs: int | Tensor = 0, 
     ...
 
 def moveaxis(x: TensorLike, source: int | Sequence[int | Tensor] | Tensor = (), destination: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Some axes at new places, the others in their order.
+    """The input with some axes moved to new positions; the others keep their order.
 
         axis source[k] of x is axis destination[k] of y
 
     Args:
         x: The input. Dtype: any.
         source: The axes to move; negative ones count from the end. Default: [].
-        destination: Where each of them goes. Default: [].
+        destination: The new position of each of them. Default: [].
 
     Returns:
-        X with its axes permuted. Dtype: that of x.
+        The input with its axes permuted. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: source and destination have the same length.
-        C2: source names axes of x, each at most once.
-        C3: so does destination.
+        C2: source lists axes of x, each at most once.
+        C3: destination lists axes of x, each at most once.
 
     Differentiable to any order.
     """
     ...
 
 def bitcast(x: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
-    """The same bits, read as another dtype.
+    """The bits of a tensor reinterpreted as another dtype.
 
         y = the elements whose bytes are those of x
 
-    Where the widths differ, the last axis changes its size; its bytes are in the order of
-    the little end first.
+    If the widths of the dtypes differ, the size of the last axis changes. Bytes are in
+    little-endian order.
 
     Args:
         x: The input. Dtype: any.
         dtype: The dtype of the result. Default: none.
 
     Returns:
-        A view of x's bytes.
+        A view of the bytes of x.
 
     Raises an error that names the rule:
-        C1: dtype is given, and is bool only where x is.
-        C2: where the widths differ, x has an axis, and the bytes of its last axis are a
-            whole number of elements of dtype.
+        C1: dtype is given, and is bool only if x is.
+        C2: if the widths differ, x has an axis, and the bytes of its last axis are a whole
+            number of elements of dtype.
 
     Not differentiable: bits are not numbers.
     """
     ...
 
 def identity(x: TensorLike) -> Tensor:
-    """The input under a new name.
+    """The input, unchanged.
 
         y = x
 
-    A scalar stays one, and takes its dtype from its partners.
+    A scalar stays a scalar, and adopts the dtype of the tensors that it meets.
 
     Args:
         x: The input. Dtype: any.
@@ -2382,7 +2403,7 @@ def identity(x: TensorLike) -> Tensor:
     ...
 
 def stop_gradient(x: TensorLike) -> Tensor:
-    """The input, as a constant for derivatives.
+    """The input, treated as a constant in derivatives.
 
         y = x, and dy/dx = 0
 
@@ -2390,20 +2411,20 @@ def stop_gradient(x: TensorLike) -> Tensor:
         x: The input. Dtype: any.
 
     Returns:
-        The same elements, through which no gradient passes. Dtype: that of x.
+        The same elements, through which no gradient flows. Dtype: that of x.
 
     Differentiable to any order.
     """
     ...
 
 def unstack(x: TensorLike, axis: int | Tensor = 0) -> list[Tensor]:
-    """The slices along one axis, each without it: undoes stack.
+    """The slices along one axis, each without that axis: the inverse of stack.
 
         slices[k] = x[..., k, ...]
 
     Args:
         x: The input. Dtype: any.
-        axis: The axis to take apart; a negative one counts from the end. Default: 0.
+        axis: The axis to slice along; a negative one counts from the end. Default: 0.
 
     Returns:
         Views of x, one for each element along axis. Dtype: that of x.
@@ -2417,17 +2438,17 @@ def unstack(x: TensorLike, axis: int | Tensor = 0) -> list[Tensor]:
     ...
 
 def swapaxes(x: TensorLike, axis1: int | Tensor = -2, axis2: int | Tensor = -1) -> Tensor:
-    """Two axes in each other's place, the others where they are.
+    """The input with two axes interchanged.
 
         y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
 
     Args:
         x: The input. Dtype: any.
-        axis1: The one axis; a negative one counts from the end. Default: -2.
-        axis2: The other. Default: -1.
+        axis1: The first axis; a negative one counts from the end. Default: -2.
+        axis2: The second axis; a negative one counts from the end. Default: -1.
 
     Returns:
-        X with its axes permuted. Dtype: that of x.
+        The input with its axes permuted. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: -rank(x) <= axis < rank(x) for axis1 and axis2, which may be the same.
@@ -2437,14 +2458,15 @@ def swapaxes(x: TensorLike, axis1: int | Tensor = -2, axis2: int | Tensor = -1) 
     ...
 
 def flatten(x: TensorLike, axis: int | Tensor = 1) -> Tensor:
-    """A matrix out of any tensor, its axes folded into two.
+    """The input reshaped to a matrix by merging its axes into two.
 
         y = reshape(x, [product of the sizes before axis, product of the others])
 
     Args:
         x: The input. Dtype: any.
-        axis: The first axis of those that become columns; a negative one counts from the
-            end, and the rank makes all of them rows. Default: 1.
+        axis: The first of the axes that are merged into the columns; a negative one counts
+            from the end. If axis is the rank of x, all axes are merged into the rows.
+            Default: 1.
 
     Returns:
         The same elements, with two axes. Dtype: that of x.
@@ -2457,16 +2479,16 @@ def flatten(x: TensorLike, axis: int | Tensor = 1) -> Tensor:
     ...
 
 def diagonal(x: TensorLike, offset: int | Tensor = 0, axis1: int | Tensor = 0, axis2: int | Tensor = 1) -> Tensor:
-    """The diagonals of matrices, which two axes make up.
+    """The diagonals of the matrices that two axes form.
 
         y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
 
-    The axis along the diagonal is the last one of the result.
+    The diagonals are along the last axis of the result.
 
     Args:
         x: The matrices. Dtype: any.
-        offset: Which diagonal: above 0 right of the main one, below 0 left of it. Default:
-            0.
+        offset: The offset of the diagonal: positive right of the main one, negative left of
+            it. Default: 0.
         axis1: The axis of the rows; a negative one counts from the end. Default: 0.
         axis2: The axis of the columns. Default: 1.
 
@@ -2482,7 +2504,7 @@ def diagonal(x: TensorLike, offset: int | Tensor = 0, axis1: int | Tensor = 0, a
     ...
 
 def copy(x: TensorLike) -> Tensor:
-    """The input in memory of its own, row-major and without gaps.
+    """A copy of the input in new memory, row-major and contiguous.
 
         y = x
 
@@ -2497,19 +2519,20 @@ def copy(x: TensorLike) -> Tensor:
     ...
 
 def cast(x: TensorLike, to: DTypeLike | None = None) -> Tensor:
-    """The same numbers in another dtype.
+    """The input converted to another dtype.
 
-        y = x, as nearly as the dtype can say it
+        y = x, converted to the dtype
 
-    To a float: the nearest one, ties to the even. From a float to an integer: without the
-    fraction, saturated; NaN gives 0. Between integers: wraps. To bool: whether it is not 0.
+    To floating point: rounds to the nearest value, ties to even. From floating point to
+    integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps
+    around. To bool: true if the value is not 0.
 
     Args:
         x: The input. Dtype: any.
         to: The dtype of the result. Default: none.
 
     Returns:
-        The converted numbers.
+        The converted elements.
 
     Raises an error that names the rule:
         C1: to is given.
@@ -2519,20 +2542,20 @@ def cast(x: TensorLike, to: DTypeLike | None = None) -> Tensor:
     ...
 
 def concat(inputs: Sequence[TensorLike], axis: int | Tensor = 0) -> Tensor:
-    """Tensors one behind the other along an axis.
+    """The concatenation of tensors along an existing axis.
 
         y = inputs[0], then inputs[1], ... along axis
 
     Args:
-        inputs: The parts, promoted to a common dtype. One or more. Dtype: any.
-        axis: The axis; a negative one counts from the end. Default: 0.
+        inputs: The tensors, promoted to a common dtype. One or more. Dtype: any.
+        axis: The axis to concatenate along; a negative one counts from the end. Default: 0.
 
     Returns:
-        The whole. Dtype: the common one.
+        The concatenated tensor. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: -rank <= axis < rank, where rank is that of the first input.
-        C2: all inputs have that rank, and the same sizes but along axis.
+        C2: all inputs have that rank, and the same sizes except along axis.
         C3: the result fits.
 
     Differentiable to any order.
@@ -2544,19 +2567,20 @@ def pad(x: TensorLike, value: TensorLike | None = None, pads: int | Sequence[int
 
         y[i] = x[i - before] where that is inside x, else value
 
-    Negative pads take elements off. The modes other than constant repeat what is left then:
-    reflect goes there and back between the first element and the last, which it does not
-    repeat at the turn; edge repeats the first and the last; wrap begins again at the other
-    end. They go as far as the pads say, however few elements there are.
+    Negative pads remove elements. The modes other than constant repeat the elements that
+    remain: reflect mirrors them at the first and the last element without repeating these,
+    edge repeats the first and the last element, and wrap continues at the other end. Pads
+    may exceed the number of elements; the pattern then continues.
 
     Args:
         x: The input. Dtype: any.
-        value: What constant padding adds, of rank 0; absent for zero. May be None. Dtype:
+        value: The value of constant padding, of rank 0; zero if absent. May be None. Dtype:
             any.
-        pads: Elements added before each of the axes, then after each. Default: [].
-        mode: What the added elements are: constant, reflect, edge or wrap. One of constant,
-            reflect, edge, wrap. Default: constant.
-        axes: The axes that pads is about; empty for all. Default: [].
+        pads: The number of elements added before each of the axes, then after each.
+            Default: [].
+        mode: How the added elements are chosen: constant, reflect, edge or wrap. One of
+            constant, reflect, edge, wrap. Default: constant.
+        axes: The axes that pads refers to; empty for all. Default: [].
 
     Returns:
         The padded tensor. Dtype: the common one.
@@ -2565,24 +2589,25 @@ def pad(x: TensorLike, value: TensorLike | None = None, pads: int | Sequence[int
         C1: pads has two entries for each of axes, or for each axis of x.
         C2: no size becomes negative, and the result fits.
         C3: value, if given, has rank 0.
-        C4: modes other than constant have an element of the axis to repeat.
-        C5: -rank(x) <= axis < rank(x) for each of axes, none of them twice.
+        C4: in modes other than constant, each padded axis keeps an element to repeat.
+        C5: -rank(x) <= axis < rank(x) for each of axes, without duplicates.
 
     Differentiable to any order.
     """
     ...
 
 def stack(inputs: Sequence[TensorLike], axis: int | Tensor = 0) -> Tensor:
-    """Tensors of one shape side by side along a new axis.
+    """Tensors of the same shape, stacked along a new axis.
 
         y[..., k, ...] = inputs[k]
 
     Args:
-        inputs: The parts, promoted to a common dtype. One or more. Dtype: any.
-        axis: Where the new axis is in the result; negative from its end. Default: 0.
+        inputs: The tensors, promoted to a common dtype. One or more. Dtype: any.
+        axis: The index of the new axis in the result; a negative one counts from its end.
+            Default: 0.
 
     Returns:
-        The whole. Dtype: the common one.
+        The stacked tensor. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: -rank - 1 <= axis <= rank, where rank is that of the inputs.
@@ -2594,36 +2619,37 @@ def stack(inputs: Sequence[TensorLike], axis: int | Tensor = 0) -> Tensor:
     ...
 
 def tile(x: TensorLike, repeats: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The whole input repeated along its axes.
+    """The whole input repeated along each of its axes.
 
         y[i] = x[i mod size]
 
     Args:
         x: The input. Dtype: any.
-        repeats: How often x is repeated along each axis. Default: [].
+        repeats: The number of repetitions of x along each axis. Default: [].
 
     Returns:
-        The repetitions. Dtype: that of x.
+        The repeated input. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: repeats has an entry for each axis of x, none of them negative.
-        C2: the result fits.
+        C2: the size of the result does not overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def tril(x: TensorLike, k: int | Tensor = 0) -> Tensor:
-    """The lower triangles of matrices, zeros above.
+    """The lower triangles of matrices, with zeros above.
 
         y[i, j] = x[i, j] if j <= i + k, else 0
 
     Args:
-        x: The matrices. Dtype: any.
-        k: The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+        x: The matrices, in the last two axes. Dtype: any.
+        k: The diagonal that bounds the kept elements: 0 for the main one, above 0 to the
+            right of it. Default: 0.
 
     Returns:
-        X, with zeros on the other side. Dtype: that of x.
+        The input with zeros on the other side of the diagonal. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x has at least two axes; the last two are the matrices.
@@ -2633,16 +2659,17 @@ def tril(x: TensorLike, k: int | Tensor = 0) -> Tensor:
     ...
 
 def triu(x: TensorLike, k: int | Tensor = 0) -> Tensor:
-    """The upper triangles of matrices, zeros below.
+    """The upper triangles of matrices, with zeros below.
 
         y[i, j] = x[i, j] if j >= i + k, else 0
 
     Args:
-        x: The matrices. Dtype: any.
-        k: The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+        x: The matrices, in the last two axes. Dtype: any.
+        k: The diagonal that bounds the kept elements: 0 for the main one, above 0 to the
+            right of it. Default: 0.
 
     Returns:
-        X, with zeros on the other side. Dtype: that of x.
+        The input with zeros on the other side of the diagonal. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x has at least two axes; the last two are the matrices.
@@ -2652,17 +2679,17 @@ def triu(x: TensorLike, k: int | Tensor = 0) -> Tensor:
     ...
 
 def dynamic_slice(x: TensorLike, starts: TensorLike, sizes: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """A block of a tensor, from a place on that another tensor tells.
+    """A block of a tensor, at an offset that another tensor specifies.
 
         y[i] = x[starts + i]
 
-    A negative start counts from the end. Then each start is moved as little as makes the
-    slice lie inside, so none is out of range.
+    A negative start counts from the end. Each start is then clamped so that the block lies
+    inside x, so no start is out of range.
 
     Args:
-        x: What to read from. Dtype: any.
-        starts: The first index along each axis of x. Dtype: i32 or i64.
-        sizes: Of the slice, one for each axis of x. Default: [].
+        x: The tensor to read from. Dtype: any.
+        starts: The first index of the block along each axis of x. Dtype: i32 or i64.
+        sizes: The sizes of the slice, one for each axis of x. Default: [].
 
     Returns:
         The slice, a copy. Dtype: that of x.
@@ -2678,32 +2705,32 @@ def dynamic_slice(x: TensorLike, starts: TensorLike, sizes: int | Sequence[int |
     ...
 
 def dynamic_update_slice(x: TensorLike, update: TensorLike, starts: TensorLike) -> Tensor:
-    """A tensor with a block replaced, from a place on that another tensor tells.
+    """A tensor with a block replaced, at an offset that another tensor specifies.
 
         y = x, then y[starts + i] = update[i]
 
-    A negative start counts from the end. Then each start is moved as little as makes the
-    slice lie inside, so none is out of range.
+    A negative start counts from the end. Each start is then clamped so that the block lies
+    inside x, so no start is out of range.
 
     Args:
-        x: What is there. Dtype: any.
-        update: What comes there. Dtype: any.
-        starts: Where it comes: the first index along each axis of x. Dtype: i32 or i64.
+        x: The tensor to update. Dtype: any.
+        update: The new elements of the block. Dtype: any.
+        starts: The first index of the block along each axis of x. Dtype: i32 or i64.
 
     Returns:
-        What is there, with the update. Dtype: that of x.
+        X with the block replaced by update. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: starts are int32 or int64.
         C2: starts have one axis, with an element for each axis of x.
-        C3: update has x's dtype and as many axes, none longer than x's.
+        C3: update has the dtype and rank of x, and no axis of it is longer than that of x.
 
     Differentiable to any order.
     """
     ...
 
 def repeat(x: TensorLike, repeats: int | Sequence[int | Tensor] | Tensor = (), axis: int | Tensor = 0) -> Tensor:
-    """Each element along an axis several times, side by side.
+    """The input with each element along an axis repeated consecutively.
 
         y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis
 
@@ -2711,38 +2738,38 @@ def repeat(x: TensorLike, repeats: int | Sequence[int | Tensor] | Tensor = (), a
 
     Args:
         x: The input. Dtype: any.
-        repeats: How often: one number for all elements along axis, or one each. Default:
-            [].
+        repeats: The number of repetitions: one for all elements along axis, or one for each
+            element. Default: [].
         axis: The axis; a negative one counts from the end. Default: 0.
 
     Returns:
-        The repetitions. Dtype: that of x.
+        The repeated elements. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: -rank(x) <= axis < rank(x).
         C2: repeats has one entry, or one for each element along axis; none is negative.
-        C3: the result fits.
+        C3: the size of the result does not overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def roll(x: TensorLike, shifts: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Elements moved along axes; what leaves at one end comes in at the other.
+    """The elements shifted cyclically along axes.
 
         y[(i + shift) mod size] = x[i]
 
-    Shifts of an axis that is named twice add up.
+    The shifts of an axis that is listed more than once add up.
 
     Args:
         x: The input. Dtype: any.
-        shifts: By how many places, towards the end: one for each axis, or for all. Default:
-            [].
-        axes: The axes; empty takes all elements in row-major order as one axis. Default:
-            [].
+        shifts: The number of positions to shift towards the end: one for each of axes, or
+            one for all. Default: [].
+        axes: The axes; if empty, all elements in row-major order are shifted as one axis.
+            Default: [].
 
     Returns:
-        The elements of x, moved. Dtype: that of x.
+        The elements of x, shifted. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: shifts has one entry, or one for each of axes.
@@ -2753,22 +2780,22 @@ def roll(x: TensorLike, shifts: int | Sequence[int | Tensor] | Tensor = (), axes
     ...
 
 def depth_to_space(x: TensorLike, blocksize: int | Tensor = 0, mode: Literal['dcr', 'crd'] = 'dcr') -> Tensor:
-    """Each square of a wider image out of channels at one place.
+    """Channels rearranged into square spatial blocks.
 
         y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]
 
-    Of x's channels, C are left. With crd it is x[n, (c * b + i) * b + j, h, w] that comes
-    there.
+    b is blocksize, and C is the number of channels of y. With mode crd, the source element
+    is x[n, (c * b + i) * b + j, h, w].
 
     Args:
-        x: Batch, channels, rows, columns. Dtype: any.
-        blocksize: The side of the squares. Default: 0.
-        mode: Whether a channel's number counts the place in a square first and then the
-            channel of the image, dcr, or the other way round, crd. One of dcr, crd.
+        x: The input: batch, channels, rows, columns. Dtype: any.
+        blocksize: The side length of the blocks. Default: 0.
+        mode: The layout of the channel axis of the deeper tensor: dcr for (block row, block
+            column, channel), crd for (channel, block row, block column). One of dcr, crd.
             Default: dcr.
 
     Returns:
-        Fewer channels, more rows and columns. Dtype: that of x.
+        The result, with fewer channels and more rows and columns. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x has a batch, channels, rows and columns.
@@ -2780,22 +2807,22 @@ def depth_to_space(x: TensorLike, blocksize: int | Tensor = 0, mode: Literal['dc
     ...
 
 def space_to_depth(x: TensorLike, blocksize: int | Tensor = 0, mode: Literal['dcr', 'crd'] = 'dcr') -> Tensor:
-    """The squares of an image as channels at one place: undoes depth_to_space.
+    """Square spatial blocks rearranged into channels; the inverse of depth_to_space.
 
         y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]
 
-    C is the number of x's channels. With crd it is y[n, (c * b + i) * b + j, h, w] that
-    they come to.
+    b is blocksize, and C is the number of channels of x. With mode crd, the destination
+    element is y[n, (c * b + i) * b + j, h, w].
 
     Args:
-        x: Batch, channels, rows, columns. Dtype: any.
-        blocksize: The side of the squares. Default: 0.
-        mode: Whether a channel's number counts the place in a square first and then the
-            channel of the image, dcr, or the other way round, crd. One of dcr, crd.
+        x: The input: batch, channels, rows, columns. Dtype: any.
+        blocksize: The side length of the blocks. Default: 0.
+        mode: The layout of the channel axis of the deeper tensor: dcr for (block row, block
+            column, channel), crd for (channel, block row, block column). One of dcr, crd.
             Default: dcr.
 
     Returns:
-        More channels, fewer rows and columns. Dtype: that of x.
+        The result, with more channels and fewer rows and columns. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x has a batch, channels, rows and columns.
@@ -2807,110 +2834,128 @@ def space_to_depth(x: TensorLike, blocksize: int | Tensor = 0, mode: Literal['dc
     ...
 
 def reverse_sequence(x: TensorLike, sequence_lens: TensorLike, batch_axis: int | Tensor = 1, time_axis: int | Tensor = 0) -> Tensor:
-    """The beginning of each sequence of a batch in reverse order.
+    """A batch of sequences, with the leading elements of each in reverse order.
 
         y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]
 
-    A length of 0 or below changes nothing.
+    A sequence with a length of 0 or less is unchanged.
 
     Args:
         x: The sequences. Dtype: any.
-        sequence_lens: How much of each is reversed. Dtype: i32 or i64.
-        batch_axis: The axis that counts sequences; negative from the end. Default: 1.
-        time_axis: The axis along which a sequence runs; negative from the end. Default: 0.
+        sequence_lens: The number of leading elements to reverse in each sequence. Dtype:
+            i32 or i64.
+        batch_axis: The axis that enumerates the sequences; a negative one counts from the
+            end. Default: 1.
+        time_axis: The axis along which each sequence runs; a negative one counts from the
+            end. Default: 0.
 
     Returns:
-        The sequences, with their beginnings reversed. Dtype: that of x.
+        The sequences with their leading elements reversed. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: sequence_lens are int32 or int64.
         C2: no length is larger than the size of x along time_axis.
-        C3: batch_axis and time_axis are two axes of x: -rank(x) <= axis < rank(x).
-        C4: sequence_lens have one axis, with an element for each sequence.
+        C3: batch_axis and time_axis are two different axes of x: -rank(x) <= axis <
+            rank(x).
+        C4: sequence_lens have one axis, with one element for each sequence.
 
     Differentiable through its decomposition.
     """
     ...
 
 def space_to_batch(x: TensorLike, block_shape: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Blocks of places spread over the batch.
+    """Blocks of spatial positions moved into the batch axis.
 
         y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
 
-    p counts the places of a block in row-major order. The axes are padded with zeros first.
-    Axes behind those of block_shape stay.
+    p enumerates the positions in a block in row-major order. The axes are padded with zeros
+    first. The axes after those of block_shape are unchanged.
 
     Args:
-        x: A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
-        block_shape: The block's size along each axis behind the batch. Default: [].
-        pads: Zeros before each of these axes, then after each; empty for none. Default: [].
+        x: A batch axis, one axis for each entry of block_shape, and any number of further
+            axes. Dtype: any.
+        block_shape: The block's size along each axis after the batch axis. Default: [].
+        pads: The number of zeros before each of these axes, then after each; empty for
+            none. Default: [].
 
     Returns:
-        As many times the batch as a block has places. Dtype: that of x.
+        The result, whose batch size is multiplied by the number of positions in a block.
+            Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: x has a batch and an axis for each of block_shape.
-        C2: the sizes of block_shape are positive, and a block has less than 2^31 places.
-        C3: pads has two numbers for each of block_shape, none of them negative, or is
+        C1: x has a batch axis and one axis for each entry of block_shape.
+        C2: the sizes of block_shape are positive, and a block has at most 2^31 positions.
+        C3: pads has two numbers for each entry of block_shape, none of them negative, or is
             empty.
-        C4: with its pads, each axis is a multiple of the block, and the result fits.
+        C4: the padded size of each axis is a multiple of the block's size, and the size of
+            the result does not overflow.
+        C4: the number of positions in a block divides the batch size, no more elements are
+            cropped than there are, and the size of the result does not overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def batch_to_space(x: TensorLike, block_shape: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Blocks of places collected from the batch: undoes space_to_batch.
+    """Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
 
         y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
 
-    p counts the places of a block in row-major order. What space_to_batch padded is
-    cropped. Axes behind those of block_shape stay.
+    p enumerates the positions in a block in row-major order. The padding of space_to_batch
+    is cropped. The axes after those of block_shape are unchanged.
 
     Args:
-        x: A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
-        block_shape: The block's size along each axis behind the batch. Default: [].
-        pads: What is cropped before each of these axes, then after each; empty for nothing.
-            Default: [].
+        x: A batch axis, one axis for each entry of block_shape, and any number of further
+            axes. Dtype: any.
+        block_shape: The block's size along each axis after the batch axis. Default: [].
+        pads: The number of elements cropped at the start of each of these axes, then at the
+            end of each; empty for none. Default: [].
 
     Returns:
-        The batch divided by the places of a block. Dtype: that of x.
+        The result, whose batch size is divided by the number of positions in a block.
+            Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: x has a batch and an axis for each of block_shape.
-        C2: the sizes of block_shape are positive, and a block has less than 2^31 places.
-        C3: pads has two numbers for each of block_shape, none of them negative, or is
+        C1: x has a batch axis and one axis for each entry of block_shape.
+        C2: the sizes of block_shape are positive, and a block has at most 2^31 positions.
+        C3: pads has two numbers for each entry of block_shape, none of them negative, or is
             empty.
-        C4: the block's places divide the batch, what is cropped is there, and the result
-            fits.
+        C4: the padded size of each axis is a multiple of the block's size, and the size of
+            the result does not overflow.
+        C4: the number of positions in a block divides the batch size, no more elements are
+            cropped than there are, and the size of the result does not overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def im2col(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """What lies under each place of a window, as a column.
+    """The elements in each position of a sliding window, as columns.
 
         y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
 
-    k and l count the elements of a window and the windows in row-major order. Padding
-    counts as zeros.
+    k is the row-major index of an element in its window, and l is that of the window.
+    Padding elements are zeros.
 
     Args:
         x: Batch, channels, then one to three spatial axes. Dtype: any.
-        kernel_shape: The window's size along each spatial axis. Default: [].
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The step inside the window along each axis; empty for ones. Default: [].
+        kernel_shape: The size of the window along each spatial axis. Default: [].
+        strides: The step of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: The number of zeros added before each spatial axis, then after each; empty for
+            none. Default: [].
+        dilations: The step between elements of the window along each spatial axis; empty
+            for ones. Default: [].
 
     Returns:
-        Batch, channels times elements of a window, windows. Dtype: that of x.
+        Batch, channels times elements of a window, number of windows. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x has any dtype.
         C2: x has one to three spatial axes.
         C3: kernel_shape has one positive value for each spatial axis; strides and dilations
-            are empty or have the same; pads is empty or has two for each, none negative.
+            are empty or have one positive value for each as well; pads is empty or has two
+            non-negative values for each.
         C4: the window fits into each padded axis.
 
     Differentiable through its decomposition.
@@ -2918,20 +2963,24 @@ def im2col(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tensor = 
     ...
 
 def col2im(x: TensorLike, image_shape: int | Sequence[int | Tensor] | Tensor = (), kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Columns added up at the places of a window: the transpose of im2col.
+    """Sums columns into an image at the positions of a sliding window: the transpose of
+    im2col.
 
         y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to a window
 
-    k and l count the elements of a window and the windows in row-major order. What falls on
-    padding is lost.
+    k is the row-major index of an element in its window, and l is that of the window.
+    Elements that fall on padding are dropped.
 
     Args:
-        x: Batch, channels times elements of a window, windows. Dtype: floating.
+        x: Batch, channels times elements of a window, number of windows. Dtype: floating.
         image_shape: The spatial sizes of the result. Default: [].
-        kernel_shape: The window's size along each spatial axis. Default: [].
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The step inside the window along each axis; empty for ones. Default: [].
+        kernel_shape: The size of the window along each spatial axis. Default: [].
+        strides: The step of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: The number of zeros added before each spatial axis, then after each; empty for
+            none. Default: [].
+        dilations: The step between elements of the window along each spatial axis; empty
+            for ones. Default: [].
 
     Returns:
         Batch, channels, then the spatial axes. Dtype: that of x.
@@ -2940,26 +2989,27 @@ def col2im(x: TensorLike, image_shape: int | Sequence[int | Tensor] | Tensor = (
         C1: x is floating point.
         C2: image_shape has one to three sizes, none of them negative.
         C3: kernel_shape has one positive value for each spatial axis; strides and dilations
-            are empty or have the same; pads is empty or has two for each, none negative.
+            are empty or have one positive value for each as well; pads is empty or has two
+            non-negative values for each.
         C4: the window fits into each padded axis.
-        C5: x has a batch, then the elements of a window for each channel, then a column for
-            each window.
+        C5: x has a batch axis, an axis of channels times elements of a window, and an axis
+            with one column for each window.
 
     Differentiable through its decomposition.
     """
     ...
 
 def gather(x: TensorLike, indices: TensorLike, axis: int | Tensor = 0) -> Tensor:
-    """Slices of one axis, chosen by index.
+    """Slices along one axis, selected by index.
 
         y[i, j, k] = x[i, indices[j], k]
 
     Negative indices count from the end. An index out of range reads 0 and is an error.
 
     Args:
-        x: What to read from. Dtype: any.
-        indices: The places along axis. Dtype: i32 or i64.
-        axis: The axis to choose along; a negative one counts from the end. Default: 0.
+        x: The tensor to read from. Dtype: any.
+        indices: The indices along axis. Dtype: i32 or i64.
+        axis: The axis to select along; a negative one counts from the end. Default: 0.
 
     Returns:
         The slices, with the axes of indices in place of axis. Dtype: that of x.
@@ -2975,49 +3025,51 @@ def gather(x: TensorLike, indices: TensorLike, axis: int | Tensor = 0) -> Tensor
     ...
 
 def gather_elements(x: TensorLike, indices: TensorLike, axis: int | Tensor = 0) -> Tensor:
-    """One element for each index, read along one axis.
+    """Gathers one element for each index along one axis.
 
         y[i, j] = x[i, indices[i, j]], for axis 1
 
-    Negative indices count from the end. An index out of range reads 0 and is an error.
+    Negative indices count from the end. An out-of-range index reads 0 and is an error.
 
     Args:
-        x: What to read from. Dtype: any.
-        indices: The places along axis. Dtype: i32 or i64.
-        axis: The axis that indices count along; negative from the end. Default: 0.
+        x: The tensor to gather from. Dtype: any.
+        indices: The indices along axis. Dtype: i32 or i64.
+        axis: The axis that indices refer to; negative values count from the end. Default:
+            0.
 
     Returns:
-        The elements, in the shape of indices. Dtype: that of x.
+        The gathered elements, in the shape of indices. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: indices are int32 or int64.
-        C2: -n <= index < n for each of them, where n is the size of x along axis.
+        C2: -n <= index < n for each index, where n is the size of x along axis.
         C3: -rank(x) <= axis < rank(x).
-        C4: indices have as many axes as x, and along the others none longer than x's.
+        C4: indices have the rank of x, and at most the size of x along each axis other than
+            `axis`.
 
     Differentiable to any order.
     """
     ...
 
 def gather_nd(x: TensorLike, indices: TensorLike, batch_dims: int | Tensor = 0) -> Tensor:
-    """Slices at places that rows of coordinates name.
+    """Gathers slices at the coordinates that indices hold along their last axis.
 
         y[i, ...] = x[indices[i, 0], indices[i, 1], ..., ...]
 
-    Negative indices count from the end. An index out of range reads 0 and is an error.
+    Negative indices count from the end. An out-of-range index reads 0 and is an error.
 
     Args:
-        x: What to read from. Dtype: any.
-        indices: The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
-        batch_dims: How many leading axes x and indices share. Default: 0.
+        x: The tensor to gather from. Dtype: any.
+        indices: The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
+        batch_dims: The number of leading batch axes that x and indices share. Default: 0.
 
     Returns:
-        The slices. Dtype: that of x.
+        The gathered slices. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: indices are int32 or int64.
-        C2: -n <= index < n for each of them, where n is the size of the axis of x that it
-            counts.
+        C2: -n <= index < n for each index, where n is the size of the axis of x that it
+            refers to.
         C3: 0 <= batch_dims < rank(indices) and batch_dims <= rank(x); x and indices have
             the same sizes along those axes.
         C4: the last axis of indices has from 1 to rank(x) - batch_dims coordinates.
@@ -3028,81 +3080,85 @@ def gather_nd(x: TensorLike, indices: TensorLike, batch_dims: int | Tensor = 0) 
     ...
 
 def scatter_elements(x: TensorLike, indices: TensorLike, updates: TensorLike, axis: int | Tensor = 0, reduction: Literal['none', 'add', 'mul', 'min', 'max'] = 'none') -> Tensor:
-    """A tensor with one element changed for each index along an axis.
+    """A tensor with elements updated at given indices along an axis.
 
         y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1
 
-    Where several updates meet, set keeps the last and the others reduce all of them with
-    what is there. Negative indices count from the end. An update out of range is dropped
-    and is an error. Sums of floats, in float32 for the half types, may be added in any
-    order; all other reductions have the same bits on every device. The second derivative of
-    mul is that of zeros left aside.
+    If several updates address the same element, reduction none keeps the last one, and the
+    other reductions combine all of them with the element of x. Negative indices count from
+    the end. An update with an index out of range is dropped and is an error. Floating-point
+    sums, which accumulate in float32 for the half types, may be added in any order; all
+    other reductions have the same bits on every device. The second derivative of mul
+    ignores updates that are 0.
 
     Args:
-        x: What is there. Dtype: any.
-        indices: The places. Dtype: i32 or i64.
-        updates: What comes there. Dtype: any.
-        axis: The axis that indices count along; negative from the end. Default: 0.
-        reduction: How updates meet what is there: none, add, mul, min or max. One of none,
-            add, mul, min, max. Default: none.
+        x: The tensor to update. Dtype: any.
+        indices: The indices of the elements to update. Dtype: i32 or i64.
+        updates: The values to write or to reduce. Dtype: any.
+        axis: The axis that the indices refer to; a negative one counts from the end.
+            Default: 0.
+        reduction: How updates are combined with the elements of x: none (replace them),
+            add, mul, min or max. One of none, add, mul, min, max. Default: none.
 
     Returns:
-        X with the updates. Dtype: that of x.
+        The updated tensor. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: indices are int32 or int64.
         C2: -n <= index < n for each of them, where n is the size of x along axis.
         C3: -rank(x) <= axis < rank(x).
-        C4: indices have as many axes as x, and along the others none longer than x's.
+        C4: indices have the rank of x, and along the axes other than `axis` they are no
+            longer than x.
         C5: updates have x's dtype and the shape of indices.
-        C6: x is numeric where updates are reduced.
+        C6: x is numeric if the reduction is not none.
 
     Differentiable to any order.
     """
     ...
 
 def scatter_nd(x: TensorLike, indices: TensorLike, updates: TensorLike, reduction: Literal['none', 'add', 'mul', 'min', 'max'] = 'none') -> Tensor:
-    """A tensor with slices changed at places that rows of coordinates name.
+    """A tensor with slices updated at given rows of coordinates.
 
         y = x, then y[indices[i, 0], indices[i, 1], ...] = reduce(..., updates[i])
 
-    Where several updates meet, set keeps the last and the others reduce all of them with
-    what is there. Negative indices count from the end. An update out of range is dropped
-    and is an error. Sums of floats, in float32 for the half types, may be added in any
-    order; all other reductions have the same bits on every device. The second derivative of
-    mul is that of zeros left aside.
+    If several updates address the same element, reduction none keeps the last one, and the
+    other reductions combine all of them with the element of x. Negative indices count from
+    the end. An update with an index out of range is dropped and is an error. Floating-point
+    sums, which accumulate in float32 for the half types, may be added in any order; all
+    other reductions have the same bits on every device. The second derivative of mul
+    ignores updates that are 0.
 
     Args:
-        x: What is there. Dtype: any.
-        indices: The places. Dtype: i32 or i64.
-        updates: What comes there. Dtype: any.
-        reduction: How updates meet what is there: none, add, mul, min or max. One of none,
-            add, mul, min, max. Default: none.
+        x: The tensor to update. Dtype: any.
+        indices: The indices of the elements to update. Dtype: i32 or i64.
+        updates: The values to write or to reduce. Dtype: any.
+        reduction: How updates are combined with the elements of x: none (replace them),
+            add, mul, min or max. One of none, add, mul, min, max. Default: none.
 
     Returns:
-        X with the updates. Dtype: that of x.
+        The updated tensor. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: indices are int32 or int64.
         C2: -n <= index < n for each of them, where n is the size of the axis of x that it
-            counts.
-        C3: indices have an axis of coordinates, the last one.
-        C4: it has from 1 to rank(x) coordinates.
+            refers to.
+        C3: indices have at least one axis; the last one holds the coordinates.
+        C4: that axis has from 1 to rank(x) coordinates.
         C5: updates have x's dtype and, for each row of indices, the shape of the slice that
-            it names.
-        C6: x is numeric where updates are reduced.
+            it addresses.
+        C6: x is numeric if the reduction is not none.
 
     Differentiable to any order.
     """
     ...
 
 def sort(x: TensorLike, axis: int | Tensor = -1, descending: bool = False) -> Tensor:
-    """The elements along an axis in order.
+    """The elements along an axis in sorted order.
 
         y[0] <= y[1] <= ..., a permutation of x
 
-    The sort is stable: equal elements, and so zeros of either sign, stay in the order of
-    their indices, whichever the direction. NaN comes last in either direction.
+    The sort is stable: equal elements, including zeros of either sign, stay in the order of
+    their indices in both directions. NaN comes last in both directions.
 
     Args:
         x: The input, of any dtype; false comes before true. Dtype: any.
@@ -3110,7 +3166,7 @@ def sort(x: TensorLike, axis: int | Tensor = -1, descending: bool = False) -> Te
         descending: Whether the largest element comes first. Default: false.
 
     Returns:
-        The elements, in x's type. Dtype: that of x.
+        The sorted elements, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: -rank(x) <= axis < rank(x).
@@ -3120,12 +3176,12 @@ def sort(x: TensorLike, axis: int | Tensor = -1, descending: bool = False) -> Te
     ...
 
 def argsort(x: TensorLike, axis: int | Tensor = -1, descending: bool = False) -> Tensor:
-    """The indices along an axis at which its elements are read in order.
+    """The indices that sort the elements along an axis.
 
         x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices
 
-    The sort is stable: equal elements, and so zeros of either sign, stay in the order of
-    their indices, whichever the direction. NaN comes last in either direction.
+    The sort is stable: equal elements, including zeros of either sign, stay in the order of
+    their indices in both directions. NaN comes last in both directions.
 
     Args:
         x: The input, of any dtype; false comes before true. Dtype: any.
@@ -3133,7 +3189,7 @@ def argsort(x: TensorLike, axis: int | Tensor = -1, descending: bool = False) ->
         descending: Whether the largest element comes first. Default: false.
 
     Returns:
-        The indices as int64, in x's shape. Dtype: i64.
+        The indices as int64, with the shape of x. Dtype: i64.
 
     Raises an error that names the rule:
         C1: -rank(x) <= axis < rank(x).
@@ -3147,23 +3203,24 @@ class TopKOutputs(NamedTuple):
     indices: Tensor
 
 def top_k(x: TensorLike, k: int | Tensor = 1, axis: int | Tensor = -1, largest: bool = True, sorted: bool = True) -> TopKOutputs:
-    """The k largest or smallest elements along an axis, and where they are.
+    """The k largest or smallest elements along an axis, and their indices.
 
         values = the first k of sort(x), values[i] = x[indices[i]]
 
-    They are the first ones of a descending sort, or of an ascending one: ties go to the
-    lowest index, and NaN is chosen only where there is too little else.
+    The elements are the first k of a descending sort, or of an ascending one. Ties go to
+    the lowest index, and NaN is chosen only if there are fewer than k other elements.
 
     Args:
         x: The input, of any dtype. Dtype: any.
-        k: How many are chosen. Default: 1.
+        k: The number of elements to choose. Default: 1.
         axis: The axis to choose along; a negative one counts from the end. Default: -1.
-        largest: Whether the largest are chosen, or the smallest. Default: true.
-        sorted: Whether the most extreme one comes first, or the one of the lowest index.
+        largest: Whether the largest elements are chosen; otherwise the smallest are.
             Default: true.
+        sorted: Whether results are in order of value, the most extreme one first; otherwise
+            in order of index. Default: true.
 
     Returns:
-        values: The elements. Dtype: that of x.
+        values: The chosen elements. Dtype: that of x.
         indices: Their indices along axis, as int64. Dtype: i64.
 
     Raises an error that names the rule:
@@ -3179,23 +3236,23 @@ class NonzeroOutputs(NamedTuple):
     count: Tensor
 
 def nonzero(x: TensorLike, size: int | Tensor = -1, fill: int | Tensor = 0) -> NonzeroOutputs:
-    """The indices of all elements that are not zero.
+    """The indices of all nonzero elements.
 
         x[indices[0, i], indices[1, i], ...] != 0
 
-    The elements are found in row-major order. NaN is not zero, -0 is. With `size`, what is
-    found beyond it is left out, and count tells of all. Without, the type that is inferred
-    is the largest that the result can have.
+    The elements are in row-major order. NaN is nonzero, and -0 is zero. With `size`,
+    nonzero elements beyond that number are omitted from indices, but count includes them.
+    Without `size`, the inferred type is the largest that the result can have.
 
     Args:
         x: The input, of any dtype. Dtype: any.
-        size: How many places the result has room for; -1 for as many as are found, for
-            which the host waits. Default: -1.
-        fill: What stands in the room that is left. Default: 0.
+        size: The size of the result; -1 for the number of elements found, which the host
+            waits for. Default: -1.
+        fill: The value that fills unused columns of indices. Default: 0.
 
     Returns:
-        indices: Int64[rank(x), size]: a column for each element. Dtype: i64.
-        count: How many elements are not zero. Dtype: i64.
+        indices: Int64[rank(x), size]: one column for each nonzero element. Dtype: i64.
+        count: The number of nonzero elements. Dtype: i64.
 
     Raises an error that names the rule:
         C1: size is -1 or not negative.
@@ -3210,115 +3267,115 @@ class BooleanMaskOutputs(NamedTuple):
     count: Tensor
 
 def boolean_mask(x: TensorLike, mask: TensorLike, axis: int | Tensor = 0, size: int | Tensor = -1, fill: float = 0.0) -> BooleanMaskOutputs:
-    """The slices where a mask is true.
+    """The slices at which a mask is true.
 
         y = x[mask], for axis 0
 
-    The slices keep their row-major order. With `size`, those beyond it are left out, and
-    count tells of all. Without, the type that is inferred is the largest that the result
-    can have.
+    The slices keep their row-major order. If `size` is given, slices beyond it are dropped,
+    but count includes them. Otherwise, the inferred type is the largest that the result can
+    have.
 
     Args:
-        x: What to choose from. Dtype: any.
-        mask: Bool, with the sizes of x from the axis on. Dtype: bool.
-        axis: The first axis of x that the mask has; a negative one counts from the end.
+        x: The tensor to select from. Dtype: any.
+        mask: Bool; its shape matches the axes of x that start at axis. Dtype: bool.
+        axis: The first axis of x that the mask covers; a negative one counts from the end.
             Default: 0.
-        size: How many places the result has room for; -1 for as many as are found, for
-            which the host waits. Default: -1.
-        fill: What stands in the room that is left. Default: 0.
+        size: The size of the result; -1 for the number of elements found, which the host
+            waits for. Default: -1.
+        fill: The value of the elements beyond the selected slices. Default: 0.
 
     Returns:
-        y: The slices, along one axis in place of those of the mask. Dtype: that of x.
-        count: How many slices the mask chooses. Dtype: i64.
+        y: The slices, along one axis in place of the axes of the mask. Dtype: that of x.
+        count: The number of slices that the mask selects. Dtype: i64.
 
     Raises an error that names the rule:
-        C1: mask is bool and has an axis or more.
+        C1: mask is bool and has at least one axis.
         C2: -rank(x) <= axis < rank(x).
-        C3: mask has the sizes of x from the axis on.
+        C3: the shape of mask matches the axes of x that start at axis.
         C4: size is -1 or not negative, and the result fits.
-        C5: fill is a value of x's dtype.
+        C5: fill is a value of the dtype of x.
 
     Differentiable through its decomposition.
     """
     ...
 
 def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: int | Tensor = 0, length: int | Tensor = -1) -> Tensor:
-    """How often each number occurs, or the sum of the weights where it does.
+    """The number of occurrences of each integer, or the sum of their weights.
 
         y[i] = sum(weights[j] for all j with x[j] = i)
 
-    An element that is negative, which is reported less the length, or not below it is
-    dropped, and is an error. Without length, the host waits for the largest element, and
-    the type that is inferred has an element for each number that x's dtype holds, at most
-    2^59. Half types are summed in float32.
+    An element outside [0, length) is dropped and is an error; the error reports a negative
+    element minus the length. If length is -1, the host waits for the largest element, and
+    the inferred type has one element for each nonnegative value of the dtype of x, at most
+    2^58. Half types are summed in float32.
 
     Args:
-        x: The numbers. Dtype: integer.
-        weights: What each of them counts; 1 if absent. May be None. Dtype: numeric.
-        minlength: How long the result is at least, where length does not tell. Default: 0.
-        length: How long the result is; -1 for one more than the largest element. Default:
+        x: The integers to count. Dtype: integer.
+        weights: The weight of each element of x; 1 if absent. May be None. Dtype: numeric.
+        minlength: The minimum length of the result if length is -1. Default: 0.
+        length: The length of the result; -1 for one more than the largest element. Default:
             -1.
 
     Returns:
-        Int64 counts, or sums in the dtype of the weights.
+        The counts as int64, or the sums in the dtype of the weights.
 
     Raises an error that names the rule:
         C1: x is integer.
-        C2: 0 <= element < length for each of x.
-        C3: weights are numeric and have x's shape.
-        C4: minlength is not negative, length is that or -1, and the result fits.
+        C2: 0 <= element < length for each element of x.
+        C3: weights are numeric and have the shape of x.
+        C4: minlength is not negative, length is -1 or not negative, and the result fits.
 
     Differentiable through its decomposition.
     """
     ...
 
 def segment_reduce(x: TensorLike, segment_ids: TensorLike, num_segments: int | Tensor = 0, reduction: Literal['sum', 'prod', 'min', 'max', 'mean'] = 'sum') -> Tensor:
-    """The slices along the first axis, reduced in groups.
+    """The slices along the first axis, reduced by segment.
 
         y[s] = reduce(x[i] for all i with segment_ids[i] = s)
 
-    A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the
-    largest and the smallest value that the dtype has, infinite where it can be. NaN in a
-    group is its result. Negative ids count from the end. A slice whose id is out of range
-    is dropped, and is an error. Half types are summed and multiplied in float32. The second
-    derivative of prod is that of zeros left aside.
+    The result of an empty segment is 0 for sum, 1 for prod and NaN for mean. For min it is
+    the largest and for max the lowest value of the dtype, which is an infinity for floating
+    point. If a segment contains NaN, its result is NaN. Negative ids count from the end. A
+    slice whose id is out of range is dropped and is an error. Half types are summed and
+    multiplied in float32. The second derivative of prod ignores elements that are 0.
 
     Args:
         x: The slices. Dtype: numeric.
-        segment_ids: The group of each slice, in any order. Dtype: i32 or i64.
-        num_segments: How many groups there are. Default: 0.
-        reduction: What becomes of a group: sum, prod, min, max or mean. One of sum, prod,
-            min, max, mean. Default: sum.
+        segment_ids: The segment of each slice, in any order. Dtype: i32 or i64.
+        num_segments: The number of segments. Default: 0.
+        reduction: How the slices of a segment are reduced: sum, prod, min, max or mean. One
+            of sum, prod, min, max, mean. Default: sum.
 
     Returns:
-        A slice for each group. Dtype: that of x.
+        One slice for each segment. Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: x is numeric, and floating point where it is averaged.
+        C1: x is numeric, and floating point for mean.
         C2: -num_segments <= id < num_segments for each of segment_ids.
         C3: segment_ids are int32 or int64, one for each slice of x along its first axis.
-        C4: num_segments is not negative, and the result fits.
+        C4: num_segments is not negative, and the size of the result does not overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def searchsorted(sequence: TensorLike, x: TensorLike, side: Literal['left', 'right'] = 'left') -> Tensor:
-    """Where values belong in a sorted sequence.
+    """The positions at which values would be inserted into a sorted sequence.
 
         y[i] = the number of elements of sequence that are less than x[i], or not greater
 
-    The order is that of sort: NaN comes behind all else and equals itself. What comes of a
-    sequence that is not sorted is not specified.
+    The order is that of sort: NaN comes after all other values and equals itself. If the
+    sequence is not sorted, the result is unspecified.
 
     Args:
-        sequence: Ascending, of any dtype. Dtype: any.
+        sequence: The sorted sequence, ascending, of any dtype. Dtype: any.
         x: The values. Dtype: any.
-        side: Left puts a value before the elements that equal it, right behind them. One of
-            left, right. Default: left.
+        side: Whether a value is inserted before the elements that equal it (left) or after
+            them (right). One of left, right. Default: left.
 
     Returns:
-        The places as int64, in x's shape. Dtype: i64.
+        The positions as int64, with the shape of x. Dtype: i64.
 
     Raises an error that names the rule:
         C1: sequence has one axis.
@@ -3336,32 +3393,35 @@ class UniqueOutputs(NamedTuple):
     count: Tensor
 
 def unique(x: TensorLike, sorted: bool = True, size: int | Tensor = -1, fill: float = 0.0) -> UniqueOutputs:
-    """Each value of all elements once, and where it occurs.
+    """The distinct values of a tensor, and where they occur.
 
         values[inverse_indices[i]] = x[i]
 
-    Elements count in row-major order. Each NaN is a value of its own; zeros of either sign
-    are one value, the one that comes first. With `size`, values beyond it are left out, and
-    count and inverse_indices tell of all; behind the values found, indices and counts are
-    0. Without, the types that are inferred are the largest that the results can have.
+    Elements are numbered in row-major order. Each NaN is a distinct value; zeros of either
+    sign are one value, represented by the one that occurs first. With `size`, values beyond
+    it are omitted, but count and inverse_indices still cover all values; after the values
+    found, indices and counts are 0. Without `size`, the inferred types are the largest that
+    the results can have.
 
     Args:
         x: The input, of any dtype. Dtype: any.
-        sorted: Whether values ascend, NaN last, or come in the order of first occurrence.
-            Default: true.
-        size: How many places the result has room for; -1 for as many as are found, for
-            which the host waits. Default: -1.
-        fill: What stands among the values in the room that is left. Default: 0.
+        sorted: Whether values are in ascending order, NaN last; otherwise in the order of
+            first occurrence. Default: true.
+        size: The size of the result; -1 for the number of elements found, which the host
+            waits for. Default: -1.
+        fill: The value that pads the output values if fewer than size are found. Default:
+            0.
 
     Returns:
-        values: The values. Dtype: that of x.
-        indices: Where each value occurs first. Dtype: i64.
-        inverse_indices: The number of each element's value among all. Dtype: i64.
-        counts: How often each value occurs. Dtype: i64.
-        count: How many values there are. Dtype: i64.
+        values: The distinct values. Dtype: that of x.
+        indices: The index of the first occurrence of each value. Dtype: i64.
+        inverse_indices: The index of each element's value among all distinct values. Dtype:
+            i64.
+        counts: The number of occurrences of each value. Dtype: i64.
+        count: The number of distinct values. Dtype: i64.
 
     Raises an error that names the rule:
-        C1: size is -1 or not negative, and the result fits.
+        C1: size is -1 or not negative, and the size of the result does not overflow.
         C2: fill is a value of x's dtype.
 
     Not differentiable: its values are chosen by comparison, and the other results are
@@ -3370,42 +3430,42 @@ def unique(x: TensorLike, sorted: bool = True, size: int | Tensor = -1, fill: fl
     ...
 
 def histogram(x: TensorLike, low: TensorLike, high: TensorLike, bins: int | Tensor = 10) -> Tensor:
-    """How many elements fall into each of a number of equally wide bins.
+    """The number of elements in each of several bins of equal width.
 
         y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) / bins
 
-    The last bin counts what equals high, too. What lies outside, and NaN, is not counted,
-    and nothing is where high - low is not positive and finite.
+    The last bin includes its upper edge, high. NaN and elements outside the bins are not
+    counted. All counts are 0 if high - low is not positive and finite.
 
     Args:
-        x: The values. Dtype: floating.
+        x: The elements to count. Dtype: floating.
         low: The lower edge of the first bin, of rank 0. Dtype: floating.
-        high: The upper edge of the last one, of rank 0. Dtype: floating.
-        bins: How many. Default: 10.
+        high: The upper edge of the last bin, of rank 0. Dtype: floating.
+        bins: The number of bins. Default: 10.
 
     Returns:
         The counts as int64, along one axis. Dtype: i64.
 
     Raises an error that names the rule:
         C1: x is floating point; low and high have its dtype and rank 0.
-        C2: there is a bin, and the counts fit.
+        C2: bins is positive, and the counts fit.
 
     Not differentiable: its result is a count.
     """
     ...
 
 def relu(x: TensorLike) -> Tensor:
-    """What is positive, and zero elsewhere.
+    """The rectified linear unit: max(x, 0) for each element.
 
         y = max(x, 0)
 
     NaN stays NaN. The derivative at 0 is 0.
 
     Args:
-        x: Any tensor of numbers. Dtype: numeric.
+        x: A tensor of any numeric dtype. Dtype: numeric.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -3416,7 +3476,7 @@ def relu(x: TensorLike) -> Tensor:
     ...
 
 def leaky_relu(x: TensorLike, alpha: float = 0.01) -> Tensor:
-    """What is positive, and a fraction of what is negative.
+    """X where x is positive, and alpha * x elsewhere.
 
         y = x > 0 ? x : alpha * x
 
@@ -3438,18 +3498,18 @@ def leaky_relu(x: TensorLike, alpha: float = 0.01) -> Tensor:
     ...
 
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """What is positive, and an exponential that levels out below zero.
+    """The exponential linear unit: x above zero, an exponential toward -alpha below.
 
         y = x > 0 ? x : alpha * (exp(x) - 1)
 
     The derivative at 0 is alpha.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        alpha: What the function tends to, negated, far below zero. Default: 1.
+        x: The input, floating point. Dtype: floating.
+        alpha: The function tends to -alpha far below zero. Default: 1.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, of the type of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3460,15 +3520,15 @@ def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     ...
 
 def softplus(x: TensorLike) -> Tensor:
-    """A smooth relu: the logarithm of one plus the exponential.
+    """A smooth approximation of relu: the logarithm of one plus the exponential.
 
         y = log(1 + exp(x))
 
     Args:
-        x: Any floating tensor. Dtype: floating.
+        x: A floating-point tensor. Dtype: floating.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3479,13 +3539,13 @@ def softplus(x: TensorLike) -> Tensor:
     ...
 
 def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
-    """X times the probability that a standard normal variable is below x.
+    """The Gaussian error linear unit: x times the standard normal distribution function at x.
 
         y = x * (1 + erf(x / sqrt(2))) / 2, or approximately x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2
 
     Args:
         x: Any floating tensor. Dtype: floating.
-        approximate: Whether the tanh form stands for the one with erf. Default: false.
+        approximate: Whether to use the tanh approximation instead of erf. Default: false.
 
     Returns:
         Of the type of x. Dtype: that of x.
@@ -3499,15 +3559,15 @@ def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
     ...
 
 def silu(x: TensorLike) -> Tensor:
-    """X scaled by its own sigmoid.
+    """The sigmoid linear unit (swish): each element times its sigmoid.
 
         y = x / (1 + exp(-x))
 
     Args:
-        x: Any floating tensor. Dtype: floating.
+        x: A floating-point tensor. Dtype: floating.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3518,7 +3578,7 @@ def silu(x: TensorLike) -> Tensor:
     ...
 
 def relu6(x: TensorLike) -> Tensor:
-    """Elements kept within 0 and 6.
+    """Each element clipped to [0, 6].
 
         y = min(max(x, 0), 6)
 
@@ -3528,7 +3588,7 @@ def relu6(x: TensorLike) -> Tensor:
         x: The input. Dtype: numeric.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -3538,14 +3598,14 @@ def relu6(x: TensorLike) -> Tensor:
     ...
 
 def prelu(x: TensorLike, slope: TensorLike) -> Tensor:
-    """What is positive, and a learned fraction of what is negative.
+    """X where x is positive, and slope * x elsewhere, with a learned slope.
 
         y = x > 0 ? x : slope * x
 
     The derivative at 0 is slope.
 
     Args:
-        x: Any tensor of numbers. Dtype: numeric.
+        x: Any numeric tensor. Dtype: numeric.
         slope: The slope below zero, broadcast to the shape of x. Dtype: numeric.
 
     Returns:
@@ -3561,19 +3621,21 @@ def prelu(x: TensorLike, slope: TensorLike) -> Tensor:
     ...
 
 def selu(x: TensorLike, alpha: float = 1.6732631921768188, gamma: float = 1.0507010221481323) -> Tensor:
-    """An elu with constants that keep mean and variance from layer to layer.
+    """The scaled exponential linear unit, which preserves mean and variance from layer to
+    layer.
 
         y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))
 
     The derivative at 0 is gamma * alpha.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        alpha: What gamma scales, negated, far below zero. Default: 1.67326.
+        x: A floating-point tensor. Dtype: floating.
+        alpha: The factor of the exponential; far below zero, y tends to -gamma * alpha.
+            Default: 1.67326.
         gamma: The slope above zero. Default: 1.0507.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3584,17 +3646,17 @@ def selu(x: TensorLike, alpha: float = 1.6732631921768188, gamma: float = 1.0507
     ...
 
 def softsign(x: TensorLike) -> Tensor:
-    """The sign, reached slowly.
+    """A smooth approximation of the sign function, x / (1 + |x|).
 
         y = x / (1 + |x|)
 
-    NaN at infinities.
+    The result is NaN at both infinities.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3604,16 +3666,16 @@ def softsign(x: TensorLike) -> Tensor:
     ...
 
 def hard_sigmoid(x: TensorLike, alpha: float = 0.2, beta: float = 0.5) -> Tensor:
-    """A straight line kept within 0 and 1.
+    """A linear function of x, clipped to [0, 1].
 
         y = max(0, min(1, alpha * x + beta))
 
-    NaN stays NaN. The derivative at both edges is 0.
+    NaN propagates. The derivative at both bounds is 0.
 
     Args:
         x: Any floating tensor. Dtype: floating.
         alpha: The slope of the line. Default: 0.2.
-        beta: Its value at 0. Default: 0.5.
+        beta: The value of the line at 0. Default: 0.5.
 
     Returns:
         Of the type of x. Dtype: that of x.
@@ -3627,7 +3689,7 @@ def hard_sigmoid(x: TensorLike, alpha: float = 0.2, beta: float = 0.5) -> Tensor
     ...
 
 def hard_swish(x: TensorLike) -> Tensor:
-    """X times a straight line kept within 0 and 1.
+    """X times a linear function of x, clipped to [0, 1].
 
         y = x * max(0, min(1, x / 6 + 1 / 2))
 
@@ -3637,7 +3699,7 @@ def hard_swish(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3647,19 +3709,19 @@ def hard_swish(x: TensorLike) -> Tensor:
     ...
 
 def swiglu(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
-    """The silu of the first half of x, times the second.
+    """The SwiGLU unit: the SiLU of the first half of x times the second half.
 
         y = silu(first) * second, where x = concat(first, second)
 
-    The first half is the gate. Where the second half is the gate, flip the two before:
-    concat(second, first).
+    The first half is the gate. If the second half is the gate, swap the halves before the
+    call: concat(second, first).
 
     Args:
-        x: What is cut in two along axis. Dtype: floating.
-        axis: The axis to cut; a negative one counts from the end. Default: -1.
+        x: The input, split into two halves along axis. Dtype: floating.
+        axis: The axis to split; a negative one counts from the end. Default: -1.
 
     Returns:
-        Of the type of x, but half as long along axis. Dtype: that of x.
+        The result, of the type of x with half the size along axis. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3671,18 +3733,18 @@ def swiglu(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
     ...
 
 def celu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """An elu whose slope is 1 on both sides of 0, whatever it tends to.
+    """The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
 
         y = x > 0 ? x : alpha * (exp(x / alpha) - 1)
 
     The derivative at 0 is 1.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        alpha: What the function tends to, negated, far below zero; positive. Default: 1.
+        x: The input, floating point. Dtype: floating.
+        alpha: The function tends to -alpha far below zero; must be positive. Default: 1.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, of the type of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3694,7 +3756,7 @@ def celu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     ...
 
 def mish(x: TensorLike) -> Tensor:
-    """X scaled by the tanh of its softplus.
+    """X times the tanh of its softplus.
 
         y = x * tanh(ln(1 + exp(x)))
 
@@ -3702,7 +3764,7 @@ def mish(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3712,11 +3774,11 @@ def mish(x: TensorLike) -> Tensor:
     ...
 
 def hard_tanh(x: TensorLike, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """Elements kept within two bounds that are attributes.
+    """The elements of x, clipped to [min_val, max_val].
 
         y = min(max(x, min_val), max_val)
 
-    NaN stays NaN. The derivative at both edges is 0.
+    NaN propagates. The derivative at both bounds is 0.
 
     Args:
         x: Any floating tensor. Dtype: floating.
@@ -3736,7 +3798,7 @@ def hard_tanh(x: TensorLike, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     ...
 
 def log_sigmoid(x: TensorLike) -> Tensor:
-    """The logarithm of the sigmoid, which never underflows.
+    """The natural logarithm of the sigmoid, computed without underflow.
 
         y = -ln(1 + exp(-x))
 
@@ -3744,7 +3806,7 @@ def log_sigmoid(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3754,18 +3816,18 @@ def log_sigmoid(x: TensorLike) -> Tensor:
     ...
 
 def thresholded_relu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """What is above a threshold, and zero elsewhere.
+    """Each element that exceeds a threshold, and zero elsewhere.
 
         y = x > alpha ? x : 0
 
     NaN stays NaN. The derivative at alpha is 0.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
+        x: A floating-point tensor. Dtype: floating.
         alpha: The threshold. Default: 1.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3776,19 +3838,20 @@ def thresholded_relu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     ...
 
 def shrink(x: TensorLike, lambd: float = 0.5, bias: float = 0.0) -> Tensor:
-    """Zero near zero, and elsewhere x moved towards it.
+    """Elements moved towards zero; those near zero become zero.
 
         y = x < -lambd ? x + bias : x > lambd ? x - bias : 0
 
-    NaN stays NaN. The derivative at both edges is 0.
+    NaN stays NaN. The derivative at -lambd and at lambd is 0.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        lambd: How far from zero the zeros reach; not negative. Default: 0.5.
-        bias: How far the rest is moved. Default: 0.
+        x: A floating-point tensor. Dtype: floating.
+        lambd: The distance from zero up to which elements become 0; not negative. Default:
+            0.5.
+        bias: The distance by which the other elements are moved. Default: 0.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3800,16 +3863,16 @@ def shrink(x: TensorLike, lambd: float = 0.5, bias: float = 0.0) -> Tensor:
     ...
 
 def glu(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
-    """The first half of x, scaled by the sigmoid of the second.
+    """The gated linear unit: the first half of x times the sigmoid of the second half.
 
         y = first * sigmoid(second), where x = concat(first, second)
 
     Args:
-        x: What is cut in two along axis. Dtype: floating.
-        axis: The axis to cut; a negative one counts from the end. Default: -1.
+        x: The input, split into two halves along axis. Dtype: floating.
+        axis: The axis to split; a negative one counts from the end. Default: -1.
 
     Returns:
-        Of the type of x, but half as long along axis. Dtype: that of x.
+        The result, of the type of x with half the size along axis. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -3821,19 +3884,19 @@ def glu(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
     ...
 
 def sum(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """The sum of elements along some axes.
+    """The sum of the elements along some axes.
 
         y = sum(x[i])
 
-    The sum of nothing is 0. Integers wrap in their own dtype.
+    The sum of no elements is 0. Integers wrap in their own dtype.
 
     Args:
         x: The input. Dtype: numeric.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -3844,19 +3907,19 @@ def sum(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdim
     ...
 
 def prod(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """The product of elements along some axes.
+    """The product of the elements along some axes.
 
         y = product(x[i])
 
-    The product of nothing is 1. Integers wrap in their own dtype.
+    The product of no elements is 1. Integers wrap in their own dtype.
 
     Args:
         x: The input. Dtype: numeric.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -3871,20 +3934,20 @@ def max(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdim
 
         y = max(x[i])
 
-    NaN if one is NaN. Those that tie share the gradient evenly.
+    The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
 
     Args:
         x: The input. Dtype: numeric.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
         C2: -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
-        C3: none of the reduced axes is empty, unless the result is.
+        C3: none of the reduced axes is empty, unless the result is empty.
 
     Differentiable to any order.
     """
@@ -3895,20 +3958,20 @@ def min(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdim
 
         y = min(x[i])
 
-    NaN if one is NaN. Those that tie share the gradient evenly.
+    The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
 
     Args:
         x: The input. Dtype: numeric.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
         C2: -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
-        C3: none of the reduced axes is empty, unless the result is.
+        C3: none of the reduced axes is empty, unless the result is empty.
 
     Differentiable to any order.
     """
@@ -3919,20 +3982,21 @@ def argmax(x: TensorLike, axis: int | Tensor = 0, keepdims: bool = False) -> Ten
 
         y = the first i for which x[i] = max(x)
 
-    Ties go to the lowest index. The first NaN is found before anything else.
+    Ties go to the lowest index. If there is a NaN, the result is the index of the first
+    NaN.
 
     Args:
         x: The input. Dtype: numeric.
         axis: The axis to search along; a negative one counts from the end. Default: 0.
-        keepdims: Whether the axis stays, with size 1. Default: false.
+        keepdims: Whether the axis is kept with size 1. Default: false.
 
     Returns:
-        The index for each place along the other axes, as int64. Dtype: i64.
+        The index for each position along the other axes, as int64. Dtype: i64.
 
     Raises an error that names the rule:
         C1: x is numeric.
         C2: -rank(x) <= axis < rank(x).
-        C3: that axis is not empty, unless the result is.
+        C3: the axis is not empty, unless the result is.
 
     Not differentiable: its result is an index.
     """
@@ -3943,40 +4007,41 @@ def argmin(x: TensorLike, axis: int | Tensor = 0, keepdims: bool = False) -> Ten
 
         y = the first i for which x[i] = min(x)
 
-    Ties go to the lowest index. The first NaN is found before anything else.
+    Ties go to the lowest index. If there is a NaN, the result is the index of the first
+    NaN.
 
     Args:
         x: The input. Dtype: numeric.
         axis: The axis to search along; a negative one counts from the end. Default: 0.
-        keepdims: Whether the axis stays, with size 1. Default: false.
+        keepdims: Whether the axis is kept with size 1. Default: false.
 
     Returns:
-        The index for each place along the other axes, as int64. Dtype: i64.
+        The index for each position along the other axes, as int64. Dtype: i64.
 
     Raises an error that names the rule:
         C1: x is numeric.
         C2: -rank(x) <= axis < rank(x).
-        C3: that axis is not empty, unless the result is.
+        C3: the axis is not empty, unless the result is.
 
     Not differentiable: its result is an index.
     """
     ...
 
 def cumsum(x: TensorLike, axis: int | Tensor = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """The sum of all elements so far, along an axis.
+    """The cumulative sum along an axis.
 
         y[i] = x[0] + ... + x[i]
 
-    Integers wrap in their own dtype.
+    Integers wrap around in their own dtype.
 
     Args:
         x: The input. Dtype: numeric.
-        axis: The axis to walk along; a negative one counts from the end. Default: 0.
-        exclusive: Whether element i leaves out x[i]. Default: false.
-        reverse: Whether to walk from the end. Default: false.
+        axis: The axis to accumulate along; a negative one counts from the end. Default: 0.
+        exclusive: Whether to exclude x[i] from y[i]. Default: false.
+        reverse: Whether to accumulate from the end. Default: false.
 
     Returns:
-        The sums, in x's shape. Dtype: that of x.
+        The sums, in the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -3991,16 +4056,16 @@ def mean(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdi
 
         y = sum(x[i]) / n
 
-    The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is
-    hardly ever one, are refused: cast them first.
+    The mean of no elements is NaN. f16 and bf16 are summed in f32. Integers are rejected,
+    because their mean is rarely an integer: cast them first.
 
     Args:
         x: The input. Dtype: floating.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -4015,15 +4080,15 @@ def any(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdim
 
         y = x[0] or x[1] or ...
 
-    Of nothing it is false.
+    A reduction over no elements gives false.
 
     Args:
         x: The input. Dtype: bool.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: bool.
+        The result for each index of the other axes. Dtype: bool.
 
     Raises an error that names the rule:
         C1: x is bool.
@@ -4038,15 +4103,15 @@ def all(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdim
 
         y = x[0] and x[1] and ...
 
-    Of nothing it is true.
+    A reduction over no elements gives true.
 
     Args:
         x: The input. Dtype: bool.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: bool.
+        The result for each index of the other axes. Dtype: bool.
 
     Raises an error that names the rule:
         C1: x is bool.
@@ -4057,22 +4122,21 @@ def all(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdim
     ...
 
 def var(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False, correction: float = 0.0) -> Tensor:
-    """The variance of elements along some axes.
+    """The variance of the elements along some axes.
 
         y = sum((x[i] - mean(x))^2) / (n - correction)
 
-    The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does
-    not overflow where the variance does not (l2_norm).
+    The divisor is at least 0. f16 and bf16 are computed in f32. The sum of squares does not
+    overflow if the variance does not (see l2_norm).
 
     Args:
         x: The input. Dtype: floating.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
-        correction: Taken from the number of elements that the sum is divided by. Default:
-            0.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
+        correction: Subtracted from the number of elements in the divisor. Default: 0.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -4083,19 +4147,19 @@ def var(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdim
     ...
 
 def logsumexp(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """The logarithm of the sum of exponentials along some axes, without overflow.
+    """The logarithm of the sum of exponentials along some axes, computed without overflow.
 
         y = ln(sum(e^x[i]))
 
-    Of nothing it is -infinity. f16 and bf16 are computed in f32.
+    The result for no elements is -infinity. f16 and bf16 are computed in f32.
 
     Args:
         x: The input. Dtype: floating.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -4106,22 +4170,22 @@ def logsumexp(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), k
     ...
 
 def l2_norm(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """The Euclidean length of elements along some axes.
+    """The Euclidean norm of elements along some axes.
 
         y = sqrt(sum(x[i]^2))
 
-    At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither
-    overflow nor vanish: they are those of x * s, and the root is divided by s, a power of
-    two that is 1 where the sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to
-    2^960).
+    The derivative at zero is 0. f16 and bf16 are computed in f32. The squares neither
+    overflow nor underflow: x is multiplied by s before it is squared, and the root is
+    divided by s. s is a power of two, and is 1 where the sum of squares is from 2^-96 to
+    2^96 (in f64, from 2^-880 to 2^960).
 
     Args:
         x: The input. Dtype: floating.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -4132,20 +4196,20 @@ def l2_norm(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), kee
     ...
 
 def cumprod(x: TensorLike, axis: int | Tensor = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """The product of all elements so far, along an axis.
+    """The cumulative product along an axis.
 
         y[i] = x[0] * ... * x[i]
 
-    Integers wrap in their own dtype.
+    Integers wrap around in their own dtype.
 
     Args:
         x: The input. Dtype: numeric.
-        axis: The axis to walk along; a negative one counts from the end. Default: 0.
-        exclusive: Whether element i leaves out x[i]. Default: false.
-        reverse: Whether to walk from the end. Default: false.
+        axis: The axis to accumulate along; a negative one counts from the end. Default: 0.
+        exclusive: Whether to exclude x[i] from y[i]. Default: false.
+        reverse: Whether to accumulate from the end. Default: false.
 
     Returns:
-        The products, in x's shape. Dtype: that of x.
+        The products, in the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -4156,19 +4220,19 @@ def cumprod(x: TensorLike, axis: int | Tensor = 0, exclusive: bool = False, reve
     ...
 
 def count_nonzero(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """How many elements along some axes are not zero.
+    """The number of nonzero elements along some axes.
 
         y = sum(x[i] != 0)
 
-    NaN is not zero, and -0 is. Of nothing there are 0.
+    NaN counts as nonzero, -0 as zero. A reduction over no elements gives 0.
 
     Args:
         x: The input. Dtype: any.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: i64.
+        The result for each index of the other axes. Dtype: i64.
 
     Raises an error that names the rule:
         C2: -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
@@ -4183,21 +4247,21 @@ class CummaxOutputs(NamedTuple):
     indices: Tensor
 
 def cummax(x: TensorLike, axis: int | Tensor = 0, reverse: bool = False) -> CummaxOutputs:
-    """The largest of all elements so far, along an axis, and where it is.
+    """The cumulative maximum along an axis, and its index.
 
         values[i] = max(x[0], ..., x[i]) = x[indices[i]]
 
-    Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-    From the first NaN on, all values are NaN.
+    Ties go to the element that is visited first, which receives the whole gradient. From
+    the first NaN on, all values are NaN.
 
     Args:
         x: The input. Dtype: numeric.
-        axis: The axis to walk along; a negative one counts from the end. Default: 0.
-        reverse: Whether to walk from the end. Default: false.
+        axis: The axis to accumulate along; a negative one counts from the end. Default: 0.
+        reverse: Whether to accumulate from the end. Default: false.
 
     Returns:
-        values: The extremes, of the type of x. Dtype: that of x.
-        indices: Their places along axis, as int64. Dtype: i64.
+        values: The cumulative maxima or minima, of the type of x. Dtype: that of x.
+        indices: Their indices along axis, as int64. Dtype: i64.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -4212,21 +4276,21 @@ class CumminOutputs(NamedTuple):
     indices: Tensor
 
 def cummin(x: TensorLike, axis: int | Tensor = 0, reverse: bool = False) -> CumminOutputs:
-    """The smallest of all elements so far, along an axis, and where it is.
+    """The cumulative minimum along an axis, and its index.
 
         values[i] = min(x[0], ..., x[i]) = x[indices[i]]
 
-    Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-    From the first NaN on, all values are NaN.
+    Ties go to the element that is visited first, which receives the whole gradient. From
+    the first NaN on, all values are NaN.
 
     Args:
         x: The input. Dtype: numeric.
-        axis: The axis to walk along; a negative one counts from the end. Default: 0.
-        reverse: Whether to walk from the end. Default: false.
+        axis: The axis to accumulate along; a negative one counts from the end. Default: 0.
+        reverse: Whether to accumulate from the end. Default: false.
 
     Returns:
-        values: The extremes, of the type of x. Dtype: that of x.
-        indices: Their places along axis, as int64. Dtype: i64.
+        values: The cumulative maxima or minima, of the type of x. Dtype: that of x.
+        indices: Their indices along axis, as int64. Dtype: i64.
 
     Raises an error that names the rule:
         C1: x is numeric.
@@ -4237,19 +4301,20 @@ def cummin(x: TensorLike, axis: int | Tensor = 0, reverse: bool = False) -> Cumm
     ...
 
 def l1_norm(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """The sum of magnitudes along some axes.
+    """The L1 norm along some axes: the sum of the absolute values.
 
         y = sum(abs(x[i]))
 
-    Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+    The result for no elements is 0. The derivative at 0 is 0. Integers wrap in their own
+    dtype.
 
     Args:
         x: The input. Dtype: numeric.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric; for log_sum floating point.
@@ -4260,19 +4325,20 @@ def l1_norm(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), kee
     ...
 
 def sum_square(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """The sum of squares along some axes.
+    """The sum of the squares along some axes.
 
         y = sum(x[i]^2)
 
-    Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+    The result for no elements is 0. Integers wrap in their own dtype. f16 and bf16 are
+    computed in f32.
 
     Args:
         x: The input. Dtype: numeric.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric; for log_sum floating point.
@@ -4283,19 +4349,20 @@ def sum_square(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), 
     ...
 
 def log_sum(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), keepdims: bool = False) -> Tensor:
-    """The logarithm of a sum along some axes.
+    """The logarithm of the sum along some axes.
 
         y = log(sum(x[i]))
 
-    Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+    The result is -inf for no elements and NaN for a negative sum. f16 and bf16 are computed
+    in f32.
 
     Args:
         x: The input. Dtype: floating.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        The result for each place along the other axes. Dtype: that of x.
+        The result for each index of the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric; for log_sum floating point.
@@ -4306,43 +4373,44 @@ def log_sum(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), kee
     ...
 
 def diff(x: TensorLike, n: int | Tensor = 1, axis: int | Tensor = -1) -> Tensor:
-    """The differences of neighbours along an axis, taken n times.
+    """The differences of adjacent elements along an axis, taken n times.
 
         y[i] = x[i + 1] - x[i]
 
-    Integers wrap in their own dtype.
+    Integers wrap around in their own dtype.
 
     Args:
         x: The input. Dtype: numeric.
-        n: How many times differences are taken; 0 gives x. Default: 1.
-        axis: The axis to walk along; a negative one counts from the end. Default: -1.
+        n: The number of times that differences are taken; 0 gives x. Default: 1.
+        axis: The axis of the differences; a negative one counts from the end. Default: -1.
 
     Returns:
-        The differences, by n fewer than there are elements. Dtype: that of x.
+        The differences; axis is shorter by n, or empty. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is numeric.
         C2: -rank(x) <= axis < rank(x).
         C3: n is not negative.
-        C4: axis of y is shorter by n, or empty; all else is of the type of x.
+        C4: y has the type of x, except that axis is shorter by n, or empty.
 
     Differentiable through its decomposition.
     """
     ...
 
 def matmul(a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """Products of matrices, with NumPy's rules for vectors and batches.
+    """Matrix products, with NumPy's rules for vectors and batches.
 
         y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)
 
-    A vector on the left is a row, on the right a column, and the result lacks its axis of
-    size 1. The axes before the last two broadcast. A sum of nothing is 0; integers wrap.
+    A vector on the left is a row, and one on the right is a column; the result lacks this
+    axis of size 1. The axes before the last two are broadcast. An empty sum is 0. Integers
+    wrap.
 
     Args:
         a: Matrices, or a vector. Dtype: numeric.
         b: Matrices, or a vector. Dtype: numeric.
-        transpose_a: Swap the last two axes of a first. Default: false.
-        transpose_b: Swap the last two axes of b first. Default: false.
+        transpose_a: Whether to swap the last two axes of a first. Default: false.
+        transpose_b: Whether to swap the last two axes of b first. Default: false.
 
     Returns:
         The products. Dtype: the common one.
@@ -4351,25 +4419,26 @@ def matmul(a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b:
         C1: a and b are numeric and of one dtype.
         C2: a and b have at least one axis.
         C3: A transposed operand has at least two axes.
-        C4: The columns of a, after its transposition, are as many as the rows of b after
-            its own.
+        C4: The number of columns of a equals the number of rows of b, both after
+            transposition.
         C5: The axes before the last two broadcast.
-        C6: y has the batch axes, then the rows of a and the columns of b; a vector gives
-            none.
+        C6: y has the batch axes, then the rows of a and the columns of b; a vector operand
+            adds no axis.
 
     Differentiable to any order.
     """
     ...
 
 def gemm(a: TensorLike, b: TensorLike, c: TensorLike | None = None, alpha: float = 1.0, beta: float = 1.0, trans_a: bool = False, trans_b: bool = False) -> Tensor:
-    """One product of matrices, scaled, with something added.
+    """A scaled matrix product plus a scaled tensor.
 
         y = alpha * a @ b + beta * c
 
     Args:
         a: A matrix. Dtype: floating.
         b: A matrix. Dtype: floating.
-        c: What is added, broadcast to the product's shape. May be None. Dtype: floating.
+        c: The tensor to add, broadcast to the shape of the product. May be None. Dtype:
+            floating.
         alpha: Scales the product. Default: 1.
         beta: Scales c. Default: 1.
         trans_a: Whether a is transposed first. Default: false.
@@ -4381,8 +4450,8 @@ def gemm(a: TensorLike, b: TensorLike, c: TensorLike | None = None, alpha: float
     Raises an error that names the rule:
         C1: a, b and c are floating point and of one dtype.
         C2: a and b have two axes.
-        C3: The columns of a, after its transposition, are as many as the rows of b after
-            its own.
+        C3: The number of columns of a equals the number of rows of b, both after
+            transposition.
         C4: c can be broadcast to the product's shape.
 
     Differentiable to any order.
@@ -4390,31 +4459,36 @@ def gemm(a: TensorLike, b: TensorLike, c: TensorLike | None = None, alpha: float
     ...
 
 def conv(x: TensorLike, w: TensorLike, b: TensorLike | None = None, strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, lhs_dilation: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Convolution over one to three spatial axes.
+    """Convolution (cross-correlation) over one to three spatial axes.
 
         y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c in the group of o, for k)
 
-    The filter is not flipped. Padding counts as zeros; negative padding crops. lhs_dilation
-    puts zeros between the elements of x, one less than it says.
+    The filter is not flipped. Padding is with zeros; negative padding crops. lhs_dilation
+    inserts lhs_dilation - 1 zeros between adjacent elements of x.
 
     Args:
-        x: Batch, channels, then one to three spatial axes. Dtype: floating.
-        w: Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-        b: What is added to each output channel. May be None. Dtype: floating.
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The filter's step along each spatial axis; empty for ones. Default: [].
-        group: Channels are cut into this many independent groups. Default: 1.
-        lhs_dilation: The input's step along each spatial axis; empty for ones. Default: [].
+        x: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+        w: The filter: output channels, channels of one group, then spatial axes. Dtype:
+            floating.
+        b: The bias, added to each output channel. May be None. Dtype: floating.
+        strides: The stride of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: Zero padding before each spatial axis, then after each; empty for none.
+            Default: [].
+        dilations: The dilation of the filter along each spatial axis; empty for ones.
+            Default: [].
+        group: The number of independent groups of channels. Default: 1.
+        lhs_dilation: The dilation of the input along each spatial axis; empty for ones.
+            Default: [].
 
     Returns:
-        Batch, output channels, then the spatial axes. Dtype: the common one.
+        The result: batch, output channels, then the spatial axes. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x, w and b are floating point and of one dtype.
-        C2: x has one to three spatial axes, and w as many.
+        C2: x has one to three spatial axes, and w has the same number.
         C3: strides, dilations and lhs_dilation are empty or have one positive value for
-            each spatial axis; pads is empty or has two.
+            each spatial axis; pads is empty or has two values for each.
         C4: group divides the output channels, and x has group times the channels of w.
         C5: w has elements, and its window fits into each padded axis.
         C6: b has one element for each output channel.
@@ -4424,66 +4498,74 @@ def conv(x: TensorLike, w: TensorLike, b: TensorLike | None = None, strides: int
     ...
 
 def conv_backward_input(dy: TensorLike, w: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, lhs_dilation: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The derivative of conv with respect to its input: a transposed convolution.
+    """The gradient of conv with respect to its input: a transposed convolution.
 
         dx[n, c, p * stride + k * dilation - pad] += dy[n, o, p] * w[o, c, k]
 
-    The attributes but shape are those of the call of conv.
+    All attributes except shape are those of the call of conv.
 
     Args:
-        dy: What reaches the result of conv. Dtype: floating.
+        dy: The gradient with respect to the result of conv. Dtype: floating.
         w: The filter of conv. Dtype: floating.
-        shape: The sizes of the input of conv. Default: [].
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The filter's step along each spatial axis; empty for ones. Default: [].
-        group: Channels are cut into this many independent groups. Default: 1.
-        lhs_dilation: The input's step along each spatial axis; empty for ones. Default: [].
+        shape: The shape of the input of conv. Default: [].
+        strides: The stride of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: Zero padding before each spatial axis, then after each; empty for none.
+            Default: [].
+        dilations: The dilation of the filter along each spatial axis; empty for ones.
+            Default: [].
+        group: The number of independent groups of channels. Default: 1.
+        lhs_dilation: The dilation of the input along each spatial axis; empty for ones.
+            Default: [].
 
     Returns:
-        What reaches the input of conv. Dtype: the common one.
+        The gradient with respect to the input of conv. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: dy and w are floating point and of one dtype.
-        C2: shape has one to three spatial axes, and w as many.
+        C2: shape has one to three spatial axes, and w has the same number.
         C3: strides, dilations and lhs_dilation are empty or have one positive value for
-            each spatial axis; pads is empty or has two.
+            each spatial axis; pads is empty or has two values for each.
         C4: group divides the output channels, and shape has group times the channels of w.
         C5: w has elements, and its window fits into each padded axis.
-        C6: dy has the shape that conv gives for that input.
+        C6: dy has the shape of the result of conv for that input.
 
     Differentiable to any order.
     """
     ...
 
 def conv_backward_filter(x: TensorLike, dy: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, lhs_dilation: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The derivative of conv with respect to its filter.
+    """The gradient of conv with respect to its filter.
 
         dw[o, c, k] = sum(x[n, c, p * stride + k * dilation - pad] * dy[n, o, p] for n, for p)
 
-    The attributes but shape are those of the call of conv.
+    All attributes except shape are those of the call of conv.
 
     Args:
         x: The input of conv. Dtype: floating.
-        dy: What reaches the result of conv. Dtype: floating.
-        shape: The sizes of the filter of conv. Default: [].
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The filter's step along each spatial axis; empty for ones. Default: [].
-        group: Channels are cut into this many independent groups. Default: 1.
-        lhs_dilation: The input's step along each spatial axis; empty for ones. Default: [].
+        dy: The gradient with respect to the result of conv. Dtype: floating.
+        shape: The shape of the filter of conv. Default: [].
+        strides: The stride of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: Zero padding before each spatial axis, then after each; empty for none.
+            Default: [].
+        dilations: The dilation of the filter along each spatial axis; empty for ones.
+            Default: [].
+        group: The number of independent groups of channels. Default: 1.
+        lhs_dilation: The dilation of the input along each spatial axis; empty for ones.
+            Default: [].
 
     Returns:
-        What reaches the filter of conv. Dtype: the common one.
+        The gradient with respect to the filter of conv. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and dy are floating point and of one dtype.
-        C2: x has one to three spatial axes, and shape as many.
+        C2: x has one to three spatial axes, and shape has the same number.
         C3: strides, dilations and lhs_dilation are empty or have one positive value for
-            each spatial axis; pads is empty or has two.
+            each spatial axis; pads is empty or has two values for each.
         C4: group divides the output channels, and x has group times the channels of shape.
         C5: shape has elements, and its window fits into each padded axis.
-        C6: dy has the shape that conv gives with that filter.
+        C6: dy has the shape of the result of conv with that filter.
 
     Differentiable to any order.
     """
@@ -4494,62 +4576,65 @@ class MaxPoolOutputs(NamedTuple):
     indices: Tensor
 
 def max_pool(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), ceil_mode: bool = False) -> MaxPoolOutputs:
-    """The largest element of each window, and where it was.
+    """The largest element of each window, and its index.
 
         y[n, c, p] = max(x[n, c, p * stride + k * dilation - pad] for k)
 
-    Padding never wins. Of equal elements the first one counts, and the derivative goes to
-    it alone. NaN wins.
+    Padding is never selected. Ties select the first element, and the derivative goes to it
+    alone. NaN counts as the largest element.
 
     Args:
         x: Batch, channels, then one to three spatial axes. Dtype: numeric.
-        kernel_shape: The window's size along each spatial axis. Default: [].
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Padding before each spatial axis, then after each; empty for none. Default:
+        kernel_shape: The size of the window along each spatial axis. Default: [].
+        strides: The step of the window along each spatial axis; empty for ones. Default:
             [].
-        dilations: The step inside the window along each axis; empty for ones. Default: [].
-        ceil_mode: Whether windows that hang over the end count. Default: false.
+        pads: The padding before each spatial axis, then after each; empty for none.
+            Default: [].
+        dilations: The step between elements of the window along each spatial axis; empty
+            for ones. Default: [].
+        ceil_mode: Whether to include windows that extend past the end. Default: false.
 
     Returns:
         y: The largest elements. Dtype: that of x.
-        indices: Where each was, counted over the whole of x in row-major order. Dtype: i64.
+        indices: The row-major index of each in the whole of x. Dtype: i64.
 
     Raises an error that names the rule:
         C1: x is numeric.
         C2: x has one to three spatial axes.
         C3: kernel_shape has one positive value for each spatial axis; strides and dilations
-            are empty or have the same; pads is empty or has two for each, none negative.
+            are empty or have one positive value for each as well; pads is empty or has two
+            non-negative values for each.
         C4: The window fits into each padded axis.
-        C5: Each window holds an element of x.
+        C5: Each window holds at least one element of x.
 
     Differentiable to any order.
     """
     ...
 
 def max_pool_backward(dy: TensorLike, indices: TensorLike, shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The derivative of max_pool: what reaches y goes to where y came from.
+    """The derivative of max_pool: adds each element of dy to dx at its index.
 
         dx.flat[indices[p]] += dy[p]
 
     Args:
-        dy: What reaches the y of max_pool. Dtype: floating.
-        indices: Those of max_pool. Dtype: i32 or i64.
-        shape: The sizes of the x of max_pool. Default: [].
+        dy: The gradient of the y of max_pool. Dtype: floating.
+        indices: The indices from max_pool. Dtype: i32 or i64.
+        shape: The shape of the x of max_pool. Default: [].
 
     Returns:
-        What reaches the x of max_pool. Dtype: that of dy.
+        The gradient of the x of max_pool. Dtype: that of dy.
 
     Raises an error that names the rule:
         C1: dy is floating point.
         C2: indices is i32 or i64 and has the shape of dy.
-        C3: shape is one that a tensor can have.
+        C3: shape is valid for a tensor.
 
     Differentiable to any order.
     """
     ...
 
 def window_sum(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tensor = (), strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), ceil_mode: bool = False) -> Tensor:
-    """The sum over each window of a walk over the spatial axes.
+    """The sum over each sliding window along the spatial axes.
 
         y[n, c, p] = sum(x[n, c, p * stride + k * dilation - pad] for k)
 
@@ -4559,18 +4644,22 @@ def window_sum(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tenso
         x: Batch, channels, then one to three spatial axes. Dtype: floating.
         kernel_shape: The window's size along each spatial axis. Default: [].
         strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The step inside the window along each axis; empty for ones. Default: [].
-        ceil_mode: Whether windows that hang over the end count. Default: false.
+        pads: The number of zeros before each spatial axis, then after each; empty for none.
+            Default: [].
+        dilations: The step between elements of the window along each spatial axis; empty
+            for ones. Default: [].
+        ceil_mode: Whether windows that extend past the padded end are included. Default:
+            false.
 
     Returns:
-        The sums. Dtype: that of x.
+        The sum over each window. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
         C2: x has one to three spatial axes.
-        C3: kernel_shape has one positive value for each spatial axis; strides and dilations
-            are empty or have the same; pads is empty or has two for each, none negative.
+        C3: kernel_shape has one positive value for each spatial axis; so do strides and
+            dilations, unless they are empty; pads is empty or has two values for each
+            spatial axis, none negative.
         C4: The window fits into each padded axis.
 
     Differentiable to any order.
@@ -4582,34 +4671,37 @@ def avg_pool(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tensor 
 
         y[n, c, p] = mean(x[n, c, p * stride + k * dilation - pad] for k)
 
-    What lies beyond the padding, where ceil_mode lets a window reach, never counts.
+    Elements beyond the padding, which windows can cover with ceil_mode, are never counted.
 
     Args:
-        x: Batch, channels, then one to three spatial axes. Dtype: floating.
-        kernel_shape: The window's size along each spatial axis. Default: [].
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The step inside the window along each axis; empty for ones. Default: [].
-        ceil_mode: Whether windows that hang over the end count. Default: false.
-        count_include_pad: Whether padding counts as elements. Default: false.
+        x: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+        kernel_shape: The size of the window along each spatial axis. Default: [].
+        strides: The stride of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: Zero padding before each spatial axis, then after each; empty for none.
+            Default: [].
+        dilations: The dilation of the window along each axis; empty for ones. Default: [].
+        ceil_mode: Whether to include windows that extend past the end. Default: false.
+        count_include_pad: Whether padding is counted as elements. Default: false.
 
     Returns:
-        The means. Dtype: that of x.
+        The mean of each window. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
         C2: x has one to three spatial axes.
-        C3: kernel_shape has one positive value for each spatial axis; strides and dilations
-            are empty or have the same; pads is empty or has two for each, none negative.
+        C3: kernel_shape has one positive value for each spatial axis; so do strides and
+            dilations, unless they are empty; pads is empty or has two values for each, none
+            negative.
         C4: The window fits into each padded axis.
-        C5: Each window holds an element of x.
+        C5: Each window contains an element of x.
 
     Differentiable to any order.
     """
     ...
 
 def global_avg_pool(x: TensorLike) -> Tensor:
-    """The mean of each channel.
+    """The mean of each channel over all spatial axes.
 
         y[n, c] = mean(x[n, c, p] for p)
 
@@ -4629,73 +4721,78 @@ def global_avg_pool(x: TensorLike) -> Tensor:
     ...
 
 def conv_transpose(x: TensorLike, w: TensorLike, b: TensorLike | None = None, strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = (), group: int | Tensor = 1, output_padding: int | Sequence[int | Tensor] | Tensor = (), output_shape: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """Transposed convolution: each element of the input spreads a filter.
+    """Transposed convolution: each element of the input adds a scaled copy of the filter.
 
         y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o, then y[n, o] += b[o]
 
-    pads take elements off, negative ones add zeros. output_shape takes what is too much off
-    at both ends, the odd one at the front, and adds what is missing at the end.
+    pads crop the result; negative pads add zeros. With output_shape, surplus elements are
+    cropped at both ends, the odd one at the start, and missing elements are added as zeros
+    at the end.
 
     Args:
-        x: Batch, channels, then one to three spatial axes. Dtype: floating.
-        w: Channels of x, output channels of one group, then the filter's sizes. Dtype:
-            floating.
-        b: What is added to each output channel. May be None. Dtype: floating.
-        strides: How far apart the filters lie along each spatial axis; empty for ones.
+        x: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+        w: The filter: channels of x, output channels of one group, then spatial axes.
+            Dtype: floating.
+        b: The bias, added to each output channel. May be None. Dtype: floating.
+        strides: The distance between filter copies along each spatial axis; empty for ones.
             Default: [].
-        pads: What is cut off before each spatial axis, then after each; empty for none.
+        pads: The elements cropped before each spatial axis, then after each; empty for
+            none. Default: [].
+        dilations: The dilation of the filter along each spatial axis; empty for ones.
             Default: [].
-        dilations: The filter's step along each spatial axis; empty for ones. Default: [].
-        group: Channels are cut into this many independent groups. Default: 1.
-        output_padding: By how much the result is longer at the end of each spatial axis;
-            empty for none. Default: [].
-        output_shape: The spatial sizes of the result, instead of pads; empty for none.
+        group: The number of independent groups of channels. Default: 1.
+        output_padding: The size added to the end of each spatial axis of the result; empty
+            for none. Default: [].
+        output_shape: The spatial sizes of the result, instead of pads; empty to use pads.
             Default: [].
 
     Returns:
-        Batch, output channels, then the spatial axes. Dtype: the common one.
+        The result: batch, output channels, then the spatial axes. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x, w and b are floating point and of one dtype.
-        C2: x has one to three spatial axes, and w as many.
+        C2: x has one to three spatial axes, and w has the same number.
         C3: strides and dilations are empty or have one positive value for each spatial
             axis; output_padding and output_shape are empty or have one that is not
-            negative; pads is empty or has two.
+            negative; pads is empty or has two values for each.
         C4: group divides the channels of x, and w has as many filters as x has channels.
-        C5: w has elements, and x has them along each axis but the batch.
+        C5: w is not empty, and neither is any axis of x except the batch.
         C6: b has one element for each output channel.
         C7: pads and output_shape are not given together.
-        C8: pads cut off no more than there is, and the result fits.
+        C8: pads crop at most the whole result, and the result fits.
 
     Differentiable through its decomposition.
     """
     ...
 
 def depthwise(x: TensorLike, w: TensorLike, b: TensorLike | None = None, strides: int | Sequence[int | Tensor] | Tensor = (), pads: int | Sequence[int | Tensor] | Tensor = (), dilations: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """A convolution of each channel by itself.
+    """A depthwise convolution: each channel is convolved with its own filters.
 
         y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m + i, 0, k] for k)
 
-    It is conv with a group for each channel; m is the number of filters for each.
+    It is conv with one group for each channel; m is the number of filters per channel.
 
     Args:
-        x: Batch, channels, then one to three spatial axes. Dtype: floating.
-        w: M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
+        x: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+        w: M filters for each channel, an axis of size 1, then spatial axes. Dtype:
             floating.
-        b: What is added to each output channel. May be None. Dtype: floating.
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The filter's step along each spatial axis; empty for ones. Default: [].
+        b: The bias, added to each output channel. May be None. Dtype: floating.
+        strides: The stride of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: Zero padding before each spatial axis, then after each; empty for none.
+            Default: [].
+        dilations: The dilation of the filter along each spatial axis; empty for ones.
+            Default: [].
 
     Returns:
-        Batch, output channels, then the spatial axes. Dtype: the common one.
+        The result: batch, output channels, then the spatial axes. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x, w and b are floating point and of one dtype.
-        C2: x has channels and one to three spatial axes, and w as many axes.
+        C2: x has channels and one to three spatial axes, and w has the rank of x.
         C3: strides and dilations are empty or have one positive value for each spatial
-            axis; pads is empty or has two.
-        C4: w has the same number of filters for each channel of x, and one channel.
+            axis; pads is empty or has two values for each.
+        C4: w has the same number of filters for each channel of x, and one input channel.
         C5: w has elements, and its window fits into each padded axis.
         C6: b has one element for each filter.
 
@@ -4704,11 +4801,11 @@ def depthwise(x: TensorLike, w: TensorLike, b: TensorLike | None = None, strides
     ...
 
 def global_max_pool(x: TensorLike) -> Tensor:
-    """The largest element of each channel.
+    """The largest element of each channel over all spatial axes.
 
         y[n, c] = max(x[n, c, p] for p)
 
-    NaN wins. Equal elements share the derivative evenly.
+    NaN counts as the largest element. Ties share the derivative evenly.
 
     Args:
         x: Batch, channels, then the spatial axes. Dtype: numeric.
@@ -4719,7 +4816,7 @@ def global_max_pool(x: TensorLike) -> Tensor:
     Raises an error that names the rule:
         C1: x is numeric.
         C2: x has a batch, channels and at least one spatial axis.
-        C3: the spatial axes have elements, unless the result has none.
+        C3: the spatial axes are not empty, unless the result has no elements.
         C4: y has the axes of x, with size 1 for the spatial ones.
 
     Differentiable through its decomposition.
@@ -4727,149 +4824,153 @@ def global_max_pool(x: TensorLike) -> Tensor:
     ...
 
 def resize_nearest(x: TensorLike, sizes: int | Sequence[int | Tensor] | Tensor = (), scales: int | Sequence[int | Tensor] | Tensor = (), scale_divisors: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), coordinate_transformation_mode: Literal['half_pixel', 'half_pixel_symmetric', 'pytorch_half_pixel', 'align_corners', 'asymmetric', 'tf_half_pixel_for_nn'] = 'half_pixel', nearest_mode: Literal['round_prefer_floor', 'round_prefer_ceil', 'floor', 'ceil'] = 'round_prefer_floor') -> Tensor:
-    """A tensor in other sizes, each element that of the nearest place.
+    """A tensor resized by nearest-neighbour interpolation.
 
-        y[i] = x[round(place(i))] along each resized axis
+        y[i] = x[round(position(i))] along each resized axis
 
     With n and m for the sizes of x and of the result, s for the scale and i for an index of
-    the result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n -
-    m / s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for
-    pytorch_half_pixel; i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric;
-    (i + 0.5) / s for tf_half_pixel_for_nn. Where both sizes and scales are given, sizes are
-    those of the result, and the scales say where its places are. Places are exact, so that
-    ties are ties.
+    the result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n -
+    m / s) / 2 for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel;
+    i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
+    tf_half_pixel_for_nn. If both sizes and scales are given, sizes are the sizes of the
+    result, and scales determine the positions. Positions are computed exactly, so that ties
+    are detected exactly.
 
     Args:
         x: The input. Dtype: any.
-        sizes: Of the result, for each of axes; empty for what the scales make of x, rounded
-            down. Default: [].
-        scales: How many times as large the result is, for each of axes; empty for what
-            sizes say. Default: [].
-        scale_divisors: What each of scales is divided by; empty for ones. Default: [].
+        sizes: The size of the result along each of axes; empty to compute it from scales,
+            rounded down. Default: [].
+        scales: The scale factor along each of axes; empty to compute it from sizes.
+            Default: [].
+        scale_divisors: The divisor of each of scales; empty for ones. Default: [].
         axes: The axes to resize, negative ones from the end; empty for all. Default: [].
-        coordinate_transformation_mode: How places of the result are places of x:
-            half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric
-            or tf_half_pixel_for_nn. One of half_pixel, half_pixel_symmetric,
+        coordinate_transformation_mode: How positions in the result are mapped to positions
+            in x: half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners,
+            asymmetric or tf_half_pixel_for_nn. One of half_pixel, half_pixel_symmetric,
             pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn. Default:
             half_pixel.
-        nearest_mode: Where a place between two elements goes: round_prefer_floor,
+        nearest_mode: How a position between two elements is rounded: round_prefer_floor,
             round_prefer_ceil, floor or ceil. One of round_prefer_floor, round_prefer_ceil,
             floor, ceil. Default: round_prefer_floor.
 
     Returns:
-        The input in its new sizes. Dtype: that of x.
+        The resized input. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x has any dtype.
         C2: -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or
-            scales, or both, have an entry for each of axes, or for each axis of x;
-            scale_divisors have it too, or none.
+            scales, or both, have one entry for each of axes (for each axis of x if axes is
+            empty); scale_divisors is empty or has as many entries and requires scales.
         C3: sizes are not negative; scales and scale_divisors are positive.
-        C4: an axis without elements gets none.
-        C5: where there are sizes and scales, a size is the scaled size of x, rounded up
-            from half an element on or rounded down.
-        C6: the products of sizes and scales are below 2^59, and the result fits.
+        C4: an axis without elements can only be resized to 0.
+        C5: if both sizes and scales are given, each size is the scaled size of x, rounded
+            down or rounded to nearest with halves up.
+        C6: the products of sizes and scales are below 2^59, and the size of the result does
+            not overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def resize_linear(x: TensorLike, sizes: int | Sequence[int | Tensor] | Tensor = (), scales: int | Sequence[int | Tensor] | Tensor = (), scale_divisors: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), coordinate_transformation_mode: Literal['half_pixel', 'half_pixel_symmetric', 'pytorch_half_pixel', 'align_corners', 'asymmetric', 'tf_half_pixel_for_nn'] = 'half_pixel', antialias: bool = False, exclude_outside: bool = False) -> Tensor:
-    """A tensor in other sizes, each element between its two neighbours along each axis.
+    """A tensor resized by linear interpolation of two neighbours along each axis.
 
-        y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis
+        y[i] = sum(x[k] * max(0, 1 - |k - position(i)|) for k) along each resized axis
 
     With n and m for the sizes of x and of the result, s for the scale and i for an index of
-    the result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n -
-    m / s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for
-    pytorch_half_pixel; i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric;
-    (i + 0.5) / s for tf_half_pixel_for_nn. Where both sizes and scales are given, sizes are
-    those of the result, and the scales say where its places are. Places are exact, so that
-    ties are ties.
+    the result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n -
+    m / s) / 2 for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel;
+    i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
+    tf_half_pixel_for_nn. If both sizes and scales are given, sizes are the sizes of the
+    result, and scales determine the positions. Positions are computed exactly, so that ties
+    are detected exactly.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        sizes: Of the result, for each of axes; empty for what the scales make of x, rounded
-            down. Default: [].
-        scales: How many times as large the result is, for each of axes; empty for what
-            sizes say. Default: [].
-        scale_divisors: What each of scales is divided by; empty for ones. Default: [].
+        x: A floating-point tensor. Dtype: floating.
+        sizes: The size of the result along each of axes; empty to compute it from scales,
+            rounded down. Default: [].
+        scales: The scale factor along each of axes; empty to compute it from sizes.
+            Default: [].
+        scale_divisors: The divisor of each of scales; empty for ones. Default: [].
         axes: The axes to resize, negative ones from the end; empty for all. Default: [].
-        coordinate_transformation_mode: How places of the result are places of x:
-            half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric
-            or tf_half_pixel_for_nn. One of half_pixel, half_pixel_symmetric,
+        coordinate_transformation_mode: How positions in the result are mapped to positions
+            in x: half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners,
+            asymmetric or tf_half_pixel_for_nn. One of half_pixel, half_pixel_symmetric,
             pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn. Default:
             half_pixel.
-        antialias: Whether, where the result is smaller, the weights are stretched to cover
-            all of x. Default: false.
-        exclude_outside: Whether places outside x count nothing; otherwise the element at
-            the edge stands for them. Default: false.
+        antialias: Whether the filter is widened when downsampling, so that every element of
+            x contributes. Default: false.
+        exclude_outside: Whether positions outside x have weight 0; otherwise the element at
+            the edge is used. Default: false.
 
     Returns:
-        The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype:
-            that of x.
+        The resized input; NaN propagates to every element that has it as a neighbour.
+            Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
         C2: -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or
-            scales, or both, have an entry for each of axes, or for each axis of x;
-            scale_divisors have it too, or none.
+            scales, or both, have one entry for each of axes (for each axis of x if axes is
+            empty); scale_divisors is empty or has as many entries and requires scales.
         C3: sizes are not negative; scales and scale_divisors are positive.
-        C4: an axis without elements gets none.
-        C5: where there are sizes and scales, a size is the scaled size of x, rounded up
-            from half an element on or rounded down.
-        C6: the products of sizes and scales are below 2^59, and the result fits.
+        C4: an axis without elements can only be resized to 0.
+        C5: if both sizes and scales are given, each size is the scaled size of x, rounded
+            down or rounded to nearest with halves up.
+        C6: the products of sizes and scales are below 2^59, and the size of the result does
+            not overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def resize_cubic(x: TensorLike, sizes: int | Sequence[int | Tensor] | Tensor = (), scales: int | Sequence[int | Tensor] | Tensor = (), scale_divisors: int | Sequence[int | Tensor] | Tensor = (), axes: int | Sequence[int | Tensor] | Tensor = (), coordinate_transformation_mode: Literal['half_pixel', 'half_pixel_symmetric', 'pytorch_half_pixel', 'align_corners', 'asymmetric', 'tf_half_pixel_for_nn'] = 'half_pixel', antialias: bool = False, exclude_outside: bool = False, cubic_coeff_a: float = -0.75) -> Tensor:
-    """A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+    """A tensor resized by cubic interpolation of four elements along each axis.
 
-        y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
+        y[i] = sum(x[k] * w(|k - position(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
 
     With n and m for the sizes of x and of the result, s for the scale and i for an index of
-    the result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n -
-    m / s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for
-    pytorch_half_pixel; i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric;
-    (i + 0.5) / s for tf_half_pixel_for_nn. Where both sizes and scales are given, sizes are
-    those of the result, and the scales say where its places are. Places are exact, so that
-    ties are ties.
+    the result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n -
+    m / s) / 2 for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel;
+    i * (n - 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
+    tf_half_pixel_for_nn. If both sizes and scales are given, sizes are the sizes of the
+    result, and scales determine the positions. Positions are computed exactly, so that ties
+    are detected exactly.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        sizes: Of the result, for each of axes; empty for what the scales make of x, rounded
-            down. Default: [].
-        scales: How many times as large the result is, for each of axes; empty for what
-            sizes say. Default: [].
-        scale_divisors: What each of scales is divided by; empty for ones. Default: [].
+        x: A floating-point tensor. Dtype: floating.
+        sizes: The size of the result along each of axes; empty to compute it from scales,
+            rounded down. Default: [].
+        scales: The scale factor along each of axes; empty to compute it from sizes.
+            Default: [].
+        scale_divisors: The divisor of each of scales; empty for ones. Default: [].
         axes: The axes to resize, negative ones from the end; empty for all. Default: [].
-        coordinate_transformation_mode: How places of the result are places of x:
-            half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric
-            or tf_half_pixel_for_nn. One of half_pixel, half_pixel_symmetric,
+        coordinate_transformation_mode: How positions in the result are mapped to positions
+            in x: half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners,
+            asymmetric or tf_half_pixel_for_nn. One of half_pixel, half_pixel_symmetric,
             pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn. Default:
             half_pixel.
-        antialias: Whether, where the result is smaller, the weights are stretched to cover
-            all of x. Default: false.
-        exclude_outside: Whether places outside x count nothing; otherwise the element at
-            the edge stands for them. Default: false.
-        cubic_coeff_a: The a of the curve, its slope at a distance of 1. Default: -0.75.
+        antialias: Whether the filter is widened when downsampling, so that every element of
+            x contributes. Default: false.
+        exclude_outside: Whether positions outside x have weight 0; otherwise the element at
+            the edge is used. Default: false.
+        cubic_coeff_a: The coefficient a of the cubic kernel, its slope at a distance of 1.
+            Default: -0.75.
 
     Returns:
-        The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype:
-            that of x.
+        The resized input; NaN propagates to every element that has it as a neighbour.
+            Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
         C2: -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or
-            scales, or both, have an entry for each of axes, or for each axis of x;
-            scale_divisors have it too, or none.
+            scales, or both, have one entry for each of axes (for each axis of x if axes is
+            empty); scale_divisors is empty or has as many entries and requires scales.
         C3: sizes are not negative; scales and scale_divisors are positive.
-        C4: an axis without elements gets none.
-        C5: where there are sizes and scales, a size is the scaled size of x, rounded up
-            from half an element on or rounded down.
-        C6: the products of sizes and scales are below 2^59, and the result fits.
+        C4: an axis without elements can only be resized to 0.
+        C5: if both sizes and scales are given, each size is the scaled size of x, rounded
+            down or rounded to nearest with halves up.
+        C6: the products of sizes and scales are below 2^59, and the size of the result does
+            not overflow.
 
     Differentiable through its decomposition.
     """
@@ -4880,27 +4981,32 @@ def lp_pool(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tensor =
 
         y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
 
-    Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-    float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of
-    global_lp_pool; those of lp_pool with p > 2 must be in the range of the dtype.
+    Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are
+    computed in float32. Squares neither overflow nor underflow (see l2_norm), and neither
+    do the other powers in global_lp_pool. The powers in lp_pool with p > 2 must be in the
+    range of the dtype.
 
     Args:
         x: Batch, channels, then one to three spatial axes. Dtype: floating.
-        kernel_shape: The window's size along each spatial axis. Default: [].
-        strides: The window's step along each spatial axis; empty for ones. Default: [].
-        pads: Zeros before each spatial axis, then after each; empty for none. Default: [].
-        dilations: The step inside the window along each axis; empty for ones. Default: [].
-        ceil_mode: Whether windows that hang over the end count. Default: false.
-        p: Of the norm. Default: 2.
+        kernel_shape: The size of the window along each spatial axis. Default: [].
+        strides: The step of the window along each spatial axis; empty for ones. Default:
+            [].
+        pads: The number of zeros added before each spatial axis, then after each; empty for
+            none. Default: [].
+        dilations: The step between elements of the window along each spatial axis; empty
+            for ones. Default: [].
+        ceil_mode: Whether to include windows that extend past the end. Default: false.
+        p: The order of the norm. Default: 2.
 
     Returns:
         The norms. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
-        C2: x has one to three spatial axes; global_lp_pool takes more as well.
+        C2: x has one to three spatial axes; global_lp_pool accepts more as well.
         C3: kernel_shape has one positive value for each spatial axis; strides and dilations
-            are empty or have the same; pads is empty or has two for each, none negative.
+            are empty or have one positive value for each as well; pads is empty or has two
+            non-negative values for each.
         C4: The window fits into each padded axis.
         C5: p is from 1 to 1024.
 
@@ -4909,24 +5015,25 @@ def lp_pool(x: TensorLike, kernel_shape: int | Sequence[int | Tensor] | Tensor =
     ...
 
 def global_lp_pool(x: TensorLike, p: int | Tensor = 2) -> Tensor:
-    """The p-norm of each channel.
+    """The p-norm of each channel over all spatial axes.
 
         y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
 
-    Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-    float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of
-    global_lp_pool; those of lp_pool with p > 2 must be in the range of the dtype.
+    Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are
+    computed in float32. Squares neither overflow nor underflow (see l2_norm), and neither
+    do the other powers in global_lp_pool. The powers in lp_pool with p > 2 must be in the
+    range of the dtype.
 
     Args:
         x: Batch, channels, then the spatial axes. Dtype: floating.
-        p: Of the norm. Default: 2.
+        p: The order of the norm. Default: 2.
 
     Returns:
         Batch, channels, then axes of size 1. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
-        C2: x has one to three spatial axes; global_lp_pool takes more as well.
+        C2: x has one to three spatial axes; global_lp_pool accepts more as well.
         C5: p is from 1 to 1024.
 
     Differentiable to any order.
@@ -4961,7 +5068,7 @@ def log_softmax(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
 
     Args:
         x: The logits. Dtype: floating.
-        axis: The axis to normalise; a negative one counts from the end. Default: -1.
+        axis: The axis to normalise over; negative values count from the end. Default: -1.
 
     Returns:
         The logarithms of the probabilities. Dtype: that of x.
@@ -4976,20 +5083,20 @@ def log_softmax(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
     ...
 
 def batch_norm(x: TensorLike, scale: TensorLike, bias: TensorLike, mean: TensorLike, var: TensorLike, epsilon: float = 1e-05) -> Tensor:
-    """Each channel moved and scaled by statistics that are known already.
+    """Each channel normalised by given statistics, then scaled and shifted.
 
         y = (x - mean) / sqrt(var + epsilon) * scale + bias, by channel
 
     Args:
-        x: Batch, channels, then any axes. Dtype: floating.
-        scale: One element for each channel. Dtype: floating.
-        bias: One element for each channel. Dtype: floating.
+        x: The input: batch, channels, then any other axes. Dtype: floating.
+        scale: The scale, one element for each channel. Dtype: floating.
+        bias: The bias, one element for each channel. Dtype: floating.
         mean: The mean of each channel. Dtype: floating.
         var: The variance of each channel. Dtype: floating.
         epsilon: Added to the variance. Default: 1e-05.
 
     Returns:
-        Of the type of x. Dtype: the common one.
+        The result, of the type of x. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: All inputs are floating point and of one dtype.
@@ -5010,25 +5117,25 @@ class BatchNormTrainOutputs(NamedTuple):
     saved_inv_std: Tensor
 
 def batch_norm_train(x: TensorLike, scale: TensorLike, bias: TensorLike, mean: TensorLike, var: TensorLike, epsilon: float = 1e-05, momentum: float = 0.9) -> BatchNormTrainOutputs:
-    """Each channel moved and scaled by the statistics of this batch, which are also mixed into
-    running ones.
+    """Each channel normalised by the statistics of this batch, which also update the running
+    statistics.
 
         y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running = running * momentum + batch * (1 - momentum)
 
-    Variances are those of the population. Half types are computed in float32. The squares
-    behind y and saved_inv_std neither overflow nor vanish (l2_norm).
+    Variances are population variances. Half types are computed in float32. The squares used
+    for y and saved_inv_std neither overflow nor underflow (see l2_norm).
 
     Args:
-        x: Batch, channels, then any axes. Dtype: floating.
-        scale: One element for each channel. Dtype: floating.
-        bias: One element for each channel. Dtype: floating.
+        x: The input: batch, channels, then any other axes. Dtype: floating.
+        scale: The scale, one element for each channel. Dtype: floating.
+        bias: The bias, one element for each channel. Dtype: floating.
         mean: The running mean of each channel. Dtype: floating.
         var: The running variance of each channel. Dtype: floating.
         epsilon: Added to the variance. Default: 1e-05.
-        momentum: How much of the running statistics stays. Default: 0.9.
+        momentum: The weight of the old running statistics in the new ones. Default: 0.9.
 
     Returns:
-        y: Of the type of x. Dtype: that of x.
+        y: The result, of the type of x. Dtype: that of x.
         running_mean: The new running mean. Dtype: that of mean.
         running_var: The new running variance. Dtype: that of var.
         saved_mean: The mean of this batch.
@@ -5040,7 +5147,7 @@ def batch_norm_train(x: TensorLike, scale: TensorLike, bias: TensorLike, mean: T
         C3: scale, bias, mean and var have one element for each channel.
         C4: epsilon is not negative.
         C5: type(y) = type(x); the running statistics have the types of mean and var; the
-            saved ones are float32 where x is half, else of the dtype of x.
+            saved ones are float32 if x has a half type, else of the dtype of x.
 
     Differentiable to any order.
     """
@@ -5052,26 +5159,26 @@ class LayerNormOutputs(NamedTuple):
     inv_std: Tensor
 
 def layer_norm(x: TensorLike, scale: TensorLike, bias: TensorLike | None = None, axis: int | Tensor = -1, epsilon: float = 1e-05) -> LayerNormOutputs:
-    """The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-    moved by parameters.
+    """Normalises the elements from one axis to the last to mean 0 and variance 1, then scales
+    and shifts them.
 
         y = (x - mean) / sqrt(var + epsilon) * scale + bias
 
-    The variance is that of the population. Half types are computed in float32. The squares
-    neither overflow nor vanish (l2_norm).
+    The variance is the population variance. Half types are computed in float32. The squares
+    neither overflow nor underflow (see l2_norm).
 
     Args:
         x: Any floating tensor. Dtype: floating.
-        scale: Broadcast to the sizes of x from the axis on. Dtype: floating.
-        bias: Broadcast like scale. May be None. Dtype: floating.
-        axis: The first axis of those normalised together; a negative one counts from the
-            end. Default: -1.
+        scale: The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+        bias: The bias, broadcast like scale. May be None. Dtype: floating.
+        axis: The first of the axes that are normalised together; negative values count from
+            the end. Default: -1.
         epsilon: Added to the variance. Default: 1e-05.
 
     Returns:
         y: Of the type of x. Dtype: the common one.
-        mean: The means, with size 1 from the axis on.
-        inv_std: 1 / sqrt(var + epsilon), with size 1 from the axis on.
+        mean: The means, with size 1 from axis on.
+        inv_std: 1 / sqrt(var + epsilon), with size 1 from axis on.
 
     Raises an error that names the rule:
         C1: x, scale and bias are floating point and of one dtype.
@@ -5086,19 +5193,18 @@ def layer_norm(x: TensorLike, scale: TensorLike, bias: TensorLike | None = None,
     ...
 
 def lrn(x: TensorLike, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int | Tensor = 0) -> Tensor:
-    """Local response normalisation: each element divided by the strength of the channels
-    around its own.
+    """Local response normalisation across neighbouring channels.
 
         y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from c - floor((size - 1) / 2) to c + ceil((size - 1) / 2)))^beta
 
-    Channels that there are not count as zeros. Half types are computed in float32.
+    Channels outside x count as zeros. Half types are computed in float32.
 
     Args:
         x: Batch, channels, then any other axes. Dtype: floating.
-        alpha: How much the mean square of the channels counts. Default: 0.0001.
+        alpha: The weight of the mean square of the channels. Default: 0.0001.
         beta: The exponent. Default: 0.75.
-        bias: What is added to the mean square. Default: 1.
-        size: How many channels count; positive. Default: 0.
+        bias: Added to the weighted mean square. Default: 1.
+        size: The number of channels in the mean; positive. Default: 0.
 
     Returns:
         Of the type of x. Dtype: that of x.
@@ -5114,26 +5220,28 @@ def lrn(x: TensorLike, alpha: float = 0.0001, beta: float = 0.75, bias: float = 
     ...
 
 def rms_norm(x: TensorLike, scale: TensorLike, axis: int | Tensor = -1, epsilon: float = 1e-05) -> Tensor:
-    """The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+    """Root mean square normalisation over the trailing axes, multiplied by a scale.
 
         y = x / sqrt(mean(x^2) + epsilon) * scale
 
-    Half types are computed in float32. The squares neither overflow nor vanish (l2_norm).
+    Half types are computed in float32. The squares neither overflow nor underflow (see
+    l2_norm).
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        scale: Broadcast to the sizes of x from the axis on. Dtype: floating.
-        axis: The first axis of those normalised together; a negative one counts from the
-            end. Default: -1.
+        x: A floating-point tensor. Dtype: floating.
+        scale: The scale, which is broadcast to the sizes of x from axis on. Dtype:
+            floating.
+        axis: The first of the axes that are normalised together; a negative one counts from
+            the end. Default: -1.
         epsilon: Added to the mean square. Default: 1e-05.
 
     Returns:
-        Of the type of x. Dtype: the common one.
+        The result, with the shape and dtype of x. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and scale are floating point and of one dtype.
         C2: -rank(x) <= axis < rank(x).
-        C3: scale can be broadcast to the sizes of x from the axis on.
+        C3: scale can be broadcast to the trailing sizes of x, from `axis` on.
         C4: epsilon is not negative.
         C5: type(y) = type(x).
 
@@ -5142,20 +5250,19 @@ def rms_norm(x: TensorLike, scale: TensorLike, axis: int | Tensor = -1, epsilon:
     ...
 
 def group_norm(x: TensorLike, scale: TensorLike, bias: TensorLike, epsilon: float = 1e-05, num_groups: int | Tensor = 1) -> Tensor:
-    """The channels of each example in groups, each moved to mean 0 and scaled to variance 1,
-    then each channel scaled and moved by parameters.
+    """Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+    shifts each channel.
 
         y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
 
-    The variance is that of the population. Half types are computed in float32.
+    The variance is the population variance. Half types are computed in float32.
 
     Args:
         x: Batch, channels, then any axes. Dtype: floating.
         scale: One element for each channel. Dtype: floating.
         bias: One element for each channel. Dtype: floating.
         epsilon: Added to the variance. Default: 1e-05.
-        num_groups: Into how many groups the channels are cut; it divides their number.
-            Default: 1.
+        num_groups: The number of groups; it must divide the number of channels. Default: 1.
 
     Returns:
         Of the type of x. Dtype: the common one.
@@ -5173,12 +5280,12 @@ def group_norm(x: TensorLike, scale: TensorLike, bias: TensorLike, epsilon: floa
     ...
 
 def instance_norm(x: TensorLike, scale: TensorLike, bias: TensorLike, epsilon: float = 1e-05) -> Tensor:
-    """Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and
-    moved by parameters.
+    """Normalises each channel of each example to mean 0 and variance 1, then scales and shifts
+    it.
 
         y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the channel
 
-    The variance is that of the population. Half types are computed in float32.
+    The variance is the population variance. Half types are computed in float32.
 
     Args:
         x: Batch, channels, then any axes. Dtype: floating.
@@ -5201,18 +5308,19 @@ def instance_norm(x: TensorLike, scale: TensorLike, bias: TensorLike, epsilon: f
     ...
 
 def l2_normalize(x: TensorLike, axis: int | Tensor = -1, epsilon: float = 1e-12) -> Tensor:
-    """What lies along one axis, scaled to a Euclidean length of 1.
+    """Scales the vectors along one axis to a Euclidean norm of 1.
 
         y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
 
-    A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros;
-    above it this is ONNX's LpNormalization with p = 2. Half types are computed in float32.
-    No square and no length overflows on the way (l2_norm).
+    A norm below epsilon counts as epsilon, as in PyTorch, so zeros stay zeros. Above
+    epsilon, this is ONNX's LpNormalization with p = 2. Half types are computed in float32.
+    Intermediate squares and norms do not overflow (see l2_norm).
 
     Args:
         x: Any floating tensor. Dtype: floating.
-        axis: The axis along which lengths are taken; negative from the end. Default: -1.
-        epsilon: The length that shorter ones count as; positive. Default: 1e-12.
+        axis: The axis along which norms are computed; negative values count from the end.
+            Default: -1.
+        epsilon: The lower bound of the norm; positive. Default: 1e-12.
 
     Returns:
         Of the type of x. Dtype: that of x.
@@ -5236,18 +5344,18 @@ def moments(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), kee
 
         mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
 
-    The variance is that of the population. Both are NaN for no elements. Half types are
-    computed in float32. The sum of squares does not overflow where the variance does not
-    (l2_norm).
+    The variance is the population variance. Both are NaN for no elements. Half types are
+    computed in float32. The sum of squares does not overflow unless the variance does (see
+    l2_norm).
 
     Args:
         x: Any floating tensor. Dtype: floating.
         axes: The axes to reduce, negative ones from the end; empty for all. Default: [].
-        keepdims: Whether reduced axes stay, with size 1. Default: false.
+        keepdims: Whether reduced axes are kept, with size 1. Default: false.
 
     Returns:
-        mean: The mean for each place along the other axes. Dtype: that of x.
-        variance: The variance for each place along the other axes. Dtype: that of x.
+        mean: The mean for each index along the other axes. Dtype: that of x.
+        variance: The variance for each index along the other axes. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -5258,15 +5366,15 @@ def moments(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (), kee
     ...
 
 def hardmax(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
-    """A one where the largest element along one axis lies, zeros elsewhere.
+    """One at the largest element along an axis, and zeros elsewhere.
 
         y[i] = 1 if i == argmax(x along axis), else 0
 
-    A tie goes to the first, and NaN counts as the largest. The derivative is zero.
+    Ties select the first element, and NaN counts as the largest. The derivative is zero.
 
     Args:
         x: Any floating tensor. Dtype: floating.
-        axis: The axis to search along; a negative one counts from the end. Default: -1.
+        axis: The axis to search along; negative values count from the end. Default: -1.
 
     Returns:
         Of the type of x. Dtype: that of x.
@@ -5281,23 +5389,24 @@ def hardmax(x: TensorLike, axis: int | Tensor = -1) -> Tensor:
     ...
 
 def mean_variance_normalization(x: TensorLike, axes: int | Sequence[int | Tensor] | Tensor = (0, 2, 3)) -> Tensor:
-    """The elements along some axes, moved to mean 0 and divided by their standard deviation.
+    """Normalises the elements along some axes to mean 0, and divides them by their standard
+    deviation.
 
         y = (x - mean) / (sqrt(var) + 1e-9)
 
-    The variance is that of the population. Half types are computed in float32.
+    The variance is the population variance. Half types are computed in float32.
 
     Args:
         x: Any floating tensor. Dtype: floating.
-        axes: The axes to take mean and deviation along, negative ones from the end; empty
-            for all. Default: [0, 2, 3].
+        axes: The axes to compute mean and deviation over; negative values count from the
+            end. Empty for all. Default: [0, 2, 3].
 
     Returns:
         Of the type of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
-        C2: -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
+        C2: -rank(x) <= axis < rank(x) for each of `axes`, without duplicates.
         C3: type(y) = type(x).
 
     Differentiable through its decomposition.
@@ -5305,22 +5414,23 @@ def mean_variance_normalization(x: TensorLike, axes: int | Sequence[int | Tensor
     ...
 
 def dense(x: TensorLike, w: TensorLike, b: TensorLike | None = None) -> Tensor:
-    """A fully connected layer: the features of x times the weights, and a bias.
+    """A fully connected layer: the features of x times the weights, plus a bias.
 
         y = x @ w + b
 
     Args:
-        x: Features along the last axis. Dtype: floating.
-        w: Weights, a row for each feature of x and a column for each of y. Dtype: floating.
+        x: The input, with features along the last axis. Dtype: floating.
+        w: The weights, a row for each feature of x and a column for each of y. Dtype:
+            floating.
         b: The bias, one element for each feature of y. May be None. Dtype: floating.
 
     Returns:
-        Features along the last axis. Dtype: the common one.
+        The result, with features along the last axis. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x, w and b are floating point and of one dtype.
         C2: x has at least one axis; w has two.
-        C3: The last axis of x has as many elements as the first of w.
+        C3: The last axis of x has the size of the first axis of w.
         C4: b has one element for each column of w.
 
     Differentiable to any order.
@@ -5328,15 +5438,15 @@ def dense(x: TensorLike, w: TensorLike, b: TensorLike | None = None) -> Tensor:
     ...
 
 def embedding(table: TensorLike, indices: TensorLike) -> Tensor:
-    """Rows of a table, looked up by number.
+    """Rows of a table, looked up by index.
 
         y[..., j] = table[indices[...], j]
 
-    An index outside the table gives zeros and an error, as gather does.
+    An index out of range gives zeros and is an error, as in gather.
 
     Args:
-        table: A row for each thing there is. Dtype: any.
-        indices: The numbers of rows. Dtype: i32 or i64.
+        table: The table, one row for each entry. Dtype: any.
+        indices: The row indices. Dtype: i32 or i64.
 
     Returns:
         The rows. Dtype: that of table.
@@ -5344,7 +5454,7 @@ def embedding(table: TensorLike, indices: TensorLike) -> Tensor:
     Raises an error that names the rule:
         C1: table has two axes.
         C2: indices is i32 or i64.
-        C3: y has the sizes of indices, then that of a row.
+        C3: y has the shape of indices, followed by the size of a row.
         C4: Each index is in [-n, n), where n is the number of rows; a negative one counts
             from the end. Checked where the indices are read.
 
@@ -5357,28 +5467,29 @@ class LstmCellOutputs(NamedTuple):
     c: Tensor
 
 def lstm_cell(x: TensorLike, h: TensorLike, c: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None) -> LstmCellOutputs:
-    """One step of a long short-term memory.
+    """One step of a long short-term memory (LSTM).
 
         i, o, f, g = split(x @ w^T + h @ r^T + b[:4H] + b[4H:]); c' = sigmoid(f) * c + sigmoid(i) * tanh(g); h' = sigmoid(o) * tanh(c')
 
     The gates are in ONNX's order: input, output, forget, cell.
 
     Args:
-        x: [B, I], the input of this step. Dtype: floating.
-        h: [B, H], the last output. Dtype: floating.
-        c: [B, H], the last cell state. Dtype: floating.
+        x: [B, I], the input at this step. Dtype: floating.
+        h: [B, H], the previous output. Dtype: floating.
+        c: [B, H], the previous cell state. Dtype: floating.
         w: [4H, I], the weights of x. Dtype: floating.
         r: [4H, H], the weights of h. Dtype: floating.
-        b: [8H], the biases beside w, then those beside r. May be None. Dtype: floating.
+        b: [8H], the biases of the products with w, then of those with r. May be None.
+            Dtype: floating.
 
     Returns:
         h: [B, H], the output. Dtype: the common one.
-        c: [B, H], the cell state. Dtype: the common one.
+        c: [B, H], the new cell state. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: All inputs are floating point and of one dtype.
         C2: x and h have two axes.
-        C3: With x [B, I] and h [B, H]: c is [B, H], w [4H, I], r [4H, H] and b [8H].
+        C3: x is [B, I], h [B, H], c [B, H], w [4H, I], r [4H, H] and b [8H].
         C4: The new h and c have the type of h.
 
     Differentiable through its decomposition.
@@ -5391,60 +5502,61 @@ class DropoutOutputs(NamedTuple):
     new_state: Tensor
 
 def dropout(x: TensorLike, state: TensorLike, ratio: float = 0.5, training: bool = True) -> DropoutOutputs:
-    """Forgets elements at random, and scales the others up by what is lost.
+    """Sets random elements to zero and scales the others by 1 / (1 - ratio).
 
         mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0
 
-    Draws as random_uniform does in float32, one number for each element of x. Without
-    training, y is x and nothing is drawn.
+    Draws one number for each element of x, as random_uniform does in float32. If training
+    is false, y is x and nothing is drawn.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
-        state: Of a generator: u32[6]. Dtype: u32.
-        ratio: How probable it is that an element is dropped. Default: 0.5.
-        training: Whether to drop at all. Default: true.
+        x: The input, floating point. Dtype: floating.
+        state: The generator state: u32[6]. Dtype: u32.
+        ratio: The probability that an element is dropped. Default: 0.5.
+        training: Whether to drop elements at all. Default: true.
 
     Returns:
-        y: Of the type of x. Dtype: that of x.
+        y: The result, of the type of x. Dtype: that of x.
         mask: Whether each element was kept. Dtype: bool.
-        new_state: Of the generator, moved on. Dtype: u32.
+        new_state: The generator state after the draw. Dtype: u32.
 
     Raises an error that names the rule:
         C1: x is floating point.
-        C2: state is a generator's: six words of u32.
+        C2: state is the state of a generator: u32[6].
         C3: 0 <= ratio < 1.
-        C4: type(y) = type(x); mask is bool of its shape; the new state is like the old one.
+        C4: type(y) = type(x); mask is bool and has the shape of x; type(new_state) =
+            type(state).
 
     Differentiable to any order.
     """
     ...
 
 def attention(q: TensorLike, k: TensorLike, v: TensorLike, attn_mask: TensorLike | None = None, is_causal: bool = False, scale: float = 0.0, softcap: float = 0.0) -> Tensor:
-    """Scaled dot-product attention: for each query the mean of the values, weighted by how
-    well their keys meet it.
+    """Scaled dot-product attention: for each query, the mean of the values weighted by the
+    softmax of its scores.
 
         s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; y = softmax(s + attn_mask) @ v
 
-    Heads of q that are a multiple of those of k share them: head h of q meets head h /
-    (heads of q / heads of k) of k. True in a bool mask lets a query meet a key, and a
-    floating mask is added to the scores. A query that meets no key, by masks or because
-    there is none, gives zeros. Heads of no size have scores of 0. Half types are computed
-    in float32.
+    If q has a multiple of the heads of k, groups of query heads share a key head: head h of
+    q attends to head h / (heads of q / heads of k) of k. True in a bool mask means that the
+    query attends to the key; a floating-point mask is added to the scores. A query that
+    attends to no key, because of masks or because there are no keys, gives zeros. If the
+    head size is 0, all scores are 0. Half types are computed in float32.
 
     Args:
-        q: The queries: batch, heads, length, size. Dtype: floating.
-        k: The keys: batch, heads, length, size. Dtype: floating.
-        v: The values: batch, heads, length, size. Dtype: floating.
-        attn_mask: Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May
-            be None. Dtype: floating or bool.
-        is_causal: Whether query i meets the keys 0 to i alone. Default: false.
-        scale: What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).
-            Default: 0.
-        softcap: What scores are held within, smoothly, before the mask; 0 for no bound.
-            Default: 0.
+        q: The queries, of shape (batch, heads, length, head size). Dtype: floating.
+        k: The keys, of shape (batch, heads, length, head size). Dtype: floating.
+        v: The values, of shape (batch, heads, length, head size). Dtype: floating.
+        attn_mask: Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
+            May be None. Dtype: floating or bool.
+        is_causal: Whether query i attends to keys 0 to i only. Default: false.
+        scale: The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
+        softcap: Scores are limited to softcap * tanh(score / softcap) before the mask is
+            applied; 0 for no limit. Default: 0.
 
     Returns:
-        Batch, heads and length of q, size of v. Dtype: that of q.
+        The result, with the batch, heads and length of q and the head size of v. Dtype:
+            that of q.
 
     Raises an error that names the rule:
         C1: q, k and v are floating point and of one dtype; attn_mask is bool or of that
@@ -5463,38 +5575,41 @@ def attention(q: TensorLike, k: TensorLike, v: TensorLike, attn_mask: TensorLike
     ...
 
 def rotary_embedding(x: TensorLike, cos_cache: TensorLike, sin_cache: TensorLike, position_ids: TensorLike | None = None, interleaved: bool = False, num_heads: int | Tensor = 0, rotary_embedding_dim: int | Tensor = 0) -> Tensor:
-    """Pairs of features turned by angles that tell positions apart.
+    """Rotary position embedding: pairs of features rotated by position-dependent angles.
 
         y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of features
 
-    Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A
-    position outside the caches counts as angles of zeros and is an error, as gather has it.
-    Half types are computed in float32.
+    The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved.
+    A position out of range of the caches reads cosines and sines of 0 and is an error, as
+    in gather. Half types are computed in float32.
 
     Args:
-        x: Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
-        cos_cache: Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-        sin_cache: Sines, as the cosines. Dtype: floating.
-        position_ids: Which row of the caches a place has: batch, length. May be None.
-            Dtype: i32 or i64.
-        interleaved: Whether pairs are neighbours; else they are halves apart. Default:
-            false.
-        num_heads: The number of heads; read for an x with three axes alone. Default: 0.
-        rotary_embedding_dim: How many features of a head turn, the first ones; 0 for all.
-            Default: 0.
+        x: The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+            floating.
+        cos_cache: The cosines: positions, pairs; or without position_ids batch, length,
+            pairs. Dtype: floating.
+        sin_cache: The sines, with the shape of the cosines. Dtype: floating.
+        position_ids: The row of the caches for each element of a sequence: batch, length.
+            May be None. Dtype: i32 or i64.
+        interleaved: Whether the features of a pair are adjacent; otherwise they are n / 2
+            apart. Default: false.
+        num_heads: The number of heads; used only if x has three axes. Default: 0.
+        rotary_embedding_dim: The number of leading features of each head that are rotated;
+            0 for all. Default: 0.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, with the shape and dtype of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x, cos_cache and sin_cache are floating point and of one dtype.
-        C2: x has four axes: batch, heads, length, size; or three, batch, length, heads *
-            size, and then num_heads is positive and divides the last.
-        C3: What turns, rotary_embedding_dim or all features, is even and at most the size
-            of a head.
-        C4: position_ids are int32 or int64, one for each place of each batch.
-        C5: cos_cache and sin_cache have one shape: with position_ids a row for each
-            position, else one for each place of each batch; a column for each pair.
+        C2: x has four axes (batch, heads, length, size) or three (batch, length, heads *
+            size). If it has three, num_heads is positive and divides the last size.
+        C3: The number of rotated features, rotary_embedding_dim or all, is even and at most
+            the size of a head.
+        C4: position_ids are int32 or int64, one for each element of each sequence: batch,
+            length.
+        C5: cos_cache and sin_cache have the same shape: positions, pairs; or without
+            position_ids batch, length, pairs.
         C6: -n <= position < n, where n is the number of positions.
 
     Differentiable through its decomposition.
@@ -5502,57 +5617,61 @@ def rotary_embedding(x: TensorLike, cos_cache: TensorLike, sin_cache: TensorLike
     ...
 
 def kv_cache_update(past_cache: TensorLike, update: TensorLike, write_indices: TensorLike | None = None, axis: int | Tensor = -2, mode: Literal['linear', 'circular'] = 'linear') -> Tensor:
-    """New keys or values written into a cache of a fixed size, at a place that each example of
-    the batch has for itself.
+    """A fixed-size cache with new keys or values written at a position for each example of the
+    batch.
 
         y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
 
-    Each place is taken by itself, as scatter does: a negative one counts from the end, and
-    what is written out of range is dropped and is an error. In mode circular places are
-    taken modulo their number, so that none is.
+    Each position is handled separately, as in scatter: a negative position counts from the
+    end, and an element written out of range is dropped and is an error. In mode circular,
+    positions are taken modulo the size of the axis, so that none is out of range.
 
     Args:
-        past_cache: What is there: batch, then any axes, one of them of places. Dtype: any.
-        update: What comes there, as many places along axis as it has. Dtype: any.
-        write_indices: The first place of each example, or one for all; else 0. May be None.
-            Dtype: i32 or i64.
-        axis: The axis of places, negative from the end; not the batch. Default: -2.
-        mode: What follows the last place: linear, an error, or circular, the first. One of
-            linear, circular. Default: linear.
+        past_cache: The cache: batch, then any axes, one of them the axis of positions.
+            Dtype: any.
+        update: The new elements, for as many positions as update has along axis. Dtype:
+            any.
+        write_indices: The first position of each example, or one for all; 0 if absent. May
+            be None. Dtype: i32 or i64.
+        axis: The axis of positions, which is not the batch axis; negative values count from
+            the end. Default: -2.
+        mode: What follows the last position: an error (linear), or the first position
+            (circular). One of linear, circular. Default: linear.
 
     Returns:
-        Past_cache with the update. Dtype: that of past_cache.
+        The cache after the update. Dtype: that of past_cache.
 
     Raises an error that names the rule:
         C1: write_indices are int32 or int64.
         C2: -rank <= axis < rank, where rank is that of past_cache, and it is not axis 0.
-        C3: update has the dtype and sizes of past_cache, but along axis, where it is no
-            longer.
-        C4: write_indices has one element for each example of the batch, or one for all and
-            no axis.
-        C5: -n <= place < n for each place that is written, where n is the size of
-            past_cache along axis; any in mode circular.
+        C3: update has the dtype and sizes of past_cache, except along axis, where it may be
+            shorter.
+        C4: write_indices has one element for each example of the batch, or is 0-d and
+            applies to all.
+        C5: -n <= position < n for each written position, where n is the size of past_cache
+            along axis; mode circular accepts any position.
 
     Differentiable through its decomposition.
     """
     ...
 
 def rnn_cell(x: TensorLike, h: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None, activation: Literal['tanh', 'relu'] = 'tanh') -> Tensor:
-    """One step of a plain recurrent network.
+    """One step of a simple (Elman) recurrent network.
 
         h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])
 
     Args:
         x: [B, I], the input of this step. Dtype: floating.
-        h: [B, H], the last output. Dtype: floating.
-        w: [H, I], the weights of x. Dtype: floating.
-        r: [H, H], the weights of h. Dtype: floating.
-        b: [2H], the biases beside w, then those beside r. May be None. Dtype: floating.
-        activation: What the sum goes through: tanh or relu. One of tanh, relu. Default:
-            tanh.
+        h: [B, H], the output of the previous step. Dtype: floating.
+        w: [H, I], the weights applied to x. Dtype: floating.
+        r: [H, H], the recurrent weights, applied to h. Dtype: floating.
+        b: [2H], the biases added to the product with w, then those added to the product
+            with r. May be None. Dtype: floating.
+        activation: The activation applied to the sum: tanh or relu. One of tanh, relu.
+            Default: tanh.
 
     Returns:
-        [B, H], the output. Dtype: the common one.
+        [B, H], the output of this step. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: All inputs are floating point and of one dtype.
@@ -5565,20 +5684,21 @@ def rnn_cell(x: TensorLike, h: TensorLike, w: TensorLike, r: TensorLike, b: Tens
     ...
 
 def gru_cell(x: TensorLike, h: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None, linear_before_reset: bool = False) -> Tensor:
-    """One step of a gated recurrent unit.
+    """One step of a gated recurrent unit (GRU).
 
         z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); n = tanh(x @ w_n^T + b_n + (r * h) @ r_n^T + c_n), or with linear_before_reset tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n)); h' = (1 - z) * n + z * h, where w, r, b[:3H] and c = b[3H:] hold the gates z, r and n one after another
 
     The gates are in ONNX's order: update, reset, hidden.
 
     Args:
-        x: [B, I], the input of this step. Dtype: floating.
-        h: [B, H], the last output. Dtype: floating.
+        x: [B, I], the input at this step. Dtype: floating.
+        h: [B, H], the previous output. Dtype: floating.
         w: [3H, I], the weights of x. Dtype: floating.
         r: [3H, H], the weights of h. Dtype: floating.
-        b: [6H], the biases beside w, then those beside r. May be None. Dtype: floating.
-        linear_before_reset: Whether the reset gate scales the hidden gate's product with h,
-            not h. Default: false.
+        b: [6H], the biases of the products with w, then of those with r. May be None.
+            Dtype: floating.
+        linear_before_reset: Whether the reset gate scales the product with h in the hidden
+            gate, instead of h itself. Default: false.
 
     Returns:
         [B, H], the output. Dtype: the common one.
@@ -5586,7 +5706,7 @@ def gru_cell(x: TensorLike, h: TensorLike, w: TensorLike, r: TensorLike, b: Tens
     Raises an error that names the rule:
         C1: All inputs are floating point and of one dtype.
         C2: x and h have two axes.
-        C3: With x [B, I] and h [B, H]: w is [3H, I], r [3H, H] and b [6H].
+        C3: x is [B, I], h [B, H], w [3H, I], r [3H, H] and b [6H].
         C4: The new h has the type of h.
 
     Differentiable through its decomposition.
@@ -5599,50 +5719,52 @@ class LstmOutputs(NamedTuple):
     y_c: Tensor
 
 def lstm(x: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None, sequence_lens: TensorLike | None = None, initial_h: TensorLike | None = None, initial_c: TensorLike | None = None, p: TensorLike | None = None, direction: Literal['forward', 'reverse', 'bidirectional'] = 'forward', layout: int | Tensor = 0, clip: float = 0.0, input_forget: bool = False) -> LstmOutputs:
-    """Long short-term memories over sequences.
+    """A long short-term memory (LSTM) applied to sequences.
 
         i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p); i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
 
     The gates are in ONNX's order: input, output, forget, cell. Half types are computed in
-    float32. ONNX's other activations are left out.
+    float32. ONNX's other activations are not supported.
 
     Args:
-        x: [T, B, I], the inputs of all steps. Dtype: floating.
+        x: [T, B, I], the inputs at all steps. Dtype: floating.
         w: [D, 4H, I], the weights of x. Dtype: floating.
         r: [D, 4H, H], the weights of h. Dtype: floating.
-        b: [D, 8H], the biases beside w, then those beside r. May be None. Dtype: floating.
-        sequence_lens: [B], how many steps each sequence has; else T. Behind them its states
-            stay as they are and its outputs are zeros; in reverse it begins at its own last
-            step. More than T counts as T, less than 0 as 0. May be None. Dtype: i32 or i64.
-        initial_h: [D, B, H], the first h; else zeros. May be None. Dtype: floating.
-        initial_c: [D, B, H], the first c; else zeros. May be None. Dtype: floating.
-        p: [D, 3H], what the gates input, output and forget see of c; else nothing. May be
-            None. Dtype: floating.
-        direction: Which way the steps are taken: forward, reverse, or bidirectional, each
-            way by its own weights. One of forward, reverse, bidirectional. Default:
-            forward.
-        layout: 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D,
-            H]. Default: 0.
-        clip: What activations are given is held within [-clip, clip]; 0 for no bound.
+        b: [D, 8H], the biases of the products with w, then of those with r. May be None.
+            Dtype: floating.
+        sequence_lens: [B], the number of time steps of each sequence; T if absent. After
+            its last step a sequence keeps its state and outputs zeros; in reverse, it
+            starts at its own last step. Values above T are treated as T, and negative ones
+            as 0. May be None. Dtype: i32 or i64.
+        initial_h: [D, B, H], the initial h; zeros if absent. May be None. Dtype: floating.
+        initial_c: [D, B, H], the initial c; zeros if absent. May be None. Dtype: floating.
+        p: [D, 3H], the peephole weights of the input, output and forget gates; zeros if
+            absent. May be None. Dtype: floating.
+        direction: The direction of the time steps: forward, reverse, or bidirectional, with
+            separate weights for each direction. One of forward, reverse, bidirectional.
+            Default: forward.
+        layout: 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B,
+            D, H]. Default: 0.
+        clip: Inputs of activations are clipped to [-clip, clip]; 0 for no clipping.
             Default: 0.
-        input_forget: Whether f is 1 - i, instead of a gate of its own. Default: false.
+        input_forget: Whether f is 1 - i instead of a separate gate. Default: false.
 
     Returns:
-        y: [T, D, B, H], h of every step. Dtype: that of x.
+        y: [T, D, B, H], h at every step. Dtype: that of x.
         y_h: [D, B, H], the last h. Dtype: that of x.
         y_c: [D, B, H], the last c. Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: All inputs are floating point and of one dtype, but sequence_lens, which is
+        C1: All inputs are floating point and of one dtype, except sequence_lens, which is
             int32 or int64.
         C2: x, w and r have three axes.
-        C3: With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D,
-            4H, I], r [D, 4H, H], b [D, 8H], sequence_lens [B], p [D, 3H] and each initial
-            state [D, B, H], or [B, D, H] in layout 1.
+        C3: x is [T, B, I], or [B, T, I] in layout 1. With D directions and the hidden size
+            H of r, w is [D, 4H, I], r [D, 4H, H], b [D, 8H], sequence_lens [B], p [D, 3H]
+            and each initial state [D, B, H], or [B, D, H] in layout 1.
         C4: layout is 0 or 1.
         C5: clip is not negative.
-        C6: y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the
-            initial ones.
+        C6: y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape
+            of the initial ones.
 
     Differentiable through its decomposition.
     """
@@ -5653,47 +5775,49 @@ class GruOutputs(NamedTuple):
     y_h: Tensor
 
 def gru(x: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None, sequence_lens: TensorLike | None = None, initial_h: TensorLike | None = None, direction: Literal['forward', 'reverse', 'bidirectional'] = 'forward', layout: int | Tensor = 0, clip: float = 0.0, linear_before_reset: bool = False) -> GruOutputs:
-    """Gated recurrent units over sequences.
+    """A gated recurrent unit (GRU) applied to sequences.
 
         h[t] = gru_cell(x[t], h[t - 1], w, r, b)
 
     The gates are in ONNX's order: update, reset, hidden. Half types are computed in
-    float32. ONNX's other activations are left out.
+    float32. ONNX's other activations are not supported.
 
     Args:
-        x: [T, B, I], the inputs of all steps. Dtype: floating.
+        x: [T, B, I], the inputs at all steps. Dtype: floating.
         w: [D, 3H, I], the weights of x. Dtype: floating.
         r: [D, 3H, H], the weights of h. Dtype: floating.
-        b: [D, 6H], the biases beside w, then those beside r. May be None. Dtype: floating.
-        sequence_lens: [B], how many steps each sequence has; else T. Behind them its states
-            stay as they are and its outputs are zeros; in reverse it begins at its own last
-            step. More than T counts as T, less than 0 as 0. May be None. Dtype: i32 or i64.
-        initial_h: [D, B, H], the first h; else zeros. May be None. Dtype: floating.
-        direction: Which way the steps are taken: forward, reverse, or bidirectional, each
-            way by its own weights. One of forward, reverse, bidirectional. Default:
-            forward.
-        layout: 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D,
-            H]. Default: 0.
-        clip: What activations are given is held within [-clip, clip]; 0 for no bound.
+        b: [D, 6H], the biases of the products with w, then of those with r. May be None.
+            Dtype: floating.
+        sequence_lens: [B], the number of time steps of each sequence; T if absent. After
+            its last step a sequence keeps its state and outputs zeros; in reverse, it
+            starts at its own last step. Values above T are treated as T, and negative ones
+            as 0. May be None. Dtype: i32 or i64.
+        initial_h: [D, B, H], the initial h; zeros if absent. May be None. Dtype: floating.
+        direction: The direction of the time steps: forward, reverse, or bidirectional, with
+            separate weights for each direction. One of forward, reverse, bidirectional.
+            Default: forward.
+        layout: 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B,
+            D, H]. Default: 0.
+        clip: Inputs of activations are clipped to [-clip, clip]; 0 for no clipping.
             Default: 0.
-        linear_before_reset: Whether the reset gate scales the hidden gate's product with h,
-            not h. Default: false.
+        linear_before_reset: Whether the reset gate scales the product with h in the hidden
+            gate, instead of h itself. Default: false.
 
     Returns:
-        y: [T, D, B, H], h of every step. Dtype: that of x.
+        y: [T, D, B, H], h at every step. Dtype: that of x.
         y_h: [D, B, H], the last h. Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: All inputs are floating point and of one dtype, but sequence_lens, which is
+        C1: All inputs are floating point and of one dtype, except sequence_lens, which is
             int32 or int64.
         C2: x, w and r have three axes.
-        C3: With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D,
-            3H, I], r [D, 3H, H], b [D, 6H], sequence_lens [B] and each initial state [D, B,
-            H], or [B, D, H] in layout 1.
+        C3: x is [T, B, I], or [B, T, I] in layout 1. With D directions and the hidden size
+            H of r, w is [D, 3H, I], r [D, 3H, H], b [D, 6H], sequence_lens [B] and each
+            initial state [D, B, H], or [B, D, H] in layout 1.
         C4: layout is 0 or 1.
         C5: clip is not negative.
-        C6: y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the
-            initial ones.
+        C6: y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape
+            of the initial ones.
 
     Differentiable through its decomposition.
     """
@@ -5704,45 +5828,47 @@ class RnnOutputs(NamedTuple):
     y_h: Tensor
 
 def rnn(x: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None, sequence_lens: TensorLike | None = None, initial_h: TensorLike | None = None, direction: Literal['forward', 'reverse', 'bidirectional'] = 'forward', layout: int | Tensor = 0, clip: float = 0.0, activation: Literal['tanh', 'relu'] = 'tanh') -> RnnOutputs:
-    """A plain recurrent network over sequences.
+    """A simple (Elman) recurrent network over sequences.
 
         h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])
 
-    Half types are computed in float32. ONNX's other activations are left out.
+    Half types are computed in float32. Other activations of ONNX's RNN are not supported.
 
     Args:
         x: [T, B, I], the inputs of all steps. Dtype: floating.
-        w: [D, H, I], the weights of x. Dtype: floating.
-        r: [D, H, H], the weights of h. Dtype: floating.
-        b: [D, 2H], the biases beside w, then those beside r. May be None. Dtype: floating.
-        sequence_lens: [B], how many steps each sequence has; else T. Behind them its states
-            stay as they are and its outputs are zeros; in reverse it begins at its own last
-            step. More than T counts as T, less than 0 as 0. May be None. Dtype: i32 or i64.
-        initial_h: [D, B, H], the first h; else zeros. May be None. Dtype: floating.
-        direction: Which way the steps are taken: forward, reverse, or bidirectional, each
-            way by its own weights. One of forward, reverse, bidirectional. Default:
-            forward.
-        layout: 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D,
-            H]. Default: 0.
-        clip: What activations are given is held within [-clip, clip]; 0 for no bound.
+        w: [D, H, I], the weights applied to x. Dtype: floating.
+        r: [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+        b: [D, 2H], the biases added to the product with w, then those added to the product
+            with r. May be None. Dtype: floating.
+        sequence_lens: [B], the number of time steps of each sequence; T if absent. After
+            its last step a sequence keeps its state and outputs zeros; in reverse, it
+            starts at its own last step. Values above T are treated as T, and negative ones
+            as 0. May be None. Dtype: i32 or i64.
+        initial_h: [D, B, H], the initial h; zeros if absent. May be None. Dtype: floating.
+        direction: The direction of the time steps: forward, reverse, or bidirectional, with
+            separate weights for each direction. One of forward, reverse, bidirectional.
+            Default: forward.
+        layout: 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B,
+            D, H]. Default: 0.
+        clip: Inputs of activations are clipped to [-clip, clip]; 0 for no clipping.
             Default: 0.
-        activation: What the sum of a step goes through: tanh or relu. One of tanh, relu.
-            Default: tanh.
+        activation: The activation applied to the sum of each step: tanh or relu. One of
+            tanh, relu. Default: tanh.
 
     Returns:
         y: [T, D, B, H], h of every step. Dtype: that of x.
-        y_h: [D, B, H], the last h. Dtype: that of x.
+        y_h: [D, B, H], the final h. Dtype: that of x.
 
     Raises an error that names the rule:
-        C1: All inputs are floating point and of one dtype, but sequence_lens, which is
-            int32 or int64.
+        C1: All inputs except sequence_lens are floating point and of one dtype;
+            sequence_lens is int32 or int64.
         C2: x, w and r have three axes.
         C3: With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D,
             H, I], r [D, H, H], b [D, 2H], sequence_lens [B] and each initial state [D, B,
             H], or [B, D, H] in layout 1.
         C4: layout is 0 or 1.
         C5: clip is not negative.
-        C6: y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the
+        C6: y is [T, D, B, H], or [B, T, D, H] in layout 1; final states have the shape of
             initial ones.
 
     Differentiable through its decomposition.
@@ -5750,54 +5876,53 @@ def rnn(x: TensorLike, w: TensorLike, r: TensorLike, b: TensorLike | None = None
     ...
 
 def multi_head_attention(query: TensorLike, key: TensorLike, value: TensorLike, w_q: TensorLike, w_k: TensorLike, w_v: TensorLike, w_o: TensorLike, b_q: TensorLike | None = None, b_k: TensorLike | None = None, b_v: TensorLike | None = None, b_o: TensorLike | None = None, attn_mask: TensorLike | None = None, num_heads: int | Tensor = 1, kv_num_heads: int | Tensor = 0, is_causal: bool = False, scale: float = 0.0, softcap: float = 0.0) -> Tensor:
-    """Queries, keys and values projected into heads, attention, and a projection of what the
-    heads give.
+    """Multi-head attention: projects queries, keys and values into heads, applies attention
+    and projects the result.
 
         y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), heads(value @ w_v + b_v), attn_mask)) @ w_o + b_o
 
-    A head is a run of neighbouring columns. For masks and shared heads see attention.
+    A head is a block of consecutive columns. For masks and shared heads, see attention.
 
     Args:
         query: Batch, length, features. Dtype: floating.
         key: Batch, length, features. Dtype: floating.
         value: Batch, length, features. Dtype: floating.
-        w_q: A row for each feature of query, a column for each element of its heads. Dtype:
-            floating.
-        w_k: The same of key. Dtype: floating.
-        w_v: The same of value. Dtype: floating.
-        w_o: A row for each element that the heads give, a column for each of y. Dtype:
-            floating.
+        w_q: One row for each feature of query, one column for each element of its heads.
+            Dtype: floating.
+        w_k: The same for key. Dtype: floating.
+        w_v: The same for value. Dtype: floating.
+        w_o: One row for each element of the heads' outputs, one column for each feature of
+            y. Dtype: floating.
         b_q: One element for each column of w_q. May be None. Dtype: floating.
         b_k: One element for each column of w_k. May be None. Dtype: floating.
         b_v: One element for each column of w_v. May be None. Dtype: floating.
         b_o: One element for each column of w_o. May be None. Dtype: floating.
         attn_mask: Bool or of the dtype of query; broadcast to batch, heads, queries, keys.
             May be None. Dtype: floating or bool.
-        num_heads: The heads of the queries. Default: 1.
-        kv_num_heads: The heads of keys and values; 0 for as many as of the queries.
+        num_heads: The number of query heads. Default: 1.
+        kv_num_heads: The number of key and value heads; 0 for as many as query heads.
             Default: 0.
-        is_causal: Whether query i meets the keys 0 to i alone. Default: false.
-        scale: What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).
-            Default: 0.
-        softcap: What scores are held within, smoothly, before the mask; 0 for no bound.
-            Default: 0.
+        is_causal: Whether query i attends to keys 0 to i only. Default: false.
+        scale: The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
+        softcap: Scores are limited to softcap * tanh(score / softcap) before the mask is
+            applied; 0 for no limit. Default: 0.
 
     Returns:
         Batch and length of query, the columns of w_o. Dtype: that of query.
 
     Raises an error that names the rule:
-        C1: All inputs are floating point and of one dtype, but attn_mask, which may be
+        C1: All inputs are floating point and of one dtype, except attn_mask, which may be
             bool.
         C2: query, key and value have three axes, batch, length and features; weights have
             two.
         C3: num_heads is positive, kv_num_heads not negative and a divisor of num_heads.
-        C4: The rows of weights are as many as the features that they project.
-        C5: The columns of w_q, w_k and w_v are cut into heads without a rest, of one size
-            in w_q and w_k.
+        C4: The number of rows of a weight equals the number of features that it projects.
+        C5: The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k
+            have the same size.
         C6: A bias has one element for each column of its weights.
-        C7: The batches of query, key and value are the same, and the lengths of key and
-            value.
-        C8: attn_mask is as attention takes it: C1 and C6 there.
+        C7: query, key and value have the same batch size, and key and value the same
+            length.
+        C8: attn_mask satisfies C1 and C6 of attention.
         C9: y has the batch and length of query and the columns of w_o.
 
     Differentiable through its decomposition.
@@ -5805,71 +5930,71 @@ def multi_head_attention(query: TensorLike, key: TensorLike, value: TensorLike, 
     ...
 
 def mse(x: TensorLike, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-    """The mean of squared differences.
+    """The mean squared error.
 
         loss = mean((x - target)^2)
 
     Args:
-        x: What was predicted. Dtype: floating.
-        target: What it should have been. Dtype: floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
+        x: The predictions. Dtype: floating.
+        target: The true values. Dtype: floating.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
 
     Returns:
-        0-d, or with reduction none of the type of x. Dtype: the common one.
+        The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and target are floating point and of one dtype.
-        C2: target has the shape of x: one that is broadcast is a mistake more often than
-            not.
+        C2: target has the shape of x. It is not broadcast, because that is usually a
+            mistake.
 
     Differentiable to any order.
     """
     ...
 
 def mae(x: TensorLike, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-    """The mean of absolute differences.
+    """The mean absolute error.
 
         loss = mean(abs(x - target))
 
-    The derivative where x meets the target is 0.
+    The derivative is 0 where x equals target.
 
     Args:
-        x: What was predicted. Dtype: floating.
-        target: What it should have been. Dtype: floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
+        x: The predictions. Dtype: floating.
+        target: The true values. Dtype: floating.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
 
     Returns:
-        0-d, or with reduction none of the type of x. Dtype: the common one.
+        The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and target are floating point and of one dtype.
-        C2: target has the shape of x: one that is broadcast is a mistake more often than
-            not.
+        C2: target has the shape of x. It is not broadcast, because that is usually a
+            mistake.
 
     Differentiable to any order.
     """
     ...
 
 def bce_with_logits(x: TensorLike, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-    """The cross entropy of yes-or-no questions, from logits.
+    """The binary cross entropy, computed from logits.
 
         loss = mean(-target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)))
 
     Args:
         x: The logits. Dtype: floating.
-        target: The probabilities that the answer is yes. Dtype: floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
+        target: The probabilities of the positive class. Dtype: floating.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
 
     Returns:
-        0-d, or with reduction none of the type of x. Dtype: the common one.
+        The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and target are floating point and of one dtype.
-        C2: target has the shape of x: one that is broadcast is a mistake more often than
-            not.
+        C2: target has the shape of x; it is not broadcast, which would usually be a
+            mistake.
 
     Differentiable to any order.
     """
@@ -5880,19 +6005,21 @@ class SoftmaxCrossEntropyOutputs(NamedTuple):
     log_probs: Tensor
 
 def softmax_cross_entropy(logits: TensorLike, labels: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> SoftmaxCrossEntropyOutputs:
-    """How far the softmax of logits is from given probabilities.
+    """The cross entropy between given class probabilities and the softmax of logits.
 
         loss = mean(-sum(labels[n, c] * log_softmax(logits)[n, c] for c) for n)
 
     Args:
-        logits: A row for each example, a column for each class. Dtype: floating.
-        labels: The probabilities that the classes should have. Dtype: floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
+        logits: The logits, with a row for each example and a column for each class. Dtype:
+            floating.
+        labels: The target probabilities of the classes. Dtype: floating.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
 
     Returns:
-        loss: 0-d, or with reduction none one for each example. Dtype: the common one.
-        log_probs: Log_softmax(logits). Dtype: the common one.
+        loss: The loss, 0-d, or with reduction none one for each example. Dtype: the common
+            one.
+        log_probs: The value of log_softmax(logits). Dtype: the common one.
 
     Raises an error that names the rule:
         C1: logits and labels are floating point and of one dtype.
@@ -5908,21 +6035,23 @@ class SparseSoftmaxCrossEntropyOutputs(NamedTuple):
     log_probs: Tensor
 
 def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> SparseSoftmaxCrossEntropyOutputs:
-    """How far the softmax of logits is from being sure of the right class.
+    """The cross entropy between the correct class of each example and the softmax of logits.
 
         loss = mean(-log_softmax(logits)[n, labels[n]] for n)
 
-    A label outside the classes is an error, and its loss counts as 0.
+    A label out of range is an error, and its loss counts as 0.
 
     Args:
-        logits: A row for each example, a column for each class. Dtype: floating.
-        labels: The number of the right class of each example. Dtype: i32 or i64.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
+        logits: The logits, with a row for each example and a column for each class. Dtype:
+            floating.
+        labels: The index of the correct class of each example. Dtype: i32 or i64.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
 
     Returns:
-        loss: 0-d, or with reduction none one for each example. Dtype: that of logits.
-        log_probs: Log_softmax(logits). Dtype: that of logits.
+        loss: The loss, 0-d, or with reduction none one for each example. Dtype: that of
+            logits.
+        log_probs: The value of log_softmax(logits). Dtype: that of logits.
 
     Raises an error that names the rule:
         C1: logits is floating point.
@@ -5930,31 +6059,33 @@ def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, reducti
         C3: logits has two axes: examples, and at least one class.
         C4: labels has one element for each example.
         C5: Each label is in [-C, C), where C is the number of classes; a negative one
-            counts from the end. Checked where the labels are read.
+            counts from the end. Kernels check this when they read the labels.
 
     Differentiable to any order.
     """
     ...
 
 def nll(x: TensorLike, target: TensorLike, weight: TensorLike | None = None, reduction: Literal['none', 'sum', 'mean'] = 'mean', ignore_index: int | Tensor = -100) -> Tensor:
-    """The negative logarithms of the probabilities that the right classes were given.
+    """The negative log-likelihood of the target classes.
 
         loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
 
-    Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm
-    infinite. A target of ignore_index has the loss 0 and the weight 0, so the mean is by
-    what counted; of nothing it is NaN. Half types are summed in float32.
+    Without weight, all weights are 1. The loss of a class of weight 0 is 0, even if its
+    log-probability is infinite. A target equal to ignore_index has loss 0 and weight 0, so
+    the mean is taken over the other targets; it is NaN if there are none. Half types are
+    summed in float32.
 
     Args:
-        x: Logarithms of probabilities: [N, C, ...]. Dtype: floating.
-        target: The number of the right class: [N, ...]. Dtype: i32 or i64.
-        weight: How much each class counts: [C]. May be None. Dtype: floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by the sum of their weights. One of none, sum, mean. Default: mean.
-        ignore_index: Targets that count for nothing. Default: -100.
+        x: The log-probabilities: [N, C, ...]. Dtype: floating.
+        target: The target classes: [N, ...]. Dtype: i32 or i64.
+        weight: The weight of each class: [C]. May be None. Dtype: floating.
+        reduction: How the losses of elements are combined: none keeps them, sum adds them,
+            mean divides their sum by the sum of their weights. One of none, sum, mean.
+            Default: mean.
+        ignore_index: Targets with this value are ignored. Default: -100.
 
     Returns:
-        0-d, or with reduction none of the shape of target. Dtype: that of x.
+        The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: target is int32 or int64, and ignore_index fits it.
@@ -5963,31 +6094,31 @@ def nll(x: TensorLike, target: TensorLike, weight: TensorLike | None = None, red
         C3: target has the shape of x without the axis of classes.
         C4: weight has the dtype of x and one element for each class.
         C5: Each target is ignore_index or in [-C, C), where C is the number of classes; a
-            negative one counts from the end. Checked where the targets are read.
+            negative one counts from the end. Checked when the targets are read.
 
     Differentiable through its decomposition.
     """
     ...
 
 def huber(x: TensorLike, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean', delta: float = 1.0) -> Tensor:
-    """Half of the squared difference, and beyond some distance a straight line.
+    """The Huber loss: half the squared difference, but linear beyond a distance of delta.
 
         loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
 
     Args:
-        x: What was predicted. Dtype: floating.
-        target: What it should have been. Dtype: floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
-        delta: The distance from which on the loss is a line; positive. Default: 1.
+        x: The predictions. Dtype: floating.
+        target: The true values. Dtype: floating.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
+        delta: The distance beyond which the loss is linear; positive. Default: 1.
 
     Returns:
-        0-d, or with reduction none of the type of x. Dtype: the common one.
+        The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and target are floating point and of one dtype.
-        C2: target has the shape of x: one that is broadcast is a mistake more often than
-            not.
+        C2: target has the shape of x. It is not broadcast, because that is usually a
+            mistake.
         C3: delta is positive.
 
     Differentiable to any order.
@@ -5995,55 +6126,54 @@ def huber(x: TensorLike, target: TensorLike, reduction: Literal['none', 'sum', '
     ...
 
 def kl_div(x: TensorLike, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean', log_target: bool = False) -> Tensor:
-    """How far logarithms of probabilities are from given probabilities.
+    """The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
 
         loss = mean(target * (ln(target) - x))
 
-    Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the
-    number of elements; the divergence of each example is a sum of losses.
+    Where the target probability is 0, the loss and its derivative with respect to target
+    are 0. The mean divides by the number of elements; the divergence of one example is the
+    sum of its losses.
 
     Args:
-        x: Logarithms of probabilities. Dtype: floating.
-        target: The probabilities that they should be, or logarithms of them. Dtype:
-            floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
-        log_target: Whether target holds logarithms too. Default: false.
+        x: The predicted log-probabilities. Dtype: floating.
+        target: The target probabilities, or their logarithms. Dtype: floating.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
+        log_target: Whether target holds log-probabilities as well. Default: false.
 
     Returns:
-        0-d, or with reduction none of the type of x. Dtype: the common one.
+        The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and target are floating point and of one dtype.
-        C2: target has the shape of x: one that is broadcast is a mistake more often than
-            not.
+        C2: target has the shape of x. It is not broadcast, because that is usually a
+            mistake.
 
     Differentiable to any order.
     """
     ...
 
 def cosine_similarity(a: TensorLike, b: TensorLike, axis: int | Tensor = 1, epsilon: float = 1e-08) -> Tensor:
-    """The cosines of the angles between vectors.
+    """The cosine of the angle between vectors along an axis.
 
         y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
 
-    A vector of length 0 has the similarity 0. Half types are computed in float32. No square
-    and no length overflows on the way (l2_norm).
+    The similarity to a vector of length 0 is 0. Half types are computed in float32. Squares
+    and lengths do not overflow in intermediate results (see l2_norm).
 
     Args:
-        a: Vectors along axis. Dtype: floating.
-        b: Vectors along axis, broadcast against a. Dtype: floating.
-        axis: The axis along which the vectors lie; a negative one counts from the end.
-            Default: 1.
-        epsilon: The least length that divides. Default: 1e-08.
+        a: The first vectors, along axis. Dtype: floating.
+        b: The second vectors, broadcast against a. Dtype: floating.
+        axis: The axis of the vectors; a negative one counts from the end. Default: 1.
+        epsilon: The lower bound for the lengths in the divisor. Default: 1e-08.
 
     Returns:
-        A cosine for each pair of vectors. Dtype: the common one.
+        The cosine for each pair of vectors. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are floating point and of one dtype.
-        C2: a and b broadcast.
-        C3: -rank <= axis < rank of what they broadcast to.
+        C2: a and b can be broadcast to a common shape.
+        C3: -rank <= axis < rank, where rank is that of the common shape.
         C4: epsilon is not negative.
 
     Differentiable through its decomposition.
@@ -6051,32 +6181,32 @@ def cosine_similarity(a: TensorLike, b: TensorLike, axis: int | Tensor = 1, epsi
     ...
 
 def hinge(x: TensorLike, target: TensorLike, reduction: Literal['none', 'sum', 'mean'] = 'mean') -> Tensor:
-    """How far predictions are from the right side of a margin.
+    """The hinge loss of predictions.
 
         loss = mean(max(0, 1 - target * x))
 
-    The derivative at the margin is 0.
+    The derivative is 0 at the margin, where target * x is 1.
 
     Args:
-        x: What was predicted: the sign is the answer. Dtype: floating.
-        target: 1 or -1, the right answer. Dtype: floating.
-        reduction: What becomes of the single losses: none keeps them, sum adds them, mean
-            divides that by their number. One of none, sum, mean. Default: mean.
+        x: The predictions, whose signs are the predicted classes. Dtype: floating.
+        target: The true classes, 1 or -1. Dtype: floating.
+        reduction: How the losses are combined: none returns each, sum their sum, mean the
+            sum divided by their number. One of none, sum, mean. Default: mean.
 
     Returns:
-        0-d, or with reduction none of the type of x. Dtype: the common one.
+        The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x and target are floating point and of one dtype.
-        C2: target has the shape of x: one that is broadcast is a mistake more often than
-            not.
+        C2: target has the shape of x. It is not broadcast, because that is usually a
+            mistake.
 
     Differentiable to any order.
     """
     ...
 
 def sgd(p: TensorLike, g: TensorLike, lr: TensorLike) -> Tensor:
-    """A step down the gradient.
+    """One step of stochastic gradient descent.
 
         new_p = p - lr * g
 
@@ -6102,21 +6232,21 @@ class MomentumOutputs(NamedTuple):
     new_v: Tensor
 
 def momentum(p: TensorLike, g: TensorLike, v: TensorLike, lr: TensorLike, momentum: float = 0.9, nesterov: bool = False) -> MomentumOutputs:
-    """A step down a decaying sum of gradients.
+    """A step of gradient descent with momentum.
 
         new_v = momentum * v + g; new_p = p - lr * (nesterov ? g + momentum * new_v : new_v)
 
     Args:
         p: The parameter. Dtype: floating.
         g: Its gradient. Dtype: floating.
-        v: The decaying sum, zeros before the first step. Dtype: floating.
+        v: The decaying sum of gradients, zeros before the first step. Dtype: floating.
         lr: The learning rate, 0-d. Dtype: floating.
-        momentum: How much of the last step stays. Default: 0.9.
-        nesterov: Whether to step from where the sum is about to lead. Default: false.
+        momentum: The decay rate of the sum. Default: 0.9.
+        nesterov: Whether to use Nesterov momentum. Default: false.
 
     Returns:
         new_p: The parameter after the step. Dtype: that of p.
-        new_v: The decaying sum. Dtype: that of v.
+        new_v: The decaying sum of gradients. Dtype: that of v.
 
     Raises an error that names the rule:
         C1: p is floating point.
@@ -6133,7 +6263,7 @@ class RmspropOutputs(NamedTuple):
     new_s: Tensor
 
 def rmsprop(p: TensorLike, g: TensorLike, s: TensorLike, lr: TensorLike, rho: float = 0.9, epsilon: float = 1e-07) -> RmspropOutputs:
-    """A step down the gradient, divided by how large it has been of late.
+    """One RMSProp step: the gradient divided by the root of its decaying mean square.
 
         new_s = rho * s + (1 - rho) * g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
 
@@ -6143,8 +6273,8 @@ def rmsprop(p: TensorLike, g: TensorLike, s: TensorLike, lr: TensorLike, rho: fl
         s: The decaying mean of squared gradients, zeros before the first step. Dtype:
             floating.
         lr: The learning rate, 0-d. Dtype: floating.
-        rho: How much of the mean of squares stays. Default: 0.9.
-        epsilon: Added to the root of it. Default: 1e-07.
+        rho: The decay rate of the mean of squared gradients. Default: 0.9.
+        epsilon: Added to the root of that mean. Default: 1e-07.
 
     Returns:
         new_p: The parameter after the step. Dtype: that of p.
@@ -6167,25 +6297,26 @@ class AdamOutputs(NamedTuple):
     new_v: Tensor
 
 def adam(p: TensorLike, g: TensorLike, m: TensorLike, v: TensorLike, step: TensorLike, lr: TensorLike, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08) -> AdamOutputs:
-    """A step down the decaying mean of gradients, divided by how large they have been.
+    """An Adam step, based on moving averages of gradients and of their squares.
 
         new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
 
     Args:
         p: The parameter. Dtype: floating.
         g: Its gradient. Dtype: floating.
-        m: The decaying mean of gradients, zeros before the first step. Dtype: floating.
-        v: The decaying mean of their squares, zeros before the first step. Dtype: floating.
-        step: The number of this step, 0-d; the first is 1. Dtype: numeric.
+        m: The moving average of gradients, zeros before the first step. Dtype: floating.
+        v: The moving average of squared gradients, zeros before the first step. Dtype:
+            floating.
+        step: The step number, 0-d; the first step is 1. Dtype: numeric.
         lr: The learning rate, 0-d. Dtype: floating.
-        beta1: How much of the mean stays. Default: 0.9.
-        beta2: How much of the mean of squares stays. Default: 0.999.
-        epsilon: Added to the root of the latter. Default: 1e-08.
+        beta1: The decay rate of the moving average of gradients. Default: 0.9.
+        beta2: The decay rate of the moving average of squared gradients. Default: 0.999.
+        epsilon: Added to the root of the average of squared gradients. Default: 1e-08.
 
     Returns:
         new_p: The parameter after the step. Dtype: that of p.
-        new_m: The decaying mean of gradients. Dtype: that of m.
-        new_v: The decaying mean of their squares. Dtype: that of v.
+        new_m: The moving average of gradients. Dtype: that of m.
+        new_v: The moving average of squared gradients. Dtype: that of v.
 
     Raises an error that names the rule:
         C1: p is floating point.
@@ -6204,17 +6335,17 @@ class AdagradOutputs(NamedTuple):
     new_s: Tensor
 
 def adagrad(p: TensorLike, g: TensorLike, s: TensorLike, lr: TensorLike, epsilon: float = 1e-06) -> AdagradOutputs:
-    """A step down the gradient, divided by how large all gradients have been.
+    """An Adagrad step: the gradient divided by the root of the sum of squared gradients.
 
         new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
 
     Args:
         p: The parameter. Dtype: floating.
         g: Its gradient. Dtype: floating.
-        s: The sum of squared gradients, zeros or more before the first step. Dtype:
+        s: The sum of squared gradients, not negative before the first step. Dtype:
             floating.
         lr: The learning rate, 0-d. Dtype: floating.
-        epsilon: Added to the root of the sum of squares. Default: 1e-06.
+        epsilon: Added to the square root of the sum of squares. Default: 1e-06.
 
     Returns:
         new_p: The parameter after the step. Dtype: that of p.
@@ -6236,27 +6367,28 @@ class AdamwOutputs(NamedTuple):
     new_v: Tensor
 
 def adamw(p: TensorLike, g: TensorLike, m: TensorLike, v: TensorLike, step: TensorLike, lr: TensorLike, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, weight_decay: float = 0.01) -> AdamwOutputs:
-    """A step of adam, with a decay of the parameter beside it.
+    """An Adam step with decoupled weight decay of the parameter.
 
         new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 - lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
 
     Args:
         p: The parameter. Dtype: floating.
         g: Its gradient. Dtype: floating.
-        m: The decaying mean of gradients, zeros before the first step. Dtype: floating.
-        v: The decaying mean of their squares, zeros before the first step. Dtype: floating.
-        step: The number of this step, 0-d; the first is 1. Dtype: numeric.
+        m: The moving average of gradients, zeros before the first step. Dtype: floating.
+        v: The moving average of squared gradients, zeros before the first step. Dtype:
+            floating.
+        step: The step number, 0-d; the first step is 1. Dtype: numeric.
         lr: The learning rate, 0-d. Dtype: floating.
-        beta1: How much of the mean stays. Default: 0.9.
-        beta2: How much of the mean of squares stays. Default: 0.999.
-        epsilon: Added to the root of the latter. Default: 1e-08.
-        weight_decay: The share of the parameter that a step of rate 1 takes away. Default:
-            0.01.
+        beta1: The decay rate of the moving average of gradients. Default: 0.9.
+        beta2: The decay rate of the moving average of squared gradients. Default: 0.999.
+        epsilon: Added to the root of the average of squared gradients. Default: 1e-08.
+        weight_decay: The fraction of the parameter that a step with learning rate 1
+            subtracts. Default: 0.01.
 
     Returns:
         new_p: The parameter after the step. Dtype: that of p.
-        new_m: The decaying mean of gradients. Dtype: that of m.
-        new_v: The decaying mean of their squares. Dtype: that of v.
+        new_m: The moving average of gradients. Dtype: that of m.
+        new_v: The moving average of squared gradients. Dtype: that of v.
 
     Raises an error that names the rule:
         C1: p is floating point.
@@ -6276,23 +6408,24 @@ class LambOutputs(NamedTuple):
     new_v: Tensor
 
 def lamb(p: TensorLike, g: TensorLike, m: TensorLike, v: TensorLike, step: TensorLike, lr: TensorLike, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-06, weight_decay: float = 0.01) -> LambOutputs:
-    """A step in the direction of adamw, as long as the parameter is.
+    """A LAMB step: the direction of adamw, scaled to the norm of the parameter.
 
         new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p - lr * |p| / |d| * d
 
-    Where p or d has the length 0, the factor |p| / |d| is 1.
+    If the norm of p or d is 0, the factor |p| / |d| is 1.
 
     Args:
-        p: The parameter, one layer's. Dtype: floating.
+        p: The parameter of one layer. Dtype: floating.
         g: Its gradient. Dtype: floating.
         m: The decaying mean of gradients, zeros before the first step. Dtype: floating.
         v: The decaying mean of their squares, zeros before the first step. Dtype: floating.
         step: The number of this step, 0-d; the first is 1. Dtype: numeric.
         lr: The learning rate, 0-d. Dtype: floating.
-        beta1: How much of the mean stays. Default: 0.9.
-        beta2: How much of the mean of squares stays. Default: 0.999.
-        epsilon: Added to the root of the latter. Default: 1e-06.
-        weight_decay: The share of the parameter that joins the direction. Default: 0.01.
+        beta1: The decay rate of the mean of gradients. Default: 0.9.
+        beta2: The decay rate of the mean of their squares. Default: 0.999.
+        epsilon: Added to the square root of the mean of squares. Default: 1e-06.
+        weight_decay: The fraction of the parameter that is added to the direction. Default:
+            0.01.
 
     Returns:
         new_p: The parameter after the step. Dtype: that of p.
@@ -6312,63 +6445,66 @@ def lamb(p: TensorLike, g: TensorLike, m: TensorLike, v: TensorLike, step: Tenso
     ...
 
 def int8_matmul(a: TensorLike, b: TensorLike, a_zero_point: TensorLike | None = None, b_zero_point: TensorLike | None = None) -> Tensor:
-    """Products of matrices of bytes, with sums in 32 bits.
+    """Matrix products of 8-bit integers, accumulated in 32 bits.
 
         y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
 
-    Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+    Vectors and batch axes are handled as in matmul. Sums wrap at 32 bits; an empty sum is
+    0.
 
     Args:
         a: Matrices, or a vector. Dtype: i8 or u8.
         b: Matrices, or a vector. Dtype: i8 or u8.
-        a_zero_point: What stands for 0 in a, or in each row of it; absent for 0. May be
-            None. Dtype: i8 or u8.
-        b_zero_point: What stands for 0 in b, or in each column of it; absent for 0. May be
-            None. Dtype: i8 or u8.
+        a_zero_point: The value that represents 0 in a, or in each row of a; 0 if absent.
+            May be None. Dtype: i8 or u8.
+        b_zero_point: The value that represents 0 in b, or in each column of b; 0 if absent.
+            May be None. Dtype: i8 or u8.
 
     Returns:
         The products, i32. Dtype: i32.
 
     Raises an error that names the rule:
-        C1: a and b are i8 or u8, each for itself.
+        C1: a and b are i8 or u8; their dtypes may differ.
         C2: a and b have at least one axis.
         C3: Each zero point has the dtype of its operand, and is one number, or a vector of
             one for each row of a (column of b), or has the shape of its operand with size 1
-            along the sums.
-        C4: The columns of a are as many as the rows of b.
+            along the summed axis.
+        C4: The number of columns of a equals the number of rows of b.
         C5: The axes before the last two broadcast.
         C6: y is i32 and has the batch axes, then the rows of a and the columns of b; a
-            vector gives none.
+            vector operand adds no axis.
 
     Not differentiable: its result is an integer.
     """
     ...
 
 def quantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike | None = None, axis: int | Tensor = 1, output_dtype: DTypeLike | None = None) -> Tensor:
-    """Real numbers as small integers, by a scale and a zero point.
+    """Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero
+    point.
 
         y = saturate(round(x / scale) + zero_point)
 
-    Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0.
-    Half types are computed in float32.
+    Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half
+    types are computed in float32.
 
     Args:
         x: Any floating tensor. Dtype: floating.
         scale: 0-d, or one for each index along axis. Dtype: floating.
-        zero_point: What stands for 0, of the shape of scale. May be None. Dtype: i8, i16,
-            u8 or u16.
-        axis: The axis that scale belongs to, if it is not 0-d; a negative one counts from
-            the end. Default: 1.
-        output_dtype: Of the result; none takes that of zero_point, or u8. Default: none.
+        zero_point: The quantized value of 0, with the shape of scale. May be None. Dtype:
+            i8, i16, u8 or u16.
+        axis: The axis of scale, unless that is 0-d; a negative axis counts from the end.
+            Default: 1.
+        output_dtype: The dtype of the result; none uses that of zero_point, or u8 without a
+            zero_point. Default: none.
 
     Returns:
-        The integers, of the shape of x.
+        The integers, in the shape of x.
 
     Raises an error that names the rule:
         C1: x and scale are floating point and of one dtype.
         C2: scale is 0-d, or has one element for each index of x along axis.
-        C3: The result's dtype is i8, u8, i16 or u16; where both zero_point and output_dtype
-            say it, they agree.
+        C3: The result's dtype is i8, u8, i16 or u16; if both zero_point and output_dtype
+            specify it, they agree.
         C4: zero_point has the shape of scale.
 
     Not differentiable: its result is an integer.
@@ -6376,22 +6512,22 @@ def quantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike | N
     ...
 
 def dequantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike | None = None, axis: int | Tensor = 1) -> Tensor:
-    """The real numbers that small integers stand for.
+    """Quantised integers converted to real numbers with a scale and a zero point.
 
         y = (x - zero_point) * scale
 
     The difference is exact. Half types are computed in float32.
 
     Args:
-        x: The integers. Dtype: i8, i16, i32, u8 or u16.
+        x: The quantised integers. Dtype: i8, i16, i32, u8 or u16.
         scale: 0-d, or one for each index along axis. Dtype: floating.
-        zero_point: What stands for 0, of the shape of scale. May be None. Dtype: i8, i16,
-            i32, u8 or u16.
-        axis: The axis that scale belongs to, if it is not 0-d; a negative one counts from
-            the end. Default: 1.
+        zero_point: The quantized value of 0, with the shape of scale. May be None. Dtype:
+            i8, i16, i32, u8 or u16.
+        axis: The axis of scale, unless that is 0-d; a negative axis counts from the end.
+            Default: 1.
 
     Returns:
-        The numbers, in the dtype of scale. Dtype: that of scale.
+        The real numbers, in the dtype of scale. Dtype: that of scale.
 
     Raises an error that names the rule:
         C1: x is i8, u8, i16, u16 or i32.
@@ -6404,25 +6540,26 @@ def dequantize_linear(x: TensorLike, scale: TensorLike, zero_point: TensorLike |
     ...
 
 def fake_quantize(x: TensorLike, scale: TensorLike, zero_point: TensorLike | None = None, quant_min: int | Tensor = 0, quant_max: int | Tensor = 255, axis: int | Tensor = 1) -> Tensor:
-    """The real numbers that are left of x after it has been small integers.
+    """The input quantised to integers and converted back to real numbers.
 
         y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
 
-    Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range,
-    its edges included, and 0 elsewhere; scale and zero_point get none. Half types are
-    computed in float32.
+    Ties round to even. NaN propagates. The derivative with respect to x is 1 where the
+    integer is in range, bounds included, and 0 elsewhere; scale and zero_point receive no
+    gradient. Half types are computed in float32.
 
     Args:
-        x: Any floating tensor. Dtype: floating.
+        x: The input, floating point. Dtype: floating.
         scale: 0-d, or one for each index along axis. Dtype: floating.
-        zero_point: What stands for 0, of the shape of scale. May be None. Dtype: integer.
-        quant_min: The least of the integers. Default: 0.
-        quant_max: The largest. Default: 255.
-        axis: The axis that scale belongs to, if it is not 0-d; a negative one counts from
-            the end. Default: 1.
+        zero_point: The quantized value of 0, with the shape of scale. May be None. Dtype:
+            integer.
+        quant_min: The smallest integer. Default: 0.
+        quant_max: The largest integer. Default: 255.
+        axis: The axis of scale, unless that is 0-d; a negative axis counts from the end.
+            Default: 1.
 
     Returns:
-        Of the type of x. Dtype: that of x.
+        The result, of the type of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x and scale are floating point and of one dtype.
@@ -6436,29 +6573,29 @@ def fake_quantize(x: TensorLike, scale: TensorLike, zero_point: TensorLike | Non
     ...
 
 def check_numerics(x: TensorLike) -> Tensor:
-    """The input itself, once it is known to have neither NaN nor infinities.
+    """The input, after a check that it contains neither NaN nor infinities.
 
         y = x
 
-    Fails if an element is NaN or infinite, and says how many are and which is the first.
-    The host waits for the answer. The derivative passes unchecked.
+    Fails if an element is NaN or infinite; the error reports how many are and the index of
+    the first. The host waits for the check. The derivative passes unchecked.
 
     Args:
-        x: What should be finite. Dtype: floating.
+        x: The tensor to check. Dtype: floating.
 
     Returns:
-        X. Dtype: that of x.
+        The input, unchanged. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
-        C2: All elements of x are finite; checked when they are there.
+        C2: All elements of x are finite; checked when the op runs.
 
     Differentiable to any order.
     """
     ...
 
 def signbit(x: TensorLike) -> Tensor:
-    """Whether the sign of each element is negative, that of a zero too.
+    """Whether the sign bit of each element is set, as it is for -0.
 
         y = the sign bit of x
 
@@ -6466,7 +6603,7 @@ def signbit(x: TensorLike) -> Tensor:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: bool.
+        The result, with the shape of x. Dtype: bool.
 
     Raises an error that names the rule:
         C1: x is floating point (logical_not: bool; bitwise_not: an integer or bool).
@@ -6480,14 +6617,14 @@ def trigamma(x: TensorLike) -> Tensor:
 
         y = sum(1 / (x + k)^2 for k from 0)
 
-    Infinite at 0 and at negative whole numbers. Its own derivative comes from a polynomial
-    that approximates it, and has about 5 digits in float32.
+    The result is infinite at 0 and at negative integers. The derivative is that of an
+    approximating polynomial and has about 5 accurate digits in float32.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -6497,17 +6634,17 @@ def trigamma(x: TensorLike) -> Tensor:
     ...
 
 def erfinv(x: TensorLike) -> Tensor:
-    """The number whose error function is x.
+    """The inverse of the error function.
 
         erf(y) = x
 
-    Infinite at -1 and 1, NaN beyond. Zeros keep their sign.
+    Infinite at -1 and 1, NaN outside [-1, 1]. Zeros keep their sign.
 
     Args:
         x: The input. Dtype: floating.
 
     Returns:
-        The result, of x's shape. Dtype: that of x.
+        The result, with the shape of x. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is floating point.
@@ -6517,18 +6654,19 @@ def erfinv(x: TensorLike) -> Tensor:
     ...
 
 def nextafter(a: TensorLike, b: TensorLike) -> Tensor:
-    """The number of the dtype that follows a on the way to b.
+    """The next representable number after a in the direction of b.
 
-        y = the number beside a in the direction of b
+        y = the representable number next to a in the direction of b
 
-    b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.
+    The result is b where a and b are equal, and NaN where either is NaN. A step to zero
+    keeps the sign of a.
 
     Args:
         a: The first operand. Dtype: floating.
         b: The second operand. Dtype: floating.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are floating point.
@@ -6539,108 +6677,110 @@ def nextafter(a: TensorLike, b: TensorLike) -> Tensor:
     ...
 
 def hypot(a: TensorLike, b: TensorLike) -> Tensor:
-    """The length of the vector (a, b), without overflow on the way.
+    """The length of the vector (a, b), without intermediate overflow.
 
         y = sqrt(a^2 + b^2)
 
-    Infinite if either is, even beside NaN. The derivative where both are 0 is 0.
+    Infinite if either input is infinite, even if the other is NaN. The derivative is 0
+    where both inputs are 0.
 
     Args:
         a: The first operand. Dtype: floating.
         b: The second operand. Dtype: floating.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are floating point (squared_difference: numeric).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def squared_difference(a: TensorLike, b: TensorLike) -> Tensor:
-    """The square of the difference of two tensors.
+    """The elementwise squared difference of two tensors.
 
         y = (a - b)^2
 
-    Integers wrap.
+    Integers wrap around on overflow.
 
     Args:
         a: The first operand. Dtype: numeric.
         b: The second operand. Dtype: numeric.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are floating point (squared_difference: numeric).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable through its decomposition.
     """
     ...
 
 def xlogy(a: TensorLike, b: TensorLike) -> Tensor:
-    """A times the logarithm of b, and 0 where a is 0.
+    """A times the natural logarithm of b, and 0 where a is 0.
 
         y = a == 0 ? 0 : a * ln(b)
 
-    NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a unless b
-    is positive.
+    NaN where b is NaN. Where a is 0, the derivative with respect to b is 0, and the
+    derivative with respect to a is 0 unless b is positive.
 
     Args:
         a: The first operand. Dtype: floating.
         b: The second operand. Dtype: floating.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are floating point (squared_difference: numeric).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable to any order.
     """
     ...
 
 def divide_no_nan(a: TensorLike, b: TensorLike) -> Tensor:
-    """The quotient of two tensors, and 0 where the divisor is 0.
+    """The elementwise quotient of two tensors, and 0 where the divisor is 0.
 
         y = b == 0 ? 0 : a / b
 
-    Where b is 0, whatever a is, the result and both derivatives are 0.
+    Where b is 0, the result and both derivatives are 0, whatever the value of a.
 
     Args:
         a: The first operand. Dtype: floating.
         b: The second operand. Dtype: floating.
 
     Returns:
-        The result, of the shape that a and b broadcast to. Dtype: the common one.
+        The result, with the broadcast shape of a and b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are floating point (squared_difference: numeric).
-        C2: a and b broadcast.
+        C2: a and b can be broadcast to a common shape.
 
     Differentiable through its decomposition.
     """
     ...
 
 def lerp(a: TensorLike, b: TensorLike, weight: TensorLike) -> Tensor:
-    """The way from one tensor to another, as far as a weight says.
+    """Linear interpolation between two tensors by a weight.
 
         y = a + weight * (b - a)
 
-    A weight of 1 gives b itself. Weights outside [0, 1] lead on.
+    A weight of 1 gives exactly b. Weights outside [0, 1] extrapolate.
 
     Args:
-        a: Where the way begins. Dtype: floating.
-        b: Where it ends. Dtype: floating.
-        weight: How far to go; 1 for all of it. Dtype: floating.
+        a: The start. Dtype: floating.
+        b: The end. Dtype: floating.
+        weight: The interpolation weight, 1 for b. Dtype: floating.
 
     Returns:
-        The points, of the shape that the inputs broadcast to. Dtype: the common one.
+        The interpolated values, in the shape that the inputs broadcast to. Dtype: the
+            common one.
 
     Raises an error that names the rule:
         C1: a, b and weight are floating point.
@@ -6651,7 +6791,7 @@ def lerp(a: TensorLike, b: TensorLike, weight: TensorLike) -> Tensor:
     ...
 
 def addcmul(x: TensorLike, a: TensorLike, b: TensorLike, value: float = 1.0) -> Tensor:
-    """A tensor plus the product of two others, scaled by a number.
+    """A tensor plus the scaled product of two others.
 
         y = x + value * a * b
 
@@ -6659,101 +6799,103 @@ def addcmul(x: TensorLike, a: TensorLike, b: TensorLike, value: float = 1.0) -> 
         x: The addend. Dtype: floating.
         a: The first factor. Dtype: floating.
         b: The second factor. Dtype: floating.
-        value: What scales the product. Default: 1.
+        value: The factor that scales the product. Default: 1.
 
     Returns:
         The sum, of the shape that the inputs broadcast to. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: x, a and b are floating point.
-        C2: x, a and b broadcast.
+        C2: x, a and b can be broadcast to a common shape.
 
     Differentiable through its decomposition.
     """
     ...
 
 def tensordot(a: TensorLike, b: TensorLike, axes_a: int | Sequence[int | Tensor] | Tensor = (), axes_b: int | Sequence[int | Tensor] | Tensor = ()) -> Tensor:
-    """The sum of products over axes of one tensor with as many of another.
+    """The contraction of two tensors over pairs of axes: the sum of products.
 
         y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
 
-    Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+    Without axes the result is the outer product. A sum of no elements is 0. Integers wrap.
 
     Args:
         a: The left operand. Dtype: numeric.
         b: The right operand. Dtype: numeric.
         axes_a: The axes of a to sum over, negative ones from the end. Default: [].
-        axes_b: The axes of b that meet them, in the same order. Default: [].
+        axes_b: The axes of b that are paired with them, in the same order. Default: [].
 
     Returns:
-        The other axes of a, then those of b. Dtype: the common one.
+        The contraction, with the other axes of a, then those of b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are numeric and of one dtype.
         C2: axes_a and axes_b have one length.
         C3: axes_a are axes of a and axes_b of b, none of them twice.
-        C4: axes that meet have one size.
-        C5: y has the other axes of a, then those of b: 16 at most; and it fits.
+        C4: paired axes have the same size.
+        C5: y has the other axes of a, then those of b, at most 16; and its size does not
+            overflow.
 
     Differentiable through its decomposition.
     """
     ...
 
 def einsum(x: Sequence[TensorLike], equation: str = '') -> Tensor:
-    """Sums of products of tensors, as an equation of their axes says.
+    """Sums of products of tensors along axes that an equation specifies (Einstein summation).
 
         y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation "ij,jk->ik"
 
-    Each letter is an axis. Those that the result lacks are summed over; one that a term has
-    twice runs along its diagonal. Without "->" the result has the axes under "..." and then
-    the letters that occur once, capitals first. Operands are multiplied in pairs, the
-    cheapest ones first. A sum of nothing is 0; integers wrap.
+    Each letter labels an axis. Axes that the result lacks are summed over. A letter that
+    occurs twice in a term selects the diagonal of its axes. Without "->", the result has
+    the axes that "..." covers and then the letters that occur once, in ASCII order
+    (capitals first). Operands are multiplied in pairs, the cheapest pair first. A sum over
+    no elements is 0. Integers wrap around.
 
     Args:
         x: The operands. One or more. Dtype: numeric.
-        equation: Terms with commas between, and the result: a letter for each axis, "..."
-            for any others. Default: "".
+        equation: Comma-separated terms and the result, with a letter for each axis and
+            "..." for any others. Default: "".
 
     Returns:
-        The axes that the equation gives it. Dtype: the common one.
+        The result, with the axes that the equation specifies. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: The operands are numeric and of one dtype.
-        C2: The equation is terms of letters with commas between them, then, if it says the
-            result, "->" and its letters. A term and the result may have "..." once; blanks
-            mean nothing.
-        C3: There is a term for each operand and a letter for each of its axes, but for
-            those that lie under "...".
-        C4: A letter has one size everywhere. Axes under "..." broadcast, the last ones
-            aligned.
-        C5: The result has each letter once, and only letters of terms, and "..." if axes
-            lie there.
-        C6: Neither the result nor the product of some of the operands has more than 16
-            axes, and all of them fit.
+        C2: The equation consists of comma-separated terms of letters, optionally followed
+            by "->" and the letters of the result. Terms and the result may contain "..."
+            once. Spaces are ignored.
+        C3: There is a term for each operand, and a letter for each of its axes that "..."
+            does not cover.
+        C4: A letter has the same size everywhere. Axes covered by "..." broadcast, aligned
+            at the end.
+        C5: The result contains only letters of terms, each once, and "..." if that covers
+            any axes.
+        C6: Neither the result nor any intermediate product has more than 16 axes, and all
+            of them fit.
 
     Differentiable through its decomposition.
     """
     ...
 
 def cholesky(x: TensorLike, upper: bool = False) -> Tensor:
-    """The triangular root of symmetric positive definite matrices.
+    """The Cholesky factors of symmetric positive definite matrices.
 
         x = y y^T, with y lower triangular and a positive diagonal
 
-    Of x only the triangle that y has is read, and the derivative lies there alone. A matrix
-    that is not positive definite, or not finite, gives NaN in the triangle of its root.
+    Only the triangle of x that y has is read, and the derivative is 0 elsewhere. A matrix
+    that is not positive definite, or not finite, gives NaN in the triangle of its factor.
 
     Args:
         x: The matrices, in the last two axes. Dtype: f32 or f64.
-        upper: Whether the upper triangle is read and x = y^T y, else the lower. Default:
-            false.
+        upper: Whether to read the upper triangle, so that x = y^T y with y upper
+            triangular, instead of the lower one. Default: false.
 
     Returns:
-        The roots, with zeros in the other triangle. Dtype: that of x.
+        The factors, with zeros in the other triangle. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is float32 or float64.
-        C2: x has two axes or more; the last two are the matrices.
+        C2: x has two axes or more; the last two hold the matrices.
         C3: They are square.
         C4: type(y) = type(x).
 
@@ -6762,30 +6904,35 @@ def cholesky(x: TensorLike, upper: bool = False) -> Tensor:
     ...
 
 def triangular_solve(a: TensorLike, b: TensorLike, lower: bool = True, transpose: bool = False, unit_diagonal: bool = False, left: bool = True) -> Tensor:
-    """The solutions of systems of equations whose matrix is triangular.
+    """The solutions of systems of linear equations whose matrix is triangular.
 
         a y = b, or y a = b with left false, where a may be transposed
 
-    The other triangle of a is not read. What depends on a zero of the diagonal is infinite
-    or NaN.
+    The other triangle of a is not read. Elements of y that depend on a zero on the diagonal
+    of a are infinite or NaN.
 
     Args:
         a: The triangular matrices, in the last two axes. Dtype: f32 or f64.
-        b: The right sides, one in each column, or row with left false. Dtype: f32 or f64.
-        lower: Whether a's lower triangle is read, else its upper one. Default: true.
-        transpose: Swap a's axes, after that choice. Default: false.
-        unit_diagonal: Whether a's diagonal counts as ones, and is not read. Default: false.
-        left: Whether a stands left of y, else right. Default: true.
+        b: The right-hand sides, one in each column, or in each row if left is false. Dtype:
+            f32 or f64.
+        lower: Whether the lower triangle of a is read; otherwise the upper one is. Default:
+            true.
+        transpose: Whether a is transposed, after its triangle is selected. Default: false.
+        unit_diagonal: Whether the diagonal of a is taken to be ones and is not read.
+            Default: false.
+        left: Whether a is the left factor of the product; otherwise it is the right one.
+            Default: true.
 
     Returns:
-        The solutions, laid out like b. Dtype: the common one.
+        The solutions, arranged like b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are float32 or float64, and of one dtype.
         C2: a and b have two axes or more; the last two are the matrices.
         C3: The matrices of a are square.
-        C4: Those of b have as many rows, or, with a right of y, as many columns.
-        C5: The axes before broadcast; y has them, and then the matrices of b.
+        C4: The matrices of b have as many rows as those of a or, if left is false, as many
+            columns.
+        C5: The leading axes broadcast; y has them, followed by the last two axes of b.
 
     Differentiable to any order.
     """
@@ -6796,21 +6943,21 @@ class QrOutputs(NamedTuple):
     r: Tensor
 
 def qr(x: TensorLike) -> QrOutputs:
-    """Matrices as products of orthonormal columns with an upper triangle.
+    """The reduced QR factorisation of matrices.
 
         x = q r, with q^T q = 1, r upper triangular and its diagonal not negative
 
-    The diagonal of r being positive, the product is the only one of its kind, if the first
-    columns of x are independent. Where they are not, columns of q are any that make it
-    orthonormal, and the derivative is not finite. A matrix that is not finite gives NaN.
+    The factorisation of an m by n matrix is unique if its first min(m, n) columns are
+    linearly independent, because the diagonal of r is then positive. If they are dependent,
+    some columns of q are unspecified except that q is orthonormal, and the derivative is
+    not finite. If a matrix is not finite, its factors are NaN.
 
     Args:
-        x: The matrices, in the last two axes. Dtype: f32 or f64.
+        x: The m by n matrices, in the last two axes. Dtype: f32 or f64.
 
     Returns:
-        q: Orthonormal columns, as many as x has rows or columns, whichever are fewer.
-            Dtype: that of x.
-        r: The triangles. Dtype: that of x.
+        q: Matrices of min(m, n) orthonormal columns. Dtype: that of x.
+        r: Upper triangular matrices of min(m, n) rows. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is float32 or float64.
@@ -6829,13 +6976,13 @@ class SvdOutputs(NamedTuple):
 def svd(x: TensorLike) -> SvdOutputs:
     """The singular values and vectors of matrices.
 
-        x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative
+        x = u diag(s) vh, with u^T u = vh vh^T = 1 s >= 0 and s descending
 
-    Of each column of u the largest element is positive, the first one of those that differ
-    in magnitude by less than a thousandth. So the vectors are unique where singular values
-    are distinct and not 0; where they are not, they are any that make u and vh orthonormal,
-    and the derivative through them is not finite. That of s alone always is. A matrix that
-    is not finite gives NaN.
+    In each column of u, the element of the largest magnitude is positive; among magnitudes
+    within 0.1 % of the largest, the first element is. The vectors are therefore unique if
+    the singular values are distinct and not 0. Otherwise they are any vectors that make u
+    and vh orthonormal, and the derivative through them is not finite. The derivative
+    through s alone is always finite. A matrix that is not finite gives NaN.
 
     Args:
         x: The matrices, in the last two axes. Dtype: f32 or f64.
@@ -6861,25 +7008,25 @@ class EighOutputs(NamedTuple):
 def eigh(x: TensorLike) -> EighOutputs:
     """The eigenvalues and eigenvectors of symmetric matrices.
 
-        x = v diag(w) v^T, with v^T v = 1 and w rising
+        x = v diag(w) v^T, with v^T v = 1 and w ascending
 
-    Of x only the lower triangle is read, and the derivative lies there alone. Of each
-    column of v the largest element is positive, the first one of those that differ in
-    magnitude by less than a thousandth. So the vectors are unique where eigenvalues are
-    distinct; where they are not, they are any that make v orthonormal, and the derivative
-    through them is not finite. That of w alone always is. A matrix that is not finite gives
-    NaN.
+    Only the lower triangle of x is read, and the derivative is 0 elsewhere. In each column
+    of v, the element of the largest magnitude is positive; among magnitudes within 0.1 % of
+    the largest, the first element is. The eigenvectors are therefore unique if the
+    eigenvalues are distinct. Otherwise, they are any vectors that make v orthonormal, and
+    the derivative through v is not finite. The derivative through w alone is always finite.
+    A matrix that is not finite gives NaN.
 
     Args:
         x: The matrices, in the last two axes. Dtype: f32 or f64.
 
     Returns:
-        w: The eigenvalues, the smallest first. Dtype: that of x.
+        w: The eigenvalues in ascending order. Dtype: that of x.
         v: The eigenvectors, as columns. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is float32 or float64.
-        C2: x has two axes or more; the last two are the matrices.
+        C2: x has two axes or more; the last two hold the matrices.
         C3: They are square.
 
     Differentiable to any order.
@@ -6891,24 +7038,25 @@ def solve(a: TensorLike, b: TensorLike) -> Tensor:
 
         a y = b
 
-    By elimination with the largest pivot of each column. A matrix that is singular, so that
-    a pivot is exactly 0, or not finite, gives NaN.
+    The systems are solved by Gaussian elimination with partial pivoting. The solution is
+    NaN if the matrix is not finite, or if it is singular so that a pivot is exactly 0.
 
     Args:
         a: Square matrices, in the last two axes. Dtype: f32 or f64.
-        b: The right sides, as columns, or one vector for all. Dtype: f32 or f64.
+        b: The right-hand sides, as columns, or one vector for all matrices. Dtype: f32 or
+            f64.
 
     Returns:
-        The solutions, laid out like b. Dtype: the common one.
+        The solutions, arranged like b. Dtype: the common one.
 
     Raises an error that names the rule:
         C1: a and b are float32 or float64, and of one dtype.
         C2: a has two axes or more; the last two are the matrices. b has at least one axis;
-            if it is the only one, it is one right side for all.
+            if it has only one, it is one right-hand side for all matrices.
         C3: The matrices of a are square.
-        C4: b has as many rows.
-        C5: The axes before broadcast; y has them, and then the rows, and the columns if b
-            has them.
+        C4: b has as many rows as the matrices of a.
+        C5: The leading axes broadcast; y has them, followed by the rows, and by the columns
+            if b has any.
 
     Differentiable to any order.
     """
@@ -6919,8 +7067,8 @@ def inv(x: TensorLike) -> Tensor:
 
         y = x^-1
 
-    A matrix that is singular, so that a pivot of its elimination is exactly 0, or not
-    finite, gives NaN. To solve equations, solve is quicker and more exact.
+    The inverse is NaN if the matrix is not finite, or is singular so that a pivot of its
+    elimination is exactly 0. To solve linear systems, solve is faster and more accurate.
 
     Args:
         x: Square matrices, in the last two axes. Dtype: f32 or f64.
@@ -6931,7 +7079,7 @@ def inv(x: TensorLike) -> Tensor:
     Raises an error that names the rule:
         C1: x is float32 or float64.
         C2: x has two axes or more; the last two are the matrices.
-        C3: They are square.
+        C3: The matrices are square.
         C4: type(y) = type(x).
 
     Differentiable to any order.
@@ -6943,18 +7091,18 @@ def det(x: TensorLike) -> Tensor:
 
         y = det(x)
 
-    By elimination; of a matrix without elements it is 1. A matrix that is not finite gives
-    NaN, and so does the derivative of a singular one.
+    Computed by Gaussian elimination. The determinant of a matrix without elements is 1. A
+    matrix that is not finite gives NaN. The derivative for a singular matrix is NaN.
 
     Args:
         x: Square matrices, in the last two axes. Dtype: f32 or f64.
 
     Returns:
-        A number for each. Dtype: that of x.
+        The determinant of each matrix. Dtype: that of x.
 
     Raises an error that names the rule:
         C1: x is float32 or float64.
-        C2: x has two axes or more; the last two are the matrices.
+        C2: x has two axes or more; the last two hold the matrices.
         C3: They are square.
 
     Differentiable to any order.
@@ -6966,23 +7114,24 @@ class SlogdetOutputs(NamedTuple):
     logabsdet: Tensor
 
 def slogdet(x: TensorLike) -> SlogdetOutputs:
-    """The signs of the determinants of matrices, and the logarithms of their magnitudes.
+    """The signs of the determinants of matrices, and the logarithms of their absolute values.
 
         det(x) = sign * exp(logabsdet)
 
-    Neither overflows where the determinant would. A singular matrix has the sign 0 and the
-    logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
+    The outputs do not overflow where the determinant would. A singular matrix has the sign
+    0 and the logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
 
     Args:
         x: Square matrices, in the last two axes. Dtype: f32 or f64.
 
     Returns:
-        sign: -1, 0 or 1 for each. Dtype: that of x.
-        logabsdet: The logarithm of the magnitude for each. Dtype: that of x.
+        sign: The sign of each determinant: -1, 0 or 1. Dtype: that of x.
+        logabsdet: The logarithm of the absolute value of each determinant. Dtype: that of
+            x.
 
     Raises an error that names the rule:
         C1: x is float32 or float64.
-        C2: x has two axes or more; the last two are the matrices.
+        C2: x has two axes or more; the last two hold the matrices.
         C3: They are square.
 
     Differentiable to any order.

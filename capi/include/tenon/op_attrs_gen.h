@@ -371,10 +371,10 @@ enum {
 /* Attributes of fill. */
 typedef struct tenon_fill_attrs {
   uint32_t struct_size;
-  /* The sizes of the result. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
-  /* The dtype of the result; none takes that of value. Default: none. */
+  /* The dtype of the result; none for that of value. Default: none. */
   tenon_dtype dtype;
 } tenon_fill_attrs;
 #define TENON_FILL_ATTRS_DEFAULT \
@@ -383,12 +383,12 @@ typedef struct tenon_fill_attrs {
 /* Attributes of iota. */
 typedef struct tenon_iota_attrs {
   uint32_t struct_size;
-  /* The sizes of the result. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
   /* The dtype of the result. Default: i64. */
   tenon_dtype dtype;
-  /* The axis along which the numbers count; negative from the end. Default: 0. */
+  /* The axis along which the numbers increase; negative values count from the end. Default: 0. */
   int64_t axis;
 } tenon_iota_attrs;
 #define TENON_IOTA_ATTRS_DEFAULT \
@@ -397,10 +397,10 @@ typedef struct tenon_iota_attrs {
 /* Attributes of rng_bits. */
 typedef struct tenon_rng_bits_attrs {
   uint32_t struct_size;
-  /* The sizes of the draw. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
-  /* U32, or u64 for two lanes to an element. Default: u32. */
+  /* The dtype of the words: u32, or u64 with two lanes per element. Default: u32. */
   tenon_dtype dtype;
 } tenon_rng_bits_attrs;
 #define TENON_RNG_BITS_ATTRS_DEFAULT \
@@ -409,11 +409,11 @@ typedef struct tenon_rng_bits_attrs {
 /* Attributes of linspace. */
 typedef struct tenon_linspace_attrs {
   uint32_t struct_size;
-  /* How many numbers. Default: 50. */
+  /* The number of elements. Default: 50. */
   int64_t num;
   /* Whether the last number is stop. Default: true. */
   bool endpoint;
-  /* The dtype of the result; none takes that of the ends. Default: none. */
+  /* The dtype of the result; none uses that of start and stop. Default: none. */
   tenon_dtype dtype;
 } tenon_linspace_attrs;
 #define TENON_LINSPACE_ATTRS_DEFAULT \
@@ -426,7 +426,7 @@ typedef struct tenon_eye_attrs {
   int64_t rows;
   /* The number of columns; -1 for as many as rows. Default: -1. */
   int64_t columns;
-  /* The diagonal, counted from the main one to the right. Default: 0. */
+  /* The offset of the diagonal: positive right of the main one, negative left of it. Default: 0. */
   int64_t k;
   /* The dtype of the result. Default: f32. */
   tenon_dtype dtype;
@@ -439,7 +439,7 @@ typedef struct tenon_one_hot_attrs {
   uint32_t struct_size;
   /* The number of classes. Default: 0. */
   int64_t depth;
-  /* Where the new axis goes; negative from the end. Default: -1. */
+  /* The position of the new axis in the result; negative values count from the end. Default: -1. */
   int64_t axis;
   /* The dtype of the result. Default: f32. */
   tenon_dtype dtype;
@@ -450,10 +450,10 @@ typedef struct tenon_one_hot_attrs {
 /* Attributes of random_uniform. */
 typedef struct tenon_random_uniform_attrs {
   uint32_t struct_size;
-  /* The sizes of the draw. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
-  /* The dtype of the numbers; floating point. Default: f32. */
+  /* The dtype of the result; floating point. Default: f32. */
   tenon_dtype dtype;
   /* The lower bound. Default: 0. */
   double low;
@@ -466,12 +466,12 @@ typedef struct tenon_random_uniform_attrs {
 /* Attributes of random_normal. */
 typedef struct tenon_random_normal_attrs {
   uint32_t struct_size;
-  /* The sizes of the draw. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
-  /* The dtype of the numbers; floating point. Default: f32. */
+  /* The dtype of the result; floating point. Default: f32. */
   tenon_dtype dtype;
-  /* The middle of the curve. Default: 0. */
+  /* The mean of the distribution. Default: 0. */
   double mean;
   /* The standard deviation. Default: 1. */
   double scale;
@@ -482,7 +482,7 @@ typedef struct tenon_random_normal_attrs {
 /* Attributes of random_bernoulli. */
 typedef struct tenon_random_bernoulli_attrs {
   uint32_t struct_size;
-  /* The sizes of the draw. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
 } tenon_random_bernoulli_attrs;
@@ -492,12 +492,12 @@ typedef struct tenon_random_bernoulli_attrs {
 /* Attributes of truncated_normal. */
 typedef struct tenon_truncated_normal_attrs {
   uint32_t struct_size;
-  /* The sizes of the draw. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
-  /* The dtype of the numbers; floating point. Default: f32. */
+  /* The dtype of the result; floating point. Default: f32. */
   tenon_dtype dtype;
-  /* The middle of the curve. Default: 0. */
+  /* The mean of the distribution. Default: 0. */
   double mean;
   /* The standard deviation before truncation. Default: 1. */
   double scale;
@@ -508,7 +508,7 @@ typedef struct tenon_truncated_normal_attrs {
 /* Attributes of random_categorical. */
 typedef struct tenon_random_categorical_attrs {
   uint32_t struct_size;
-  /* How many classes to draw for each distribution. Default: 1. */
+  /* The number of classes to draw from each distribution. Default: 1. */
   int64_t num_samples;
 } tenon_random_categorical_attrs;
 #define TENON_RANDOM_CATEGORICAL_ATTRS_DEFAULT \
@@ -517,7 +517,7 @@ typedef struct tenon_random_categorical_attrs {
 /* Attributes of random_permutation. */
 typedef struct tenon_random_permutation_attrs {
   uint32_t struct_size;
-  /* How many numbers. Default: 0. */
+  /* The number of elements. Default: 0. */
   int64_t n;
 } tenon_random_permutation_attrs;
 #define TENON_RANDOM_PERMUTATION_ATTRS_DEFAULT \
@@ -526,9 +526,10 @@ typedef struct tenon_random_permutation_attrs {
 /* Attributes of hann_window. */
 typedef struct tenon_hann_window_attrs {
   uint32_t struct_size;
-  /* How many numbers. Default: 0. */
+  /* The number of elements. Default: 0. */
   int64_t size;
-  /* Whether the number behind the last would be the first again. Default: true. */
+  /* Whether the element after the last one would equal the first; otherwise the window is
+   * symmetric. Default: true. */
   bool periodic;
   /* The dtype of the result. Default: f32. */
   tenon_dtype dtype;
@@ -539,9 +540,10 @@ typedef struct tenon_hann_window_attrs {
 /* Attributes of hamming_window. */
 typedef struct tenon_hamming_window_attrs {
   uint32_t struct_size;
-  /* How many numbers. Default: 0. */
+  /* The number of elements. Default: 0. */
   int64_t size;
-  /* Whether the number behind the last would be the first again. Default: true. */
+  /* Whether the element after the last one would equal the first; otherwise the window is
+   * symmetric. Default: true. */
   bool periodic;
   /* The dtype of the result. Default: f32. */
   tenon_dtype dtype;
@@ -552,9 +554,10 @@ typedef struct tenon_hamming_window_attrs {
 /* Attributes of blackman_window. */
 typedef struct tenon_blackman_window_attrs {
   uint32_t struct_size;
-  /* How many numbers. Default: 0. */
+  /* The number of elements. Default: 0. */
   int64_t size;
-  /* Whether the number behind the last would be the first again. Default: true. */
+  /* Whether the element after the last one would equal the first; otherwise the window is
+   * symmetric. Default: true. */
   bool periodic;
   /* The dtype of the result. Default: f32. */
   tenon_dtype dtype;
@@ -565,7 +568,7 @@ typedef struct tenon_blackman_window_attrs {
 /* Attributes of meshgrid. */
 typedef struct tenon_meshgrid_attrs {
   uint32_t struct_size;
-  /* Xy for rows and columns of a picture, ij for a matrix's. Default: xy. */
+  /* Xy for the axes of an image, ij for the axes of a matrix. Default: xy. */
   int32_t indexing;
 } tenon_meshgrid_attrs;
 #define TENON_MESHGRID_ATTRS_DEFAULT \
@@ -574,7 +577,7 @@ typedef struct tenon_meshgrid_attrs {
 /* Attributes of reshape. */
 typedef struct tenon_reshape_attrs {
   uint32_t struct_size;
-  /* The new sizes; one of them may be -1, which is inferred. Default: []. */
+  /* The new shape; one of its sizes may be -1 and is then inferred. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
 } tenon_reshape_attrs;
@@ -594,7 +597,7 @@ typedef struct tenon_transpose_attrs {
 /* Attributes of broadcast_to. */
 typedef struct tenon_broadcast_to_attrs {
   uint32_t struct_size;
-  /* The sizes of the result. Default: []. */
+  /* The shape of the result. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
 } tenon_broadcast_to_attrs;
@@ -604,7 +607,7 @@ typedef struct tenon_broadcast_to_attrs {
 /* Attributes of squeeze. */
 typedef struct tenon_squeeze_attrs {
   uint32_t struct_size;
-  /* The axes to take out; empty for all of size one. Default: []. */
+  /* The axes to remove; empty for all of size one. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
 } tenon_squeeze_attrs;
@@ -614,7 +617,7 @@ typedef struct tenon_squeeze_attrs {
 /* Attributes of expand_dims. */
 typedef struct tenon_expand_dims_attrs {
   uint32_t struct_size;
-  /* Where the new axes are in the result; negative from its end. Default: []. */
+  /* The positions of the new axes in the result; negative ones count from its end. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
 } tenon_expand_dims_attrs;
@@ -627,13 +630,15 @@ typedef struct tenon_slice_attrs {
   /* The first index along each of the axes. Default: []. */
   const int64_t* starts TENON_BORROWED TENON_COUNT(n_starts);
   size_t n_starts;
-  /* One past the last index, seen in the direction of the step. Default: []. */
+  /* The exclusive end along each of the axes: one past the last index, in the direction of the
+   * step. Default: []. */
   const int64_t* ends TENON_BORROWED TENON_COUNT(n_ends);
   size_t n_ends;
-  /* The axes; empty for the first ones. Default: []. */
+  /* The axes; empty for the leading axes. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* The steps; empty for ones; negative ones walk backwards. Default: []. */
+  /* The step along each of the axes; empty for ones. A negative step goes backwards. Default:
+   * []. */
   const int64_t* steps TENON_BORROWED TENON_COUNT(n_steps);
   size_t n_steps;
 } tenon_slice_attrs;
@@ -653,9 +658,10 @@ typedef struct tenon_flip_attrs {
 /* Attributes of split. */
 typedef struct tenon_split_attrs {
   uint32_t struct_size;
-  /* The axis to cut; a negative one counts from the end. Default: 0. */
+  /* The axis to split; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* How many equal parts, the last one smaller; 0 takes split. Default: 0. */
+  /* The number of equal parts, of which the last ones may be smaller; 0 to use split. Default:
+   * 0. */
   int64_t num_outputs;
   /* The size of each part. Default: []. */
   const int64_t* split TENON_BORROWED TENON_COUNT(n_split);
@@ -670,7 +676,7 @@ typedef struct tenon_moveaxis_attrs {
   /* The axes to move; negative ones count from the end. Default: []. */
   const int64_t* source TENON_BORROWED TENON_COUNT(n_source);
   size_t n_source;
-  /* Where each of them goes. Default: []. */
+  /* The new position of each of them. Default: []. */
   const int64_t* destination TENON_BORROWED TENON_COUNT(n_destination);
   size_t n_destination;
 } tenon_moveaxis_attrs;
@@ -689,7 +695,7 @@ typedef struct tenon_bitcast_attrs {
 /* Attributes of unstack. */
 typedef struct tenon_unstack_attrs {
   uint32_t struct_size;
-  /* The axis to take apart; a negative one counts from the end. Default: 0. */
+  /* The axis to slice along; a negative one counts from the end. Default: 0. */
   int64_t axis;
 } tenon_unstack_attrs;
 #define TENON_UNSTACK_ATTRS_DEFAULT \
@@ -698,9 +704,9 @@ typedef struct tenon_unstack_attrs {
 /* Attributes of swapaxes. */
 typedef struct tenon_swapaxes_attrs {
   uint32_t struct_size;
-  /* The one axis; a negative one counts from the end. Default: -2. */
+  /* The first axis; a negative one counts from the end. Default: -2. */
   int64_t axis1;
-  /* The other. Default: -1. */
+  /* The second axis; a negative one counts from the end. Default: -1. */
   int64_t axis2;
 } tenon_swapaxes_attrs;
 #define TENON_SWAPAXES_ATTRS_DEFAULT \
@@ -709,8 +715,8 @@ typedef struct tenon_swapaxes_attrs {
 /* Attributes of flatten. */
 typedef struct tenon_flatten_attrs {
   uint32_t struct_size;
-  /* The first axis of those that become columns; a negative one counts from the end, and the
-   * rank makes all of them rows. Default: 1. */
+  /* The first of the axes that are merged into the columns; a negative one counts from the end.
+   * If axis is the rank of x, all axes are merged into the rows. Default: 1. */
   int64_t axis;
 } tenon_flatten_attrs;
 #define TENON_FLATTEN_ATTRS_DEFAULT \
@@ -719,7 +725,7 @@ typedef struct tenon_flatten_attrs {
 /* Attributes of diagonal. */
 typedef struct tenon_diagonal_attrs {
   uint32_t struct_size;
-  /* Which diagonal: above 0 right of the main one, below 0 left of it. Default: 0. */
+  /* The offset of the diagonal: positive right of the main one, negative left of it. Default: 0. */
   int64_t offset;
   /* The axis of the rows; a negative one counts from the end. Default: 0. */
   int64_t axis1;
@@ -741,7 +747,7 @@ typedef struct tenon_cast_attrs {
 /* Attributes of concat. */
 typedef struct tenon_concat_attrs {
   uint32_t struct_size;
-  /* The axis; a negative one counts from the end. Default: 0. */
+  /* The axis to concatenate along; a negative one counts from the end. Default: 0. */
   int64_t axis;
 } tenon_concat_attrs;
 #define TENON_CONCAT_ATTRS_DEFAULT \
@@ -750,12 +756,12 @@ typedef struct tenon_concat_attrs {
 /* Attributes of pad. */
 typedef struct tenon_pad_attrs {
   uint32_t struct_size;
-  /* Elements added before each of the axes, then after each. Default: []. */
+  /* The number of elements added before each of the axes, then after each. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* What the added elements are: constant, reflect, edge or wrap. Default: constant. */
+  /* How the added elements are chosen: constant, reflect, edge or wrap. Default: constant. */
   int32_t mode;
-  /* The axes that pads is about; empty for all. Default: []. */
+  /* The axes that pads refers to; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
 } tenon_pad_attrs;
@@ -765,7 +771,7 @@ typedef struct tenon_pad_attrs {
 /* Attributes of stack. */
 typedef struct tenon_stack_attrs {
   uint32_t struct_size;
-  /* Where the new axis is in the result; negative from its end. Default: 0. */
+  /* The index of the new axis in the result; a negative one counts from its end. Default: 0. */
   int64_t axis;
 } tenon_stack_attrs;
 #define TENON_STACK_ATTRS_DEFAULT \
@@ -774,7 +780,7 @@ typedef struct tenon_stack_attrs {
 /* Attributes of tile. */
 typedef struct tenon_tile_attrs {
   uint32_t struct_size;
-  /* How often x is repeated along each axis. Default: []. */
+  /* The number of repetitions of x along each axis. Default: []. */
   const int64_t* repeats TENON_BORROWED TENON_COUNT(n_repeats);
   size_t n_repeats;
 } tenon_tile_attrs;
@@ -784,7 +790,8 @@ typedef struct tenon_tile_attrs {
 /* Attributes of tril. */
 typedef struct tenon_tril_attrs {
   uint32_t struct_size;
-  /* The diagonal that bounds what is kept: above 0 right of the main one. Default: 0. */
+  /* The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
+   * Default: 0. */
   int64_t k;
 } tenon_tril_attrs;
 #define TENON_TRIL_ATTRS_DEFAULT \
@@ -793,7 +800,8 @@ typedef struct tenon_tril_attrs {
 /* Attributes of triu. */
 typedef struct tenon_triu_attrs {
   uint32_t struct_size;
-  /* The diagonal that bounds what is kept: above 0 right of the main one. Default: 0. */
+  /* The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
+   * Default: 0. */
   int64_t k;
 } tenon_triu_attrs;
 #define TENON_TRIU_ATTRS_DEFAULT \
@@ -802,7 +810,7 @@ typedef struct tenon_triu_attrs {
 /* Attributes of dynamic_slice. */
 typedef struct tenon_dynamic_slice_attrs {
   uint32_t struct_size;
-  /* Of the slice, one for each axis of x. Default: []. */
+  /* The sizes of the slice, one for each axis of x. Default: []. */
   const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
   size_t n_sizes;
 } tenon_dynamic_slice_attrs;
@@ -812,7 +820,8 @@ typedef struct tenon_dynamic_slice_attrs {
 /* Attributes of repeat. */
 typedef struct tenon_repeat_attrs {
   uint32_t struct_size;
-  /* How often: one number for all elements along axis, or one each. Default: []. */
+  /* The number of repetitions: one for all elements along axis, or one for each element.
+   * Default: []. */
   const int64_t* repeats TENON_BORROWED TENON_COUNT(n_repeats);
   size_t n_repeats;
   /* The axis; a negative one counts from the end. Default: 0. */
@@ -824,10 +833,11 @@ typedef struct tenon_repeat_attrs {
 /* Attributes of roll. */
 typedef struct tenon_roll_attrs {
   uint32_t struct_size;
-  /* By how many places, towards the end: one for each axis, or for all. Default: []. */
+  /* The number of positions to shift towards the end: one for each of axes, or one for all.
+   * Default: []. */
   const int64_t* shifts TENON_BORROWED TENON_COUNT(n_shifts);
   size_t n_shifts;
-  /* The axes; empty takes all elements in row-major order as one axis. Default: []. */
+  /* The axes; if empty, all elements in row-major order are shifted as one axis. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
 } tenon_roll_attrs;
@@ -837,10 +847,10 @@ typedef struct tenon_roll_attrs {
 /* Attributes of depth_to_space. */
 typedef struct tenon_depth_to_space_attrs {
   uint32_t struct_size;
-  /* The side of the squares. Default: 0. */
+  /* The side length of the blocks. Default: 0. */
   int64_t blocksize;
-  /* Whether a channel's number counts the place in a square first and then the channel of the
-   * image, dcr, or the other way round, crd. Default: dcr. */
+  /* The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+   * channel), crd for (channel, block row, block column). Default: dcr. */
   int32_t mode;
 } tenon_depth_to_space_attrs;
 #define TENON_DEPTH_TO_SPACE_ATTRS_DEFAULT \
@@ -849,10 +859,10 @@ typedef struct tenon_depth_to_space_attrs {
 /* Attributes of space_to_depth. */
 typedef struct tenon_space_to_depth_attrs {
   uint32_t struct_size;
-  /* The side of the squares. Default: 0. */
+  /* The side length of the blocks. Default: 0. */
   int64_t blocksize;
-  /* Whether a channel's number counts the place in a square first and then the channel of the
-   * image, dcr, or the other way round, crd. Default: dcr. */
+  /* The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+   * channel), crd for (channel, block row, block column). Default: dcr. */
   int32_t mode;
 } tenon_space_to_depth_attrs;
 #define TENON_SPACE_TO_DEPTH_ATTRS_DEFAULT \
@@ -861,9 +871,9 @@ typedef struct tenon_space_to_depth_attrs {
 /* Attributes of reverse_sequence. */
 typedef struct tenon_reverse_sequence_attrs {
   uint32_t struct_size;
-  /* The axis that counts sequences; negative from the end. Default: 1. */
+  /* The axis that enumerates the sequences; a negative one counts from the end. Default: 1. */
   int64_t batch_axis;
-  /* The axis along which a sequence runs; negative from the end. Default: 0. */
+  /* The axis along which each sequence runs; a negative one counts from the end. Default: 0. */
   int64_t time_axis;
 } tenon_reverse_sequence_attrs;
 #define TENON_REVERSE_SEQUENCE_ATTRS_DEFAULT \
@@ -872,10 +882,10 @@ typedef struct tenon_reverse_sequence_attrs {
 /* Attributes of space_to_batch. */
 typedef struct tenon_space_to_batch_attrs {
   uint32_t struct_size;
-  /* The block's size along each axis behind the batch. Default: []. */
+  /* The block's size along each axis after the batch axis. Default: []. */
   const int64_t* block_shape TENON_BORROWED TENON_COUNT(n_block_shape);
   size_t n_block_shape;
-  /* Zeros before each of these axes, then after each; empty for none. Default: []. */
+  /* The number of zeros before each of these axes, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
 } tenon_space_to_batch_attrs;
@@ -885,10 +895,11 @@ typedef struct tenon_space_to_batch_attrs {
 /* Attributes of batch_to_space. */
 typedef struct tenon_batch_to_space_attrs {
   uint32_t struct_size;
-  /* The block's size along each axis behind the batch. Default: []. */
+  /* The block's size along each axis after the batch axis. Default: []. */
   const int64_t* block_shape TENON_BORROWED TENON_COUNT(n_block_shape);
   size_t n_block_shape;
-  /* What is cropped before each of these axes, then after each; empty for nothing. Default: []. */
+  /* The number of elements cropped at the start of each of these axes, then at the end of each;
+   * empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
 } tenon_batch_to_space_attrs;
@@ -898,16 +909,18 @@ typedef struct tenon_batch_to_space_attrs {
 /* Attributes of im2col. */
 typedef struct tenon_im2col_attrs {
   uint32_t struct_size;
-  /* The window's size along each spatial axis. Default: []. */
+  /* The size of the window along each spatial axis. Default: []. */
   const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
   size_t n_kernel_shape;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The step of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* The number of zeros added before each spatial axis, then after each; empty for none.
+   * Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The step inside the window along each axis; empty for ones. Default: []. */
+  /* The step between elements of the window along each spatial axis; empty for ones. Default:
+   * []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
 } tenon_im2col_attrs;
@@ -920,16 +933,18 @@ typedef struct tenon_col2im_attrs {
   /* The spatial sizes of the result. Default: []. */
   const int64_t* image_shape TENON_BORROWED TENON_COUNT(n_image_shape);
   size_t n_image_shape;
-  /* The window's size along each spatial axis. Default: []. */
+  /* The size of the window along each spatial axis. Default: []. */
   const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
   size_t n_kernel_shape;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The step of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* The number of zeros added before each spatial axis, then after each; empty for none.
+   * Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The step inside the window along each axis; empty for ones. Default: []. */
+  /* The step between elements of the window along each spatial axis; empty for ones. Default:
+   * []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
 } tenon_col2im_attrs;
@@ -939,7 +954,7 @@ typedef struct tenon_col2im_attrs {
 /* Attributes of gather. */
 typedef struct tenon_gather_attrs {
   uint32_t struct_size;
-  /* The axis to choose along; a negative one counts from the end. Default: 0. */
+  /* The axis to select along; a negative one counts from the end. Default: 0. */
   int64_t axis;
 } tenon_gather_attrs;
 #define TENON_GATHER_ATTRS_DEFAULT \
@@ -948,7 +963,7 @@ typedef struct tenon_gather_attrs {
 /* Attributes of gather_elements. */
 typedef struct tenon_gather_elements_attrs {
   uint32_t struct_size;
-  /* The axis that indices count along; negative from the end. Default: 0. */
+  /* The axis that indices refer to; negative values count from the end. Default: 0. */
   int64_t axis;
 } tenon_gather_elements_attrs;
 #define TENON_GATHER_ELEMENTS_ATTRS_DEFAULT \
@@ -957,7 +972,7 @@ typedef struct tenon_gather_elements_attrs {
 /* Attributes of gather_nd. */
 typedef struct tenon_gather_nd_attrs {
   uint32_t struct_size;
-  /* How many leading axes x and indices share. Default: 0. */
+  /* The number of leading batch axes that x and indices share. Default: 0. */
   int64_t batch_dims;
 } tenon_gather_nd_attrs;
 #define TENON_GATHER_ND_ATTRS_DEFAULT \
@@ -966,9 +981,10 @@ typedef struct tenon_gather_nd_attrs {
 /* Attributes of scatter_elements. */
 typedef struct tenon_scatter_elements_attrs {
   uint32_t struct_size;
-  /* The axis that indices count along; negative from the end. Default: 0. */
+  /* The axis that the indices refer to; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* How updates meet what is there: none, add, mul, min or max. Default: none. */
+  /* How updates are combined with the elements of x: none (replace them), add, mul, min or max.
+   * Default: none. */
   int32_t reduction;
 } tenon_scatter_elements_attrs;
 #define TENON_SCATTER_ELEMENTS_ATTRS_DEFAULT \
@@ -977,7 +993,8 @@ typedef struct tenon_scatter_elements_attrs {
 /* Attributes of scatter_nd. */
 typedef struct tenon_scatter_nd_attrs {
   uint32_t struct_size;
-  /* How updates meet what is there: none, add, mul, min or max. Default: none. */
+  /* How updates are combined with the elements of x: none (replace them), add, mul, min or max.
+   * Default: none. */
   int32_t reduction;
 } tenon_scatter_nd_attrs;
 #define TENON_SCATTER_ND_ATTRS_DEFAULT \
@@ -1008,13 +1025,14 @@ typedef struct tenon_argsort_attrs {
 /* Attributes of top_k. */
 typedef struct tenon_top_k_attrs {
   uint32_t struct_size;
-  /* How many are chosen. Default: 1. */
+  /* The number of elements to choose. Default: 1. */
   int64_t k;
   /* The axis to choose along; a negative one counts from the end. Default: -1. */
   int64_t axis;
-  /* Whether the largest are chosen, or the smallest. Default: true. */
+  /* Whether the largest elements are chosen; otherwise the smallest are. Default: true. */
   bool largest;
-  /* Whether the most extreme one comes first, or the one of the lowest index. Default: true. */
+  /* Whether results are in order of value, the most extreme one first; otherwise in order of
+   * index. Default: true. */
   bool sorted;
 } tenon_top_k_attrs;
 #define TENON_TOP_K_ATTRS_DEFAULT \
@@ -1023,10 +1041,10 @@ typedef struct tenon_top_k_attrs {
 /* Attributes of nonzero. */
 typedef struct tenon_nonzero_attrs {
   uint32_t struct_size;
-  /* How many places the result has room for; -1 for as many as are found, for which the host
-   * waits. Default: -1. */
+  /* The size of the result; -1 for the number of elements found, which the host waits for.
+   * Default: -1. */
   int64_t size;
-  /* What stands in the room that is left. Default: 0. */
+  /* The value that fills unused columns of indices. Default: 0. */
   int64_t fill;
 } tenon_nonzero_attrs;
 #define TENON_NONZERO_ATTRS_DEFAULT \
@@ -1035,12 +1053,12 @@ typedef struct tenon_nonzero_attrs {
 /* Attributes of boolean_mask. */
 typedef struct tenon_boolean_mask_attrs {
   uint32_t struct_size;
-  /* The first axis of x that the mask has; a negative one counts from the end. Default: 0. */
+  /* The first axis of x that the mask covers; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* How many places the result has room for; -1 for as many as are found, for which the host
-   * waits. Default: -1. */
+  /* The size of the result; -1 for the number of elements found, which the host waits for.
+   * Default: -1. */
   int64_t size;
-  /* What stands in the room that is left. Default: 0. */
+  /* The value of the elements beyond the selected slices. Default: 0. */
   double fill;
 } tenon_boolean_mask_attrs;
 #define TENON_BOOLEAN_MASK_ATTRS_DEFAULT \
@@ -1049,9 +1067,9 @@ typedef struct tenon_boolean_mask_attrs {
 /* Attributes of bincount. */
 typedef struct tenon_bincount_attrs {
   uint32_t struct_size;
-  /* How long the result is at least, where length does not tell. Default: 0. */
+  /* The minimum length of the result if length is -1. Default: 0. */
   int64_t minlength;
-  /* How long the result is; -1 for one more than the largest element. Default: -1. */
+  /* The length of the result; -1 for one more than the largest element. Default: -1. */
   int64_t length;
 } tenon_bincount_attrs;
 #define TENON_BINCOUNT_ATTRS_DEFAULT \
@@ -1060,9 +1078,9 @@ typedef struct tenon_bincount_attrs {
 /* Attributes of segment_reduce. */
 typedef struct tenon_segment_reduce_attrs {
   uint32_t struct_size;
-  /* How many groups there are. Default: 0. */
+  /* The number of segments. Default: 0. */
   int64_t num_segments;
-  /* What becomes of a group: sum, prod, min, max or mean. Default: sum. */
+  /* How the slices of a segment are reduced: sum, prod, min, max or mean. Default: sum. */
   int32_t reduction;
 } tenon_segment_reduce_attrs;
 #define TENON_SEGMENT_REDUCE_ATTRS_DEFAULT \
@@ -1071,7 +1089,8 @@ typedef struct tenon_segment_reduce_attrs {
 /* Attributes of searchsorted. */
 typedef struct tenon_searchsorted_attrs {
   uint32_t struct_size;
-  /* Left puts a value before the elements that equal it, right behind them. Default: left. */
+  /* Whether a value is inserted before the elements that equal it (left) or after them (right).
+   * Default: left. */
   int32_t side;
 } tenon_searchsorted_attrs;
 #define TENON_SEARCHSORTED_ATTRS_DEFAULT \
@@ -1080,12 +1099,13 @@ typedef struct tenon_searchsorted_attrs {
 /* Attributes of unique. */
 typedef struct tenon_unique_attrs {
   uint32_t struct_size;
-  /* Whether values ascend, NaN last, or come in the order of first occurrence. Default: true. */
+  /* Whether values are in ascending order, NaN last; otherwise in the order of first occurrence.
+   * Default: true. */
   bool sorted;
-  /* How many places the result has room for; -1 for as many as are found, for which the host
-   * waits. Default: -1. */
+  /* The size of the result; -1 for the number of elements found, which the host waits for.
+   * Default: -1. */
   int64_t size;
-  /* What stands among the values in the room that is left. Default: 0. */
+  /* The value that pads the output values if fewer than size are found. Default: 0. */
   double fill;
 } tenon_unique_attrs;
 #define TENON_UNIQUE_ATTRS_DEFAULT \
@@ -1094,7 +1114,7 @@ typedef struct tenon_unique_attrs {
 /* Attributes of histogram. */
 typedef struct tenon_histogram_attrs {
   uint32_t struct_size;
-  /* How many. Default: 10. */
+  /* The number of bins. Default: 10. */
   int64_t bins;
 } tenon_histogram_attrs;
 #define TENON_HISTOGRAM_ATTRS_DEFAULT \
@@ -1112,7 +1132,7 @@ typedef struct tenon_leaky_relu_attrs {
 /* Attributes of elu. */
 typedef struct tenon_elu_attrs {
   uint32_t struct_size;
-  /* What the function tends to, negated, far below zero. Default: 1. */
+  /* The function tends to -alpha far below zero. Default: 1. */
   double alpha;
 } tenon_elu_attrs;
 #define TENON_ELU_ATTRS_DEFAULT \
@@ -1121,7 +1141,7 @@ typedef struct tenon_elu_attrs {
 /* Attributes of gelu. */
 typedef struct tenon_gelu_attrs {
   uint32_t struct_size;
-  /* Whether the tanh form stands for the one with erf. Default: false. */
+  /* Whether to use the tanh approximation instead of erf. Default: false. */
   bool approximate;
 } tenon_gelu_attrs;
 #define TENON_GELU_ATTRS_DEFAULT \
@@ -1130,7 +1150,7 @@ typedef struct tenon_gelu_attrs {
 /* Attributes of selu. */
 typedef struct tenon_selu_attrs {
   uint32_t struct_size;
-  /* What gamma scales, negated, far below zero. Default: 1.67326. */
+  /* The factor of the exponential; far below zero, y tends to -gamma * alpha. Default: 1.67326. */
   double alpha;
   /* The slope above zero. Default: 1.0507. */
   double gamma;
@@ -1143,7 +1163,7 @@ typedef struct tenon_hard_sigmoid_attrs {
   uint32_t struct_size;
   /* The slope of the line. Default: 0.2. */
   double alpha;
-  /* Its value at 0. Default: 0.5. */
+  /* The value of the line at 0. Default: 0.5. */
   double beta;
 } tenon_hard_sigmoid_attrs;
 #define TENON_HARD_SIGMOID_ATTRS_DEFAULT \
@@ -1152,7 +1172,7 @@ typedef struct tenon_hard_sigmoid_attrs {
 /* Attributes of swiglu. */
 typedef struct tenon_swiglu_attrs {
   uint32_t struct_size;
-  /* The axis to cut; a negative one counts from the end. Default: -1. */
+  /* The axis to split; a negative one counts from the end. Default: -1. */
   int64_t axis;
 } tenon_swiglu_attrs;
 #define TENON_SWIGLU_ATTRS_DEFAULT \
@@ -1161,7 +1181,7 @@ typedef struct tenon_swiglu_attrs {
 /* Attributes of celu. */
 typedef struct tenon_celu_attrs {
   uint32_t struct_size;
-  /* What the function tends to, negated, far below zero; positive. Default: 1. */
+  /* The function tends to -alpha far below zero; must be positive. Default: 1. */
   double alpha;
 } tenon_celu_attrs;
 #define TENON_CELU_ATTRS_DEFAULT \
@@ -1190,9 +1210,9 @@ typedef struct tenon_thresholded_relu_attrs {
 /* Attributes of shrink. */
 typedef struct tenon_shrink_attrs {
   uint32_t struct_size;
-  /* How far from zero the zeros reach; not negative. Default: 0.5. */
+  /* The distance from zero up to which elements become 0; not negative. Default: 0.5. */
   double lambd;
-  /* How far the rest is moved. Default: 0. */
+  /* The distance by which the other elements are moved. Default: 0. */
   double bias;
 } tenon_shrink_attrs;
 #define TENON_SHRINK_ATTRS_DEFAULT \
@@ -1201,7 +1221,7 @@ typedef struct tenon_shrink_attrs {
 /* Attributes of glu. */
 typedef struct tenon_glu_attrs {
   uint32_t struct_size;
-  /* The axis to cut; a negative one counts from the end. Default: -1. */
+  /* The axis to split; a negative one counts from the end. Default: -1. */
   int64_t axis;
 } tenon_glu_attrs;
 #define TENON_GLU_ATTRS_DEFAULT \
@@ -1213,7 +1233,7 @@ typedef struct tenon_sum_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_sum_attrs;
 #define TENON_SUM_ATTRS_DEFAULT \
@@ -1225,7 +1245,7 @@ typedef struct tenon_prod_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_prod_attrs;
 #define TENON_PROD_ATTRS_DEFAULT \
@@ -1237,7 +1257,7 @@ typedef struct tenon_max_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_max_attrs;
 #define TENON_MAX_ATTRS_DEFAULT \
@@ -1249,7 +1269,7 @@ typedef struct tenon_min_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_min_attrs;
 #define TENON_MIN_ATTRS_DEFAULT \
@@ -1260,7 +1280,7 @@ typedef struct tenon_argmax_attrs {
   uint32_t struct_size;
   /* The axis to search along; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* Whether the axis stays, with size 1. Default: false. */
+  /* Whether the axis is kept with size 1. Default: false. */
   bool keepdims;
 } tenon_argmax_attrs;
 #define TENON_ARGMAX_ATTRS_DEFAULT \
@@ -1271,7 +1291,7 @@ typedef struct tenon_argmin_attrs {
   uint32_t struct_size;
   /* The axis to search along; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* Whether the axis stays, with size 1. Default: false. */
+  /* Whether the axis is kept with size 1. Default: false. */
   bool keepdims;
 } tenon_argmin_attrs;
 #define TENON_ARGMIN_ATTRS_DEFAULT \
@@ -1280,11 +1300,11 @@ typedef struct tenon_argmin_attrs {
 /* Attributes of cumsum. */
 typedef struct tenon_cumsum_attrs {
   uint32_t struct_size;
-  /* The axis to walk along; a negative one counts from the end. Default: 0. */
+  /* The axis to accumulate along; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* Whether element i leaves out x[i]. Default: false. */
+  /* Whether to exclude x[i] from y[i]. Default: false. */
   bool exclusive;
-  /* Whether to walk from the end. Default: false. */
+  /* Whether to accumulate from the end. Default: false. */
   bool reverse;
 } tenon_cumsum_attrs;
 #define TENON_CUMSUM_ATTRS_DEFAULT \
@@ -1296,7 +1316,7 @@ typedef struct tenon_mean_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_mean_attrs;
 #define TENON_MEAN_ATTRS_DEFAULT \
@@ -1308,7 +1328,7 @@ typedef struct tenon_any_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_any_attrs;
 #define TENON_ANY_ATTRS_DEFAULT \
@@ -1320,7 +1340,7 @@ typedef struct tenon_all_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_all_attrs;
 #define TENON_ALL_ATTRS_DEFAULT \
@@ -1332,9 +1352,9 @@ typedef struct tenon_var_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
-  /* Taken from the number of elements that the sum is divided by. Default: 0. */
+  /* Subtracted from the number of elements in the divisor. Default: 0. */
   double correction;
 } tenon_var_attrs;
 #define TENON_VAR_ATTRS_DEFAULT \
@@ -1346,7 +1366,7 @@ typedef struct tenon_logsumexp_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_logsumexp_attrs;
 #define TENON_LOGSUMEXP_ATTRS_DEFAULT \
@@ -1358,7 +1378,7 @@ typedef struct tenon_l2_norm_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_l2_norm_attrs;
 #define TENON_L2_NORM_ATTRS_DEFAULT \
@@ -1367,11 +1387,11 @@ typedef struct tenon_l2_norm_attrs {
 /* Attributes of cumprod. */
 typedef struct tenon_cumprod_attrs {
   uint32_t struct_size;
-  /* The axis to walk along; a negative one counts from the end. Default: 0. */
+  /* The axis to accumulate along; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* Whether element i leaves out x[i]. Default: false. */
+  /* Whether to exclude x[i] from y[i]. Default: false. */
   bool exclusive;
-  /* Whether to walk from the end. Default: false. */
+  /* Whether to accumulate from the end. Default: false. */
   bool reverse;
 } tenon_cumprod_attrs;
 #define TENON_CUMPROD_ATTRS_DEFAULT \
@@ -1383,7 +1403,7 @@ typedef struct tenon_count_nonzero_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_count_nonzero_attrs;
 #define TENON_COUNT_NONZERO_ATTRS_DEFAULT \
@@ -1392,9 +1412,9 @@ typedef struct tenon_count_nonzero_attrs {
 /* Attributes of cummax. */
 typedef struct tenon_cummax_attrs {
   uint32_t struct_size;
-  /* The axis to walk along; a negative one counts from the end. Default: 0. */
+  /* The axis to accumulate along; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* Whether to walk from the end. Default: false. */
+  /* Whether to accumulate from the end. Default: false. */
   bool reverse;
 } tenon_cummax_attrs;
 #define TENON_CUMMAX_ATTRS_DEFAULT \
@@ -1403,9 +1423,9 @@ typedef struct tenon_cummax_attrs {
 /* Attributes of cummin. */
 typedef struct tenon_cummin_attrs {
   uint32_t struct_size;
-  /* The axis to walk along; a negative one counts from the end. Default: 0. */
+  /* The axis to accumulate along; a negative one counts from the end. Default: 0. */
   int64_t axis;
-  /* Whether to walk from the end. Default: false. */
+  /* Whether to accumulate from the end. Default: false. */
   bool reverse;
 } tenon_cummin_attrs;
 #define TENON_CUMMIN_ATTRS_DEFAULT \
@@ -1417,7 +1437,7 @@ typedef struct tenon_l1_norm_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_l1_norm_attrs;
 #define TENON_L1_NORM_ATTRS_DEFAULT \
@@ -1429,7 +1449,7 @@ typedef struct tenon_sum_square_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_sum_square_attrs;
 #define TENON_SUM_SQUARE_ATTRS_DEFAULT \
@@ -1441,7 +1461,7 @@ typedef struct tenon_log_sum_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_log_sum_attrs;
 #define TENON_LOG_SUM_ATTRS_DEFAULT \
@@ -1450,9 +1470,9 @@ typedef struct tenon_log_sum_attrs {
 /* Attributes of diff. */
 typedef struct tenon_diff_attrs {
   uint32_t struct_size;
-  /* How many times differences are taken; 0 gives x. Default: 1. */
+  /* The number of times that differences are taken; 0 gives x. Default: 1. */
   int64_t n;
-  /* The axis to walk along; a negative one counts from the end. Default: -1. */
+  /* The axis of the differences; a negative one counts from the end. Default: -1. */
   int64_t axis;
 } tenon_diff_attrs;
 #define TENON_DIFF_ATTRS_DEFAULT \
@@ -1461,9 +1481,9 @@ typedef struct tenon_diff_attrs {
 /* Attributes of matmul. */
 typedef struct tenon_matmul_attrs {
   uint32_t struct_size;
-  /* Swap the last two axes of a first. Default: false. */
+  /* Whether to swap the last two axes of a first. Default: false. */
   bool transpose_a;
-  /* Swap the last two axes of b first. Default: false. */
+  /* Whether to swap the last two axes of b first. Default: false. */
   bool transpose_b;
 } tenon_matmul_attrs;
 #define TENON_MATMUL_ATTRS_DEFAULT \
@@ -1487,18 +1507,18 @@ typedef struct tenon_gemm_attrs {
 /* Attributes of conv. */
 typedef struct tenon_conv_attrs {
   uint32_t struct_size;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The stride of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* Zero padding before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The filter's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the filter along each spatial axis; empty for ones. Default: []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Channels are cut into this many independent groups. Default: 1. */
+  /* The number of independent groups of channels. Default: 1. */
   int64_t group;
-  /* The input's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the input along each spatial axis; empty for ones. Default: []. */
   const int64_t* lhs_dilation TENON_BORROWED TENON_COUNT(n_lhs_dilation);
   size_t n_lhs_dilation;
 } tenon_conv_attrs;
@@ -1508,21 +1528,21 @@ typedef struct tenon_conv_attrs {
 /* Attributes of conv_backward_input. */
 typedef struct tenon_conv_backward_input_attrs {
   uint32_t struct_size;
-  /* The sizes of the input of conv. Default: []. */
+  /* The shape of the input of conv. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The stride of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* Zero padding before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The filter's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the filter along each spatial axis; empty for ones. Default: []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Channels are cut into this many independent groups. Default: 1. */
+  /* The number of independent groups of channels. Default: 1. */
   int64_t group;
-  /* The input's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the input along each spatial axis; empty for ones. Default: []. */
   const int64_t* lhs_dilation TENON_BORROWED TENON_COUNT(n_lhs_dilation);
   size_t n_lhs_dilation;
 } tenon_conv_backward_input_attrs;
@@ -1532,21 +1552,21 @@ typedef struct tenon_conv_backward_input_attrs {
 /* Attributes of conv_backward_filter. */
 typedef struct tenon_conv_backward_filter_attrs {
   uint32_t struct_size;
-  /* The sizes of the filter of conv. Default: []. */
+  /* The shape of the filter of conv. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The stride of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* Zero padding before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The filter's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the filter along each spatial axis; empty for ones. Default: []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Channels are cut into this many independent groups. Default: 1. */
+  /* The number of independent groups of channels. Default: 1. */
   int64_t group;
-  /* The input's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the input along each spatial axis; empty for ones. Default: []. */
   const int64_t* lhs_dilation TENON_BORROWED TENON_COUNT(n_lhs_dilation);
   size_t n_lhs_dilation;
 } tenon_conv_backward_filter_attrs;
@@ -1556,19 +1576,20 @@ typedef struct tenon_conv_backward_filter_attrs {
 /* Attributes of max_pool. */
 typedef struct tenon_max_pool_attrs {
   uint32_t struct_size;
-  /* The window's size along each spatial axis. Default: []. */
+  /* The size of the window along each spatial axis. Default: []. */
   const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
   size_t n_kernel_shape;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The step of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Padding before each spatial axis, then after each; empty for none. Default: []. */
+  /* The padding before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The step inside the window along each axis; empty for ones. Default: []. */
+  /* The step between elements of the window along each spatial axis; empty for ones. Default:
+   * []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Whether windows that hang over the end count. Default: false. */
+  /* Whether to include windows that extend past the end. Default: false. */
   bool ceil_mode;
 } tenon_max_pool_attrs;
 #define TENON_MAX_POOL_ATTRS_DEFAULT \
@@ -1577,7 +1598,7 @@ typedef struct tenon_max_pool_attrs {
 /* Attributes of max_pool_backward. */
 typedef struct tenon_max_pool_backward_attrs {
   uint32_t struct_size;
-  /* The sizes of the x of max_pool. Default: []. */
+  /* The shape of the x of max_pool. Default: []. */
   const int64_t* shape TENON_BORROWED TENON_COUNT(n_shape);
   size_t n_shape;
 } tenon_max_pool_backward_attrs;
@@ -1593,13 +1614,14 @@ typedef struct tenon_window_sum_attrs {
   /* The window's step along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* The number of zeros before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The step inside the window along each axis; empty for ones. Default: []. */
+  /* The step between elements of the window along each spatial axis; empty for ones. Default:
+   * []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Whether windows that hang over the end count. Default: false. */
+  /* Whether windows that extend past the padded end are included. Default: false. */
   bool ceil_mode;
 } tenon_window_sum_attrs;
 #define TENON_WINDOW_SUM_ATTRS_DEFAULT \
@@ -1608,21 +1630,21 @@ typedef struct tenon_window_sum_attrs {
 /* Attributes of avg_pool. */
 typedef struct tenon_avg_pool_attrs {
   uint32_t struct_size;
-  /* The window's size along each spatial axis. Default: []. */
+  /* The size of the window along each spatial axis. Default: []. */
   const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
   size_t n_kernel_shape;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The stride of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* Zero padding before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The step inside the window along each axis; empty for ones. Default: []. */
+  /* The dilation of the window along each axis; empty for ones. Default: []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Whether windows that hang over the end count. Default: false. */
+  /* Whether to include windows that extend past the end. Default: false. */
   bool ceil_mode;
-  /* Whether padding counts as elements. Default: false. */
+  /* Whether padding is counted as elements. Default: false. */
   bool count_include_pad;
 } tenon_avg_pool_attrs;
 #define TENON_AVG_POOL_ATTRS_DEFAULT \
@@ -1631,22 +1653,21 @@ typedef struct tenon_avg_pool_attrs {
 /* Attributes of conv_transpose. */
 typedef struct tenon_conv_transpose_attrs {
   uint32_t struct_size;
-  /* How far apart the filters lie along each spatial axis; empty for ones. Default: []. */
+  /* The distance between filter copies along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* What is cut off before each spatial axis, then after each; empty for none. Default: []. */
+  /* The elements cropped before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The filter's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the filter along each spatial axis; empty for ones. Default: []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Channels are cut into this many independent groups. Default: 1. */
+  /* The number of independent groups of channels. Default: 1. */
   int64_t group;
-  /* By how much the result is longer at the end of each spatial axis; empty for none. Default:
-   * []. */
+  /* The size added to the end of each spatial axis of the result; empty for none. Default: []. */
   const int64_t* output_padding TENON_BORROWED TENON_COUNT(n_output_padding);
   size_t n_output_padding;
-  /* The spatial sizes of the result, instead of pads; empty for none. Default: []. */
+  /* The spatial sizes of the result, instead of pads; empty to use pads. Default: []. */
   const int64_t* output_shape TENON_BORROWED TENON_COUNT(n_output_shape);
   size_t n_output_shape;
 } tenon_conv_transpose_attrs;
@@ -1656,13 +1677,13 @@ typedef struct tenon_conv_transpose_attrs {
 /* Attributes of depthwise. */
 typedef struct tenon_depthwise_attrs {
   uint32_t struct_size;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The stride of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* Zero padding before each spatial axis, then after each; empty for none. Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The filter's step along each spatial axis; empty for ones. Default: []. */
+  /* The dilation of the filter along each spatial axis; empty for ones. Default: []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
 } tenon_depthwise_attrs;
@@ -1672,25 +1693,24 @@ typedef struct tenon_depthwise_attrs {
 /* Attributes of resize_nearest. */
 typedef struct tenon_resize_nearest_attrs {
   uint32_t struct_size;
-  /* Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-   * []. */
+  /* The size of the result along each of axes; empty to compute it from scales, rounded down.
+   * Default: []. */
   const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
   size_t n_sizes;
-  /* How many times as large the result is, for each of axes; empty for what sizes say. Default:
-   * []. */
+  /* The scale factor along each of axes; empty to compute it from sizes. Default: []. */
   const int64_t* scales TENON_BORROWED TENON_COUNT(n_scales);
   size_t n_scales;
-  /* What each of scales is divided by; empty for ones. Default: []. */
+  /* The divisor of each of scales; empty for ones. Default: []. */
   const int64_t* scale_divisors TENON_BORROWED TENON_COUNT(n_scale_divisors);
   size_t n_scale_divisors;
   /* The axes to resize, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* How places of the result are places of x: half_pixel, half_pixel_symmetric,
+  /* How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
    * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel. */
   int32_t coordinate_transformation_mode;
-  /* Where a place between two elements goes: round_prefer_floor, round_prefer_ceil, floor or
-   * ceil. Default: round_prefer_floor. */
+  /* How a position between two elements is rounded: round_prefer_floor, round_prefer_ceil, floor
+   * or ceil. Default: round_prefer_floor. */
   int32_t nearest_mode;
 } tenon_resize_nearest_attrs;
 #define TENON_RESIZE_NEAREST_ATTRS_DEFAULT \
@@ -1700,27 +1720,26 @@ typedef struct tenon_resize_nearest_attrs {
 /* Attributes of resize_linear. */
 typedef struct tenon_resize_linear_attrs {
   uint32_t struct_size;
-  /* Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-   * []. */
+  /* The size of the result along each of axes; empty to compute it from scales, rounded down.
+   * Default: []. */
   const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
   size_t n_sizes;
-  /* How many times as large the result is, for each of axes; empty for what sizes say. Default:
-   * []. */
+  /* The scale factor along each of axes; empty to compute it from sizes. Default: []. */
   const int64_t* scales TENON_BORROWED TENON_COUNT(n_scales);
   size_t n_scales;
-  /* What each of scales is divided by; empty for ones. Default: []. */
+  /* The divisor of each of scales; empty for ones. Default: []. */
   const int64_t* scale_divisors TENON_BORROWED TENON_COUNT(n_scale_divisors);
   size_t n_scale_divisors;
   /* The axes to resize, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* How places of the result are places of x: half_pixel, half_pixel_symmetric,
+  /* How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
    * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel. */
   int32_t coordinate_transformation_mode;
-  /* Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
-   * false. */
+  /* Whether the filter is widened when downsampling, so that every element of x contributes.
+   * Default: false. */
   bool antialias;
-  /* Whether places outside x count nothing; otherwise the element at the edge stands for them.
+  /* Whether positions outside x have weight 0; otherwise the element at the edge is used.
    * Default: false. */
   bool exclude_outside;
 } tenon_resize_linear_attrs;
@@ -1731,30 +1750,29 @@ typedef struct tenon_resize_linear_attrs {
 /* Attributes of resize_cubic. */
 typedef struct tenon_resize_cubic_attrs {
   uint32_t struct_size;
-  /* Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-   * []. */
+  /* The size of the result along each of axes; empty to compute it from scales, rounded down.
+   * Default: []. */
   const int64_t* sizes TENON_BORROWED TENON_COUNT(n_sizes);
   size_t n_sizes;
-  /* How many times as large the result is, for each of axes; empty for what sizes say. Default:
-   * []. */
+  /* The scale factor along each of axes; empty to compute it from sizes. Default: []. */
   const int64_t* scales TENON_BORROWED TENON_COUNT(n_scales);
   size_t n_scales;
-  /* What each of scales is divided by; empty for ones. Default: []. */
+  /* The divisor of each of scales; empty for ones. Default: []. */
   const int64_t* scale_divisors TENON_BORROWED TENON_COUNT(n_scale_divisors);
   size_t n_scale_divisors;
   /* The axes to resize, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* How places of the result are places of x: half_pixel, half_pixel_symmetric,
+  /* How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
    * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel. */
   int32_t coordinate_transformation_mode;
-  /* Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
-   * false. */
+  /* Whether the filter is widened when downsampling, so that every element of x contributes.
+   * Default: false. */
   bool antialias;
-  /* Whether places outside x count nothing; otherwise the element at the edge stands for them.
+  /* Whether positions outside x have weight 0; otherwise the element at the edge is used.
    * Default: false. */
   bool exclude_outside;
-  /* The a of the curve, its slope at a distance of 1. Default: -0.75. */
+  /* The coefficient a of the cubic kernel, its slope at a distance of 1. Default: -0.75. */
   double cubic_coeff_a;
 } tenon_resize_cubic_attrs;
 #define TENON_RESIZE_CUBIC_ATTRS_DEFAULT \
@@ -1764,21 +1782,23 @@ typedef struct tenon_resize_cubic_attrs {
 /* Attributes of lp_pool. */
 typedef struct tenon_lp_pool_attrs {
   uint32_t struct_size;
-  /* The window's size along each spatial axis. Default: []. */
+  /* The size of the window along each spatial axis. Default: []. */
   const int64_t* kernel_shape TENON_BORROWED TENON_COUNT(n_kernel_shape);
   size_t n_kernel_shape;
-  /* The window's step along each spatial axis; empty for ones. Default: []. */
+  /* The step of the window along each spatial axis; empty for ones. Default: []. */
   const int64_t* strides TENON_BORROWED TENON_COUNT(n_strides);
   size_t n_strides;
-  /* Zeros before each spatial axis, then after each; empty for none. Default: []. */
+  /* The number of zeros added before each spatial axis, then after each; empty for none.
+   * Default: []. */
   const int64_t* pads TENON_BORROWED TENON_COUNT(n_pads);
   size_t n_pads;
-  /* The step inside the window along each axis; empty for ones. Default: []. */
+  /* The step between elements of the window along each spatial axis; empty for ones. Default:
+   * []. */
   const int64_t* dilations TENON_BORROWED TENON_COUNT(n_dilations);
   size_t n_dilations;
-  /* Whether windows that hang over the end count. Default: false. */
+  /* Whether to include windows that extend past the end. Default: false. */
   bool ceil_mode;
-  /* Of the norm. Default: 2. */
+  /* The order of the norm. Default: 2. */
   int64_t p;
 } tenon_lp_pool_attrs;
 #define TENON_LP_POOL_ATTRS_DEFAULT \
@@ -1787,7 +1807,7 @@ typedef struct tenon_lp_pool_attrs {
 /* Attributes of global_lp_pool. */
 typedef struct tenon_global_lp_pool_attrs {
   uint32_t struct_size;
-  /* Of the norm. Default: 2. */
+  /* The order of the norm. Default: 2. */
   int64_t p;
 } tenon_global_lp_pool_attrs;
 #define TENON_GLOBAL_LP_POOL_ATTRS_DEFAULT \
@@ -1805,7 +1825,7 @@ typedef struct tenon_softmax_attrs {
 /* Attributes of log_softmax. */
 typedef struct tenon_log_softmax_attrs {
   uint32_t struct_size;
-  /* The axis to normalise; a negative one counts from the end. Default: -1. */
+  /* The axis to normalise over; negative values count from the end. Default: -1. */
   int64_t axis;
 } tenon_log_softmax_attrs;
 #define TENON_LOG_SOFTMAX_ATTRS_DEFAULT \
@@ -1825,7 +1845,7 @@ typedef struct tenon_batch_norm_train_attrs {
   uint32_t struct_size;
   /* Added to the variance. Default: 1e-05. */
   double epsilon;
-  /* How much of the running statistics stays. Default: 0.9. */
+  /* The weight of the old running statistics in the new ones. Default: 0.9. */
   double momentum;
 } tenon_batch_norm_train_attrs;
 #define TENON_BATCH_NORM_TRAIN_ATTRS_DEFAULT \
@@ -1834,8 +1854,8 @@ typedef struct tenon_batch_norm_train_attrs {
 /* Attributes of layer_norm. */
 typedef struct tenon_layer_norm_attrs {
   uint32_t struct_size;
-  /* The first axis of those normalised together; a negative one counts from the end. Default:
-   * -1. */
+  /* The first of the axes that are normalised together; negative values count from the end.
+   * Default: -1. */
   int64_t axis;
   /* Added to the variance. Default: 1e-05. */
   double epsilon;
@@ -1846,13 +1866,13 @@ typedef struct tenon_layer_norm_attrs {
 /* Attributes of lrn. */
 typedef struct tenon_lrn_attrs {
   uint32_t struct_size;
-  /* How much the mean square of the channels counts. Default: 0.0001. */
+  /* The weight of the mean square of the channels. Default: 0.0001. */
   double alpha;
   /* The exponent. Default: 0.75. */
   double beta;
-  /* What is added to the mean square. Default: 1. */
+  /* Added to the weighted mean square. Default: 1. */
   double bias;
-  /* How many channels count; positive. Default: 0. */
+  /* The number of channels in the mean; positive. Default: 0. */
   int64_t size;
 } tenon_lrn_attrs;
 #define TENON_LRN_ATTRS_DEFAULT \
@@ -1861,8 +1881,8 @@ typedef struct tenon_lrn_attrs {
 /* Attributes of rms_norm. */
 typedef struct tenon_rms_norm_attrs {
   uint32_t struct_size;
-  /* The first axis of those normalised together; a negative one counts from the end. Default:
-   * -1. */
+  /* The first of the axes that are normalised together; a negative one counts from the end.
+   * Default: -1. */
   int64_t axis;
   /* Added to the mean square. Default: 1e-05. */
   double epsilon;
@@ -1875,7 +1895,7 @@ typedef struct tenon_group_norm_attrs {
   uint32_t struct_size;
   /* Added to the variance. Default: 1e-05. */
   double epsilon;
-  /* Into how many groups the channels are cut; it divides their number. Default: 1. */
+  /* The number of groups; it must divide the number of channels. Default: 1. */
   int64_t num_groups;
 } tenon_group_norm_attrs;
 #define TENON_GROUP_NORM_ATTRS_DEFAULT \
@@ -1893,9 +1913,9 @@ typedef struct tenon_instance_norm_attrs {
 /* Attributes of l2_normalize. */
 typedef struct tenon_l2_normalize_attrs {
   uint32_t struct_size;
-  /* The axis along which lengths are taken; negative from the end. Default: -1. */
+  /* The axis along which norms are computed; negative values count from the end. Default: -1. */
   int64_t axis;
-  /* The length that shorter ones count as; positive. Default: 1e-12. */
+  /* The lower bound of the norm; positive. Default: 1e-12. */
   double epsilon;
 } tenon_l2_normalize_attrs;
 #define TENON_L2_NORMALIZE_ATTRS_DEFAULT \
@@ -1907,7 +1927,7 @@ typedef struct tenon_moments_attrs {
   /* The axes to reduce, negative ones from the end; empty for all. Default: []. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
-  /* Whether reduced axes stay, with size 1. Default: false. */
+  /* Whether reduced axes are kept, with size 1. Default: false. */
   bool keepdims;
 } tenon_moments_attrs;
 #define TENON_MOMENTS_ATTRS_DEFAULT \
@@ -1916,7 +1936,7 @@ typedef struct tenon_moments_attrs {
 /* Attributes of hardmax. */
 typedef struct tenon_hardmax_attrs {
   uint32_t struct_size;
-  /* The axis to search along; a negative one counts from the end. Default: -1. */
+  /* The axis to search along; negative values count from the end. Default: -1. */
   int64_t axis;
 } tenon_hardmax_attrs;
 #define TENON_HARDMAX_ATTRS_DEFAULT \
@@ -1925,8 +1945,8 @@ typedef struct tenon_hardmax_attrs {
 /* Attributes of mean_variance_normalization. */
 typedef struct tenon_mean_variance_normalization_attrs {
   uint32_t struct_size;
-  /* The axes to take mean and deviation along, negative ones from the end; empty for all.
-   * Default: [0, 2, 3]. */
+  /* The axes to compute mean and deviation over; negative values count from the end. Empty for
+   * all. Default: [0, 2, 3]. */
   const int64_t* axes TENON_BORROWED TENON_COUNT(n_axes);
   size_t n_axes;
 } tenon_mean_variance_normalization_attrs;
@@ -1936,9 +1956,9 @@ typedef struct tenon_mean_variance_normalization_attrs {
 /* Attributes of dropout. */
 typedef struct tenon_dropout_attrs {
   uint32_t struct_size;
-  /* How probable it is that an element is dropped. Default: 0.5. */
+  /* The probability that an element is dropped. Default: 0.5. */
   double ratio;
-  /* Whether to drop at all. Default: true. */
+  /* Whether to drop elements at all. Default: true. */
   bool training;
 } tenon_dropout_attrs;
 #define TENON_DROPOUT_ATTRS_DEFAULT \
@@ -1947,11 +1967,12 @@ typedef struct tenon_dropout_attrs {
 /* Attributes of attention. */
 typedef struct tenon_attention_attrs {
   uint32_t struct_size;
-  /* Whether query i meets the keys 0 to i alone. Default: false. */
+  /* Whether query i attends to keys 0 to i only. Default: false. */
   bool is_causal;
-  /* What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0. */
+  /* The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0. */
   double scale;
-  /* What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0. */
+  /* Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+   * limit. Default: 0. */
   double softcap;
 } tenon_attention_attrs;
 #define TENON_ATTENTION_ATTRS_DEFAULT \
@@ -1960,11 +1981,11 @@ typedef struct tenon_attention_attrs {
 /* Attributes of rotary_embedding. */
 typedef struct tenon_rotary_embedding_attrs {
   uint32_t struct_size;
-  /* Whether pairs are neighbours; else they are halves apart. Default: false. */
+  /* Whether the features of a pair are adjacent; otherwise they are n / 2 apart. Default: false. */
   bool interleaved;
-  /* The number of heads; read for an x with three axes alone. Default: 0. */
+  /* The number of heads; used only if x has three axes. Default: 0. */
   int64_t num_heads;
-  /* How many features of a head turn, the first ones; 0 for all. Default: 0. */
+  /* The number of leading features of each head that are rotated; 0 for all. Default: 0. */
   int64_t rotary_embedding_dim;
 } tenon_rotary_embedding_attrs;
 #define TENON_ROTARY_EMBEDDING_ATTRS_DEFAULT \
@@ -1973,9 +1994,11 @@ typedef struct tenon_rotary_embedding_attrs {
 /* Attributes of kv_cache_update. */
 typedef struct tenon_kv_cache_update_attrs {
   uint32_t struct_size;
-  /* The axis of places, negative from the end; not the batch. Default: -2. */
+  /* The axis of positions, which is not the batch axis; negative values count from the end.
+   * Default: -2. */
   int64_t axis;
-  /* What follows the last place: linear, an error, or circular, the first. Default: linear. */
+  /* What follows the last position: an error (linear), or the first position (circular).
+   * Default: linear. */
   int32_t mode;
 } tenon_kv_cache_update_attrs;
 #define TENON_KV_CACHE_UPDATE_ATTRS_DEFAULT \
@@ -1984,7 +2007,7 @@ typedef struct tenon_kv_cache_update_attrs {
 /* Attributes of rnn_cell. */
 typedef struct tenon_rnn_cell_attrs {
   uint32_t struct_size;
-  /* What the sum goes through: tanh or relu. Default: tanh. */
+  /* The activation applied to the sum: tanh or relu. Default: tanh. */
   int32_t activation;
 } tenon_rnn_cell_attrs;
 #define TENON_RNN_CELL_ATTRS_DEFAULT \
@@ -1993,7 +2016,8 @@ typedef struct tenon_rnn_cell_attrs {
 /* Attributes of gru_cell. */
 typedef struct tenon_gru_cell_attrs {
   uint32_t struct_size;
-  /* Whether the reset gate scales the hidden gate's product with h, not h. Default: false. */
+  /* Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
+   * Default: false. */
   bool linear_before_reset;
 } tenon_gru_cell_attrs;
 #define TENON_GRU_CELL_ATTRS_DEFAULT \
@@ -2002,14 +2026,15 @@ typedef struct tenon_gru_cell_attrs {
 /* Attributes of lstm. */
 typedef struct tenon_lstm_attrs {
   uint32_t struct_size;
-  /* Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-   * weights. Default: forward. */
+  /* The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+   * for each direction. Default: forward. */
   int32_t direction;
-  /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
+  /* 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default:
+   * 0. */
   int64_t layout;
-  /* What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0. */
+  /* Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0. */
   double clip;
-  /* Whether f is 1 - i, instead of a gate of its own. Default: false. */
+  /* Whether f is 1 - i instead of a separate gate. Default: false. */
   bool input_forget;
 } tenon_lstm_attrs;
 #define TENON_LSTM_ATTRS_DEFAULT \
@@ -2018,14 +2043,16 @@ typedef struct tenon_lstm_attrs {
 /* Attributes of gru. */
 typedef struct tenon_gru_attrs {
   uint32_t struct_size;
-  /* Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-   * weights. Default: forward. */
+  /* The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+   * for each direction. Default: forward. */
   int32_t direction;
-  /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
+  /* 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default:
+   * 0. */
   int64_t layout;
-  /* What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0. */
+  /* Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0. */
   double clip;
-  /* Whether the reset gate scales the hidden gate's product with h, not h. Default: false. */
+  /* Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
+   * Default: false. */
   bool linear_before_reset;
 } tenon_gru_attrs;
 #define TENON_GRU_ATTRS_DEFAULT \
@@ -2034,14 +2061,15 @@ typedef struct tenon_gru_attrs {
 /* Attributes of rnn. */
 typedef struct tenon_rnn_attrs {
   uint32_t struct_size;
-  /* Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-   * weights. Default: forward. */
+  /* The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+   * for each direction. Default: forward. */
   int32_t direction;
-  /* 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0. */
+  /* 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default:
+   * 0. */
   int64_t layout;
-  /* What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0. */
+  /* Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0. */
   double clip;
-  /* What the sum of a step goes through: tanh or relu. Default: tanh. */
+  /* The activation applied to the sum of each step: tanh or relu. Default: tanh. */
   int32_t activation;
 } tenon_rnn_attrs;
 #define TENON_RNN_ATTRS_DEFAULT \
@@ -2050,15 +2078,16 @@ typedef struct tenon_rnn_attrs {
 /* Attributes of multi_head_attention. */
 typedef struct tenon_multi_head_attention_attrs {
   uint32_t struct_size;
-  /* The heads of the queries. Default: 1. */
+  /* The number of query heads. Default: 1. */
   int64_t num_heads;
-  /* The heads of keys and values; 0 for as many as of the queries. Default: 0. */
+  /* The number of key and value heads; 0 for as many as query heads. Default: 0. */
   int64_t kv_num_heads;
-  /* Whether query i meets the keys 0 to i alone. Default: false. */
+  /* Whether query i attends to keys 0 to i only. Default: false. */
   bool is_causal;
-  /* What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0. */
+  /* The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0. */
   double scale;
-  /* What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0. */
+  /* Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+   * limit. Default: 0. */
   double softcap;
 } tenon_multi_head_attention_attrs;
 #define TENON_MULTI_HEAD_ATTENTION_ATTRS_DEFAULT \
@@ -2067,8 +2096,8 @@ typedef struct tenon_multi_head_attention_attrs {
 /* Attributes of mse. */
 typedef struct tenon_mse_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
 } tenon_mse_attrs;
 #define TENON_MSE_ATTRS_DEFAULT \
@@ -2077,8 +2106,8 @@ typedef struct tenon_mse_attrs {
 /* Attributes of mae. */
 typedef struct tenon_mae_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
 } tenon_mae_attrs;
 #define TENON_MAE_ATTRS_DEFAULT \
@@ -2087,8 +2116,8 @@ typedef struct tenon_mae_attrs {
 /* Attributes of bce_with_logits. */
 typedef struct tenon_bce_with_logits_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
 } tenon_bce_with_logits_attrs;
 #define TENON_BCE_WITH_LOGITS_ATTRS_DEFAULT \
@@ -2097,8 +2126,8 @@ typedef struct tenon_bce_with_logits_attrs {
 /* Attributes of softmax_cross_entropy. */
 typedef struct tenon_softmax_cross_entropy_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
 } tenon_softmax_cross_entropy_attrs;
 #define TENON_SOFTMAX_CROSS_ENTROPY_ATTRS_DEFAULT \
@@ -2107,8 +2136,8 @@ typedef struct tenon_softmax_cross_entropy_attrs {
 /* Attributes of sparse_softmax_cross_entropy. */
 typedef struct tenon_sparse_softmax_cross_entropy_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
 } tenon_sparse_softmax_cross_entropy_attrs;
 #define TENON_SPARSE_SOFTMAX_CROSS_ENTROPY_ATTRS_DEFAULT \
@@ -2117,10 +2146,10 @@ typedef struct tenon_sparse_softmax_cross_entropy_attrs {
 /* Attributes of nll. */
 typedef struct tenon_nll_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by the
-   * sum of their weights. Default: mean. */
+  /* How the losses of elements are combined: none keeps them, sum adds them, mean divides their
+   * sum by the sum of their weights. Default: mean. */
   int32_t reduction;
-  /* Targets that count for nothing. Default: -100. */
+  /* Targets with this value are ignored. Default: -100. */
   int64_t ignore_index;
 } tenon_nll_attrs;
 #define TENON_NLL_ATTRS_DEFAULT \
@@ -2129,10 +2158,10 @@ typedef struct tenon_nll_attrs {
 /* Attributes of huber. */
 typedef struct tenon_huber_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
-  /* The distance from which on the loss is a line; positive. Default: 1. */
+  /* The distance beyond which the loss is linear; positive. Default: 1. */
   double delta;
 } tenon_huber_attrs;
 #define TENON_HUBER_ATTRS_DEFAULT \
@@ -2141,10 +2170,10 @@ typedef struct tenon_huber_attrs {
 /* Attributes of kl_div. */
 typedef struct tenon_kl_div_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
-  /* Whether target holds logarithms too. Default: false. */
+  /* Whether target holds log-probabilities as well. Default: false. */
   bool log_target;
 } tenon_kl_div_attrs;
 #define TENON_KL_DIV_ATTRS_DEFAULT \
@@ -2153,9 +2182,9 @@ typedef struct tenon_kl_div_attrs {
 /* Attributes of cosine_similarity. */
 typedef struct tenon_cosine_similarity_attrs {
   uint32_t struct_size;
-  /* The axis along which the vectors lie; a negative one counts from the end. Default: 1. */
+  /* The axis of the vectors; a negative one counts from the end. Default: 1. */
   int64_t axis;
-  /* The least length that divides. Default: 1e-08. */
+  /* The lower bound for the lengths in the divisor. Default: 1e-08. */
   double epsilon;
 } tenon_cosine_similarity_attrs;
 #define TENON_COSINE_SIMILARITY_ATTRS_DEFAULT \
@@ -2164,8 +2193,8 @@ typedef struct tenon_cosine_similarity_attrs {
 /* Attributes of hinge. */
 typedef struct tenon_hinge_attrs {
   uint32_t struct_size;
-  /* What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-   * their number. Default: mean. */
+  /* How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+   * number. Default: mean. */
   int32_t reduction;
 } tenon_hinge_attrs;
 #define TENON_HINGE_ATTRS_DEFAULT \
@@ -2174,9 +2203,9 @@ typedef struct tenon_hinge_attrs {
 /* Attributes of momentum. */
 typedef struct tenon_momentum_attrs {
   uint32_t struct_size;
-  /* How much of the last step stays. Default: 0.9. */
+  /* The decay rate of the sum. Default: 0.9. */
   double momentum;
-  /* Whether to step from where the sum is about to lead. Default: false. */
+  /* Whether to use Nesterov momentum. Default: false. */
   bool nesterov;
 } tenon_momentum_attrs;
 #define TENON_MOMENTUM_ATTRS_DEFAULT \
@@ -2185,9 +2214,9 @@ typedef struct tenon_momentum_attrs {
 /* Attributes of rmsprop. */
 typedef struct tenon_rmsprop_attrs {
   uint32_t struct_size;
-  /* How much of the mean of squares stays. Default: 0.9. */
+  /* The decay rate of the mean of squared gradients. Default: 0.9. */
   double rho;
-  /* Added to the root of it. Default: 1e-07. */
+  /* Added to the root of that mean. Default: 1e-07. */
   double epsilon;
 } tenon_rmsprop_attrs;
 #define TENON_RMSPROP_ATTRS_DEFAULT \
@@ -2196,11 +2225,11 @@ typedef struct tenon_rmsprop_attrs {
 /* Attributes of adam. */
 typedef struct tenon_adam_attrs {
   uint32_t struct_size;
-  /* How much of the mean stays. Default: 0.9. */
+  /* The decay rate of the moving average of gradients. Default: 0.9. */
   double beta1;
-  /* How much of the mean of squares stays. Default: 0.999. */
+  /* The decay rate of the moving average of squared gradients. Default: 0.999. */
   double beta2;
-  /* Added to the root of the latter. Default: 1e-08. */
+  /* Added to the root of the average of squared gradients. Default: 1e-08. */
   double epsilon;
 } tenon_adam_attrs;
 #define TENON_ADAM_ATTRS_DEFAULT \
@@ -2209,7 +2238,7 @@ typedef struct tenon_adam_attrs {
 /* Attributes of adagrad. */
 typedef struct tenon_adagrad_attrs {
   uint32_t struct_size;
-  /* Added to the root of the sum of squares. Default: 1e-06. */
+  /* Added to the square root of the sum of squares. Default: 1e-06. */
   double epsilon;
 } tenon_adagrad_attrs;
 #define TENON_ADAGRAD_ATTRS_DEFAULT \
@@ -2218,13 +2247,13 @@ typedef struct tenon_adagrad_attrs {
 /* Attributes of adamw. */
 typedef struct tenon_adamw_attrs {
   uint32_t struct_size;
-  /* How much of the mean stays. Default: 0.9. */
+  /* The decay rate of the moving average of gradients. Default: 0.9. */
   double beta1;
-  /* How much of the mean of squares stays. Default: 0.999. */
+  /* The decay rate of the moving average of squared gradients. Default: 0.999. */
   double beta2;
-  /* Added to the root of the latter. Default: 1e-08. */
+  /* Added to the root of the average of squared gradients. Default: 1e-08. */
   double epsilon;
-  /* The share of the parameter that a step of rate 1 takes away. Default: 0.01. */
+  /* The fraction of the parameter that a step with learning rate 1 subtracts. Default: 0.01. */
   double weight_decay;
 } tenon_adamw_attrs;
 #define TENON_ADAMW_ATTRS_DEFAULT \
@@ -2233,13 +2262,13 @@ typedef struct tenon_adamw_attrs {
 /* Attributes of lamb. */
 typedef struct tenon_lamb_attrs {
   uint32_t struct_size;
-  /* How much of the mean stays. Default: 0.9. */
+  /* The decay rate of the mean of gradients. Default: 0.9. */
   double beta1;
-  /* How much of the mean of squares stays. Default: 0.999. */
+  /* The decay rate of the mean of their squares. Default: 0.999. */
   double beta2;
-  /* Added to the root of the latter. Default: 1e-06. */
+  /* Added to the square root of the mean of squares. Default: 1e-06. */
   double epsilon;
-  /* The share of the parameter that joins the direction. Default: 0.01. */
+  /* The fraction of the parameter that is added to the direction. Default: 0.01. */
   double weight_decay;
 } tenon_lamb_attrs;
 #define TENON_LAMB_ATTRS_DEFAULT \
@@ -2248,10 +2277,10 @@ typedef struct tenon_lamb_attrs {
 /* Attributes of quantize_linear. */
 typedef struct tenon_quantize_linear_attrs {
   uint32_t struct_size;
-  /* The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-   * Default: 1. */
+  /* The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1. */
   int64_t axis;
-  /* Of the result; none takes that of zero_point, or u8. Default: none. */
+  /* The dtype of the result; none uses that of zero_point, or u8 without a zero_point. Default:
+   * none. */
   tenon_dtype output_dtype;
 } tenon_quantize_linear_attrs;
 #define TENON_QUANTIZE_LINEAR_ATTRS_DEFAULT \
@@ -2260,8 +2289,7 @@ typedef struct tenon_quantize_linear_attrs {
 /* Attributes of dequantize_linear. */
 typedef struct tenon_dequantize_linear_attrs {
   uint32_t struct_size;
-  /* The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-   * Default: 1. */
+  /* The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1. */
   int64_t axis;
 } tenon_dequantize_linear_attrs;
 #define TENON_DEQUANTIZE_LINEAR_ATTRS_DEFAULT \
@@ -2270,12 +2298,11 @@ typedef struct tenon_dequantize_linear_attrs {
 /* Attributes of fake_quantize. */
 typedef struct tenon_fake_quantize_attrs {
   uint32_t struct_size;
-  /* The least of the integers. Default: 0. */
+  /* The smallest integer. Default: 0. */
   int64_t quant_min;
-  /* The largest. Default: 255. */
+  /* The largest integer. Default: 255. */
   int64_t quant_max;
-  /* The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-   * Default: 1. */
+  /* The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1. */
   int64_t axis;
 } tenon_fake_quantize_attrs;
 #define TENON_FAKE_QUANTIZE_ATTRS_DEFAULT \
@@ -2284,7 +2311,7 @@ typedef struct tenon_fake_quantize_attrs {
 /* Attributes of addcmul. */
 typedef struct tenon_addcmul_attrs {
   uint32_t struct_size;
-  /* What scales the product. Default: 1. */
+  /* The factor that scales the product. Default: 1. */
   double value;
 } tenon_addcmul_attrs;
 #define TENON_ADDCMUL_ATTRS_DEFAULT \
@@ -2296,7 +2323,7 @@ typedef struct tenon_tensordot_attrs {
   /* The axes of a to sum over, negative ones from the end. Default: []. */
   const int64_t* axes_a TENON_BORROWED TENON_COUNT(n_axes_a);
   size_t n_axes_a;
-  /* The axes of b that meet them, in the same order. Default: []. */
+  /* The axes of b that are paired with them, in the same order. Default: []. */
   const int64_t* axes_b TENON_BORROWED TENON_COUNT(n_axes_b);
   size_t n_axes_b;
 } tenon_tensordot_attrs;
@@ -2306,7 +2333,7 @@ typedef struct tenon_tensordot_attrs {
 /* Attributes of einsum. */
 typedef struct tenon_einsum_attrs {
   uint32_t struct_size;
-  /* Terms with commas between, and the result: a letter for each axis, "..." for any others.
+  /* Comma-separated terms and the result, with a letter for each axis and "..." for any others.
    * Default: "". */
   tenon_string equation;
 } tenon_einsum_attrs;
@@ -2316,7 +2343,8 @@ typedef struct tenon_einsum_attrs {
 /* Attributes of cholesky. */
 typedef struct tenon_cholesky_attrs {
   uint32_t struct_size;
-  /* Whether the upper triangle is read and x = y^T y, else the lower. Default: false. */
+  /* Whether to read the upper triangle, so that x = y^T y with y upper triangular, instead of
+   * the lower one. Default: false. */
   bool upper;
 } tenon_cholesky_attrs;
 #define TENON_CHOLESKY_ATTRS_DEFAULT \
@@ -2325,13 +2353,13 @@ typedef struct tenon_cholesky_attrs {
 /* Attributes of triangular_solve. */
 typedef struct tenon_triangular_solve_attrs {
   uint32_t struct_size;
-  /* Whether a's lower triangle is read, else its upper one. Default: true. */
+  /* Whether the lower triangle of a is read; otherwise the upper one is. Default: true. */
   bool lower;
-  /* Swap a's axes, after that choice. Default: false. */
+  /* Whether a is transposed, after its triangle is selected. Default: false. */
   bool transpose;
-  /* Whether a's diagonal counts as ones, and is not read. Default: false. */
+  /* Whether the diagonal of a is taken to be ones and is not read. Default: false. */
   bool unit_diagonal;
-  /* Whether a stands left of y, else right. Default: true. */
+  /* Whether a is the left factor of the product; otherwise it is the right one. Default: true. */
   bool left;
 } tenon_triangular_solve_attrs;
 #define TENON_TRIANGULAR_SOLVE_ATTRS_DEFAULT \

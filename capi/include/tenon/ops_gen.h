@@ -49,11 +49,11 @@ static inline void tenon_ops_give_(tenon_tensor* output, tenon_tensor** out) {
  *
  *     y = -x
  *
- * Unsigned integers and the least signed one wrap.
+ * Unsigned integers and the lowest signed integer wrap.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -76,11 +76,11 @@ static inline TENON_OWNED tenon_error* tenon_neg(tenon_scope* scope TENON_THREAD
  *
  *     y = |x|
  *
- * The least signed integer stays as it is. The derivative at 0 is 0.
+ * The lowest signed integer is unchanged. The derivative at 0 is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -99,15 +99,15 @@ static inline TENON_OWNED tenon_error* tenon_abs(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * -1, 0 or 1: the sign of each element.
+ * The sign of each element: -1, 0 or 1.
  *
  *     y = (x > 0) - (x < 0)
  *
- * Both zeros give 0 and NaN gives NaN. The derivative is 0 everywhere.
+ * The sign of either zero is 0, and that of NaN is NaN. The derivative is 0 everywhere.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -132,7 +132,7 @@ static inline TENON_OWNED tenon_error* tenon_sign(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -155,11 +155,11 @@ static inline TENON_OWNED tenon_error* tenon_reciprocal(
  *
  *     y = sqrt(x)
  *
- * NaN below zero; -0 gives -0.
+ * The result is NaN below zero, and -0 at -0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -184,7 +184,7 @@ static inline TENON_OWNED tenon_error* tenon_sqrt(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -209,7 +209,7 @@ static inline TENON_OWNED tenon_error* tenon_rsqrt(tenon_scope* scope TENON_THRE
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -234,7 +234,7 @@ static inline TENON_OWNED tenon_error* tenon_exp(tenon_scope* scope TENON_THREAD
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -253,13 +253,13 @@ static inline TENON_OWNED tenon_error* tenon_exp2(tenon_scope* scope TENON_THREA
 }
 
 /**
- * exp(x) - 1, exact near zero too.
+ * The exponential of each element minus one, accurate near zero too.
  *
  *     y = e^x - 1
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -282,11 +282,11 @@ static inline TENON_OWNED tenon_error* tenon_expm1(tenon_scope* scope TENON_THRE
  *
  *     y = ln(x)
  *
- * -infinity at both zeros, NaN below.
+ * The result is -infinity at both zeros and NaN below zero.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -311,7 +311,7 @@ static inline TENON_OWNED tenon_error* tenon_log(tenon_scope* scope TENON_THREAD
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -336,7 +336,7 @@ static inline TENON_OWNED tenon_error* tenon_log2(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -355,13 +355,13 @@ static inline TENON_OWNED tenon_error* tenon_log10(tenon_scope* scope TENON_THRE
 }
 
 /**
- * The natural logarithm of 1 + x, exact near zero too.
+ * The natural logarithm of 1 + x, accurate near zero too.
  *
  *     y = ln(1 + x)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -380,15 +380,15 @@ static inline TENON_OWNED tenon_error* tenon_log1p(tenon_scope* scope TENON_THRE
 }
 
 /**
- * The sine of each element, in radians.
+ * The sine of each element, an angle in radians.
  *
  *     y = sin(x)
  *
- * The argument is reduced exactly: every finite x is within the class.
+ * The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -407,15 +407,15 @@ static inline TENON_OWNED tenon_error* tenon_sin(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The cosine of each element, in radians.
+ * The cosine of each element, an angle in radians.
  *
  *     y = cos(x)
  *
- * The argument is reduced exactly: every finite x is within the class.
+ * The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -434,13 +434,13 @@ static inline TENON_OWNED tenon_error* tenon_cos(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The tangent of each element, in radians.
+ * The tangent of each element, an angle in radians.
  *
  *     y = tan(x)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -463,11 +463,11 @@ static inline TENON_OWNED tenon_error* tenon_tan(tenon_scope* scope TENON_THREAD
  *
  *     y = asin(x)
  *
- * NaN outside [-1, 1].
+ * The result is NaN outside [-1, 1].
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -490,11 +490,11 @@ static inline TENON_OWNED tenon_error* tenon_asin(tenon_scope* scope TENON_THREA
  *
  *     y = acos(x)
  *
- * NaN outside [-1, 1].
+ * The result is NaN outside [-1, 1].
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -519,7 +519,7 @@ static inline TENON_OWNED tenon_error* tenon_acos(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -544,7 +544,7 @@ static inline TENON_OWNED tenon_error* tenon_atan(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -569,7 +569,7 @@ static inline TENON_OWNED tenon_error* tenon_sinh(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -594,7 +594,7 @@ static inline TENON_OWNED tenon_error* tenon_cosh(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -619,7 +619,7 @@ static inline TENON_OWNED tenon_error* tenon_tanh(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -642,11 +642,11 @@ static inline TENON_OWNED tenon_error* tenon_asinh(tenon_scope* scope TENON_THRE
  *
  *     y = acosh(x)
  *
- * NaN below 1.
+ * The result is NaN below 1.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -669,11 +669,11 @@ static inline TENON_OWNED tenon_error* tenon_acosh(tenon_scope* scope TENON_THRE
  *
  *     y = atanh(x)
  *
- * NaN outside [-1, 1].
+ * The result is NaN outside [-1, 1].
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -698,7 +698,7 @@ static inline TENON_OWNED tenon_error* tenon_atanh(tenon_scope* scope TENON_THRE
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -723,7 +723,7 @@ static inline TENON_OWNED tenon_error* tenon_erf(tenon_scope* scope TENON_THREAD
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -742,7 +742,7 @@ static inline TENON_OWNED tenon_error* tenon_sigmoid(
 }
 
 /**
- * The largest whole number that is not above each element.
+ * The largest integer not greater than each element.
  *
  *     y = floor(x)
  *
@@ -750,7 +750,7 @@ static inline TENON_OWNED tenon_error* tenon_sigmoid(
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -769,7 +769,7 @@ static inline TENON_OWNED tenon_error* tenon_floor(tenon_scope* scope TENON_THRE
 }
 
 /**
- * The smallest whole number that is not below each element.
+ * The smallest integer not less than each element.
  *
  *     y = ceil(x)
  *
@@ -777,7 +777,7 @@ static inline TENON_OWNED tenon_error* tenon_floor(tenon_scope* scope TENON_THRE
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -796,15 +796,15 @@ static inline TENON_OWNED tenon_error* tenon_ceil(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The whole number nearest to each element.
+ * The integer nearest to each element.
  *
  *     y = round(x)
  *
- * Halfway cases go to the even neighbour. The derivative is 0 everywhere.
+ * Halfway cases are rounded to even. The derivative is 0 everywhere.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -823,7 +823,7 @@ static inline TENON_OWNED tenon_error* tenon_round(tenon_scope* scope TENON_THRE
 }
 
 /**
- * Each element without its fraction.
+ * Each element rounded towards zero.
  *
  *     y = sign(x) * floor(|x|)
  *
@@ -831,7 +831,7 @@ static inline TENON_OWNED tenon_error* tenon_round(tenon_scope* scope TENON_THRE
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -850,13 +850,13 @@ static inline TENON_OWNED tenon_error* tenon_trunc(tenon_scope* scope TENON_THRE
 }
 
 /**
- * Whether each element is not a number.
+ * Whether each element is NaN.
  *
  *     y = x is NaN
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: bool.
+ * @param out_y The result, with the shape of x. Dtype: bool.
  *
  * Not differentiable: its result is bool.
  *
@@ -881,7 +881,7 @@ static inline TENON_OWNED tenon_error* tenon_isnan(tenon_scope* scope TENON_THRE
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: bool.
+ * @param out_y The result, with the shape of x. Dtype: bool.
  *
  * Not differentiable: its result is bool.
  *
@@ -906,7 +906,7 @@ static inline TENON_OWNED tenon_error* tenon_isinf(tenon_scope* scope TENON_THRE
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: bool.
- * @param out_y The result, of x's shape. Dtype: bool.
+ * @param out_y The result, with the shape of x. Dtype: bool.
  *
  * Not differentiable: its result is bool.
  *
@@ -925,15 +925,15 @@ static inline TENON_OWNED tenon_error* tenon_logical_not(
 }
 
 /**
- * Each element with every bit turned over.
+ * The bitwise complement of each element.
  *
  *     y = ~x
  *
- * On bool it is logical_not.
+ * For bool it is the same as logical_not.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: integer or bool.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Not differentiable: its result is an integer.
  *
@@ -958,7 +958,7 @@ static inline TENON_OWNED tenon_error* tenon_bitwise_not(
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -984,7 +984,7 @@ static inline TENON_OWNED tenon_error* tenon_square(
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: bool.
+ * @param out_y The result, with the shape of x. Dtype: bool.
  *
  * Not differentiable: its result is bool.
  *
@@ -1003,13 +1003,13 @@ static inline TENON_OWNED tenon_error* tenon_isfinite(
 }
 
 /**
- * One minus the error function, exact where that is small.
+ * One minus the error function of each element, accurate where the result is small.
  *
  *     y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -1028,17 +1028,17 @@ static inline TENON_OWNED tenon_error* tenon_erfc(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The logarithm of the gamma function's absolute value.
+ * The natural logarithm of the absolute value of the gamma function.
  *
  *     y = ln |gamma(x)|
  *
- * Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where it is 0,
- * results keep their relative accuracy; beside its zeros below -2 they are good to a few units in
+ * The result is infinite at 0, at negative integers and at both infinities. Near 1 and 2, where it
+ * is 0, results keep their relative accuracy; near the zeros below -2 the error is a few units in
  * the last place of lgamma(-x).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -1058,16 +1058,16 @@ static inline TENON_OWNED tenon_error* tenon_lgamma(
 }
 
 /**
- * The sum of two tensors.
+ * The elementwise sum of two tensors.
  *
  *     y = a + b
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1075,7 +1075,7 @@ static inline TENON_OWNED tenon_error* tenon_lgamma(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1090,16 +1090,16 @@ static inline TENON_OWNED tenon_error* tenon_add(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The difference of two tensors.
+ * The elementwise difference of two tensors.
  *
  *     y = a - b
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1107,7 +1107,7 @@ static inline TENON_OWNED tenon_error* tenon_add(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1122,16 +1122,16 @@ static inline TENON_OWNED tenon_error* tenon_sub(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The product of two tensors, element by element.
+ * The elementwise product of two tensors.
  *
  *     y = a * b
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1139,7 +1139,7 @@ static inline TENON_OWNED tenon_error* tenon_sub(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1154,16 +1154,17 @@ static inline TENON_OWNED tenon_error* tenon_mul(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The quotient of two tensors; that of integers without its fraction.
+ * The elementwise quotient of two tensors; for integers, truncated toward zero.
  *
  *     y = a / b
  *
- * Integers truncate toward zero, give 0 where b is 0, and the least one divided by -1 wraps.
+ * Integer division truncates toward zero and gives 0 where b is 0. The smallest integer divided by
+ * -1 wraps around.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1171,7 +1172,7 @@ static inline TENON_OWNED tenon_error* tenon_mul(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1186,18 +1187,19 @@ static inline TENON_OWNED tenon_error* tenon_div(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The largest whole number that is not above the quotient.
+ * The quotient of two tensors, rounded down to an integer.
  *
  *     y = floor(a / b)
  *
- * The quotient is the exact one: a number over an infinity of the other sign gives -1. A float by
- * zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the sign of a / b.
- * Integers by zero give 0. The derivative is 0 everywhere.
+ * The exact quotient is rounded, so a nonzero finite number divided by an infinity of the opposite
+ * sign gives -1. Floating-point division by zero gives a / b, and an infinity divided by anything
+ * else gives NaN, as in NumPy. A zero result has the sign of a / b. Integer division by zero gives
+ * 0. The derivative is 0 everywhere.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1205,7 +1207,7 @@ static inline TENON_OWNED tenon_error* tenon_div(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1219,17 +1221,18 @@ static inline TENON_OWNED tenon_error* tenon_floor_div(
 }
 
 /**
- * The remainder of floor_div; it has b's sign.
+ * The remainder of floor division; it has the sign of b.
  *
  *     y = a - b * floor(a / b)
  *
- * Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a where their
- * signs agree and b where they differ, as in NumPy. A zero has b's sign.
+ * Where b is 0, integers give 0 and floating-point numbers give NaN. An infinite a gives NaN. An
+ * infinite b gives a where the signs of a and b agree, and b where they differ, as in NumPy. A zero
+ * result has the sign of b.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1237,7 +1240,7 @@ static inline TENON_OWNED tenon_error* tenon_floor_div(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1252,17 +1255,18 @@ static inline TENON_OWNED tenon_error* tenon_mod(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * a to the power of b.
+ * a raised to the power of b, element by element.
  *
  *     y = a^b
  *
- * Anything to the power of 0 is 1. An integer to a negative power is the reciprocal without its
- * fraction: 0 but for 1 and -1, and 0 for 0. The gradient of b is 0 where a is not above 0.
+ * Anything to the power of 0 is 1. An integer to a negative power is the truncated reciprocal,
+ * which is 0 except for the bases 1 and -1; for the base 0 it is also 0. The derivative with
+ * respect to b is 0 where a is not positive.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1270,7 +1274,7 @@ static inline TENON_OWNED tenon_error* tenon_mod(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1285,16 +1289,16 @@ static inline TENON_OWNED tenon_error* tenon_pow(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The larger of two tensors, element by element.
+ * The elementwise maximum of two tensors.
  *
  *     y = max(a, b)
  *
- * NaN if either is NaN. Where they are equal, each takes half of the gradient.
+ * NaN if either input is NaN. Equal inputs each receive half of the gradient.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1302,7 +1306,7 @@ static inline TENON_OWNED tenon_error* tenon_pow(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1316,16 +1320,16 @@ static inline TENON_OWNED tenon_error* tenon_maximum(
 }
 
 /**
- * The smaller of two tensors, element by element.
+ * The elementwise minimum of two tensors.
  *
  *     y = min(a, b)
  *
- * NaN if either is NaN. Where they are equal, each takes half of the gradient.
+ * NaN if either input is NaN. Equal inputs each receive half of the gradient.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1333,7 +1337,7 @@ static inline TENON_OWNED tenon_error* tenon_maximum(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1349,12 +1353,12 @@ static inline TENON_OWNED tenon_error* tenon_minimum(
 /**
  * The angle of the point (b, a), in [-pi, pi].
  *
- *     y = atan(a / b), in the quadrant that the signs of a and b say
+ *     y = atan(a / b), in the quadrant given by the signs of a and b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: floating.
  * @param b The second operand. Dtype: floating.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1362,7 +1366,7 @@ static inline TENON_OWNED tenon_error* tenon_minimum(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1377,16 +1381,16 @@ static inline TENON_OWNED tenon_error* tenon_atan2(tenon_scope* scope TENON_THRE
 }
 
 /**
- * a with the sign of b.
+ * The magnitude of a with the sign of b.
  *
  *     y = |a| if the sign bit of b is clear, else -|a|
  *
- * The gradient of b is 0.
+ * The derivative with respect to b is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: floating.
  * @param b The second operand. Dtype: floating.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1394,7 +1398,7 @@ static inline TENON_OWNED tenon_error* tenon_atan2(tenon_scope* scope TENON_THRE
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1408,22 +1412,22 @@ static inline TENON_OWNED tenon_error* tenon_copysign(
 }
 
 /**
- * Whether two elements are equal.
+ * Whether a equals b, element by element.
  *
  *     y = a == b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: any.
  * @param b The second operand. Dtype: any.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  a and b are numeric; equal and not_equal take bool too.
- *     C2  a and b broadcast.
+ *     C1  a and b are numeric; equal and not_equal also accept bool.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1438,22 +1442,22 @@ static inline TENON_OWNED tenon_error* tenon_equal(tenon_scope* scope TENON_THRE
 }
 
 /**
- * Whether two elements differ.
+ * Whether a differs from b, element by element.
  *
  *     y = a != b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: any.
  * @param b The second operand. Dtype: any.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  a and b are numeric; equal and not_equal take bool too.
- *     C2  a and b broadcast.
+ *     C1  a and b are numeric; equal and not_equal also accept bool.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1467,22 +1471,22 @@ static inline TENON_OWNED tenon_error* tenon_not_equal(
 }
 
 /**
- * Whether the first element is the smaller one.
+ * Whether a is less than b, element by element.
  *
  *     y = a < b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  a and b are numeric; equal and not_equal take bool too.
- *     C2  a and b broadcast.
+ *     C1  a and b are numeric; equal and not_equal also accept bool.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1497,22 +1501,22 @@ static inline TENON_OWNED tenon_error* tenon_less(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Whether the first element is not the larger one.
+ * Whether a is less than or equal to b, element by element.
  *
  *     y = a <= b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  a and b are numeric; equal and not_equal take bool too.
- *     C2  a and b broadcast.
+ *     C1  a and b are numeric; equal and not_equal also accept bool.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1526,22 +1530,22 @@ static inline TENON_OWNED tenon_error* tenon_less_equal(
 }
 
 /**
- * Whether the first element is the larger one.
+ * Whether a is greater than b, element by element.
  *
  *     y = a > b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  a and b are numeric; equal and not_equal take bool too.
- *     C2  a and b broadcast.
+ *     C1  a and b are numeric; equal and not_equal also accept bool.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1555,22 +1559,22 @@ static inline TENON_OWNED tenon_error* tenon_greater(
 }
 
 /**
- * Whether the first element is not the smaller one.
+ * Whether a is greater than or equal to b, element by element.
  *
  *     y = a >= b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  a and b are numeric; equal and not_equal take bool too.
- *     C2  a and b broadcast.
+ *     C1  a and b are numeric; equal and not_equal also accept bool.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1591,7 +1595,7 @@ static inline TENON_OWNED tenon_error* tenon_greater_equal(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: bool.
  * @param b The second operand. Dtype: bool.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
@@ -1620,7 +1624,7 @@ static inline TENON_OWNED tenon_error* tenon_logical_and(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: bool.
  * @param b The second operand. Dtype: bool.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
@@ -1649,7 +1653,7 @@ static inline TENON_OWNED tenon_error* tenon_logical_or(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: bool.
  * @param b The second operand. Dtype: bool.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: bool.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: bool.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is bool.
@@ -1675,12 +1679,12 @@ static inline TENON_OWNED tenon_error* tenon_logical_xor(
  *
  *     y = a & b
  *
- * On bool it is logical_and.
+ * On bool, this is logical_and.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: integer or bool.
  * @param b The second operand. Dtype: integer or bool.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is an integer.
@@ -1706,12 +1710,12 @@ static inline TENON_OWNED tenon_error* tenon_bitwise_and(
  *
  *     y = a | b
  *
- * On bool it is logical_or.
+ * On bool, this is logical_or.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: integer or bool.
  * @param b The second operand. Dtype: integer or bool.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is an integer.
@@ -1737,12 +1741,12 @@ static inline TENON_OWNED tenon_error* tenon_bitwise_or(
  *
  *     y = a ^ b
  *
- * On bool it is logical_xor.
+ * On bool, this is logical_xor.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: integer or bool.
  * @param b The second operand. Dtype: integer or bool.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is an integer.
@@ -1764,16 +1768,16 @@ static inline TENON_OWNED tenon_error* tenon_bitwise_xor(
 }
 
 /**
- * The bits of a, moved b places up.
+ * The bits of a, shifted left by b.
  *
  *     y = a * 2^b
  *
- * Bits moved out are lost. Shifts below 0, or by the width and more, give 0.
+ * Bits that are shifted out are lost. The result is 0 if b is negative or at least the bit width.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: integer.
  * @param b The second operand. Dtype: integer.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is an integer.
@@ -1795,17 +1799,17 @@ static inline TENON_OWNED tenon_error* tenon_shift_left(
 }
 
 /**
- * The bits of a, moved b places down.
+ * The bits of a, shifted right by b.
  *
  *     y = floor(a / 2^b)
  *
- * The sign moves in from above. Shifts below 0, or by the width and more, give 0, or -1 for
- * negative a.
+ * Copies of the sign bit are shifted in, or zeros if a is unsigned. If b is negative or at least
+ * the bit width, the result is 0, or -1 for negative a.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: integer.
  * @param b The second operand. Dtype: integer.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: its result is an integer.
@@ -1827,16 +1831,16 @@ static inline TENON_OWNED tenon_error* tenon_shift_right(
 }
 
 /**
- * The remainder of a division without its fraction; it has a's sign.
+ * The remainder of truncating division; it has the sign of a.
  *
  *     y = a - b * trunc(a / b)
  *
- * Integers by zero give 0, floats NaN. The remainder of floats is exact.
+ * If b is 0, integers give 0 and floats NaN. The remainder of floats is exact.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1844,7 +1848,7 @@ static inline TENON_OWNED tenon_error* tenon_shift_right(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1859,14 +1863,14 @@ static inline TENON_OWNED tenon_error* tenon_fmod(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The logarithm of the sum of two exponentials, without overflow.
+ * The natural logarithm of the sum of two exponentials, computed without overflow.
  *
  *     y = ln(e^a + e^b)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: floating.
  * @param b The second operand. Dtype: floating.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -1874,7 +1878,7 @@ static inline TENON_OWNED tenon_error* tenon_fmod(tenon_scope* scope TENON_THREA
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are numeric (atan2, copysign and logaddexp: floating point).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1892,13 +1896,13 @@ static inline TENON_OWNED tenon_error* tenon_logaddexp(
  *
  *     y = gamma'(x) / gamma(x)
  *
- * Infinite at 0, with the sign other than its own, and NaN at negative whole numbers. Beside its
- * positive zero results keep their relative accuracy; beside the negative ones they are good to a
+ * The result is -infinity at 0, infinity at -0, and NaN at negative integers. Near the positive
+ * zero of the function results keep their relative accuracy; near the negative ones the error is a
  * few units in the last place of ln |x| + pi.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -1925,7 +1929,7 @@ static inline TENON_OWNED tenon_error* tenon_digamma(
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -1944,11 +1948,11 @@ static inline TENON_OWNED tenon_error* tenon_cbrt(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Each element, raised to min and lowered to max.
+ * The elements of x, limited to the range from min to max.
  *
  *     y = minimum(maximum(x, min), max)
  *
- * NaN stays NaN. At its edges the gradient still goes to x.
+ * NaN propagates. Where x equals a bound, the gradient goes to x.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
@@ -1962,7 +1966,7 @@ static inline TENON_OWNED tenon_error* tenon_cbrt(tenon_scope* scope TENON_THREA
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, min and max are numeric.
- *     C2  x, min and max broadcast.
+ *     C2  x, min and max can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -1983,7 +1987,7 @@ static inline TENON_OWNED tenon_error* tenon_clip(tenon_scope* scope TENON_THREA
  *
  *     result = x * y + z
  *
- * Rounded once on a device that declares ieee_fma, else once or twice.
+ * Rounded once on a device that declares ieee_fma, otherwise once or twice.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The first factor. Dtype: floating.
@@ -1997,7 +2001,7 @@ static inline TENON_OWNED tenon_error* tenon_clip(tenon_scope* scope TENON_THREA
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, y and z are floating point.
- *     C2  x, y and z broadcast.
+ *     C2  x, y and z can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -2014,7 +2018,7 @@ static inline TENON_OWNED tenon_error* tenon_fma(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The element of x where a condition holds, else that of y.
+ * The elements of x where a condition holds, and those of y elsewhere.
  *
  *     result = condition ? x : y
  *
@@ -2023,10 +2027,11 @@ static inline TENON_OWNED tenon_error* tenon_fma(tenon_scope* scope TENON_THREAD
  * where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of `where(c, exp(a), b)`.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param condition What to choose by. Dtype: bool.
- * @param x Taken where the condition holds. Dtype: any.
- * @param y Taken elsewhere. Dtype: any.
- * @param out_result The choice, of the shape that the inputs broadcast to. Dtype: the common one.
+ * @param condition The condition, which selects x where it is true. Dtype: bool.
+ * @param x The elements chosen where the condition holds. Dtype: any.
+ * @param y The elements chosen elsewhere. Dtype: any.
+ * @param out_result The chosen elements, with the broadcast shape of the inputs. Dtype: the common
+ *                   one.
  *
  * The inputs broadcast, as in NumPy. The inputs but the first are promoted to their common dtype.
  * Differentiable to any order.
@@ -2051,7 +2056,7 @@ static inline TENON_OWNED tenon_error* tenon_where(tenon_scope* scope TENON_THRE
 }
 
 /**
- * A tensor whose elements are all one value.
+ * A tensor filled with one value.
  *
  *     result[i] = value
  *
@@ -2079,11 +2084,11 @@ static inline TENON_OWNED tenon_error* tenon_fill(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The numbers from 0 up, counted along one axis.
+ * The numbers 0, 1, 2, ... along one axis.
  *
  *     y[i] = i[axis]
  *
- * Numbers that the dtype cannot hold wrap, or round if it is floating point.
+ * Numbers that the dtype cannot represent wrap around, or are rounded if it is floating point.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param attrs NULL for the defaults.
@@ -2106,13 +2111,13 @@ static inline TENON_OWNED tenon_error* tenon_iota(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Random words of Philox4x32-10, and the generator's next state.
+ * Random words from the generator Philox4x32-10, and its next state.
  *
  *     bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
  *
- * State is the 64-bit key, low word first, then the 128-bit counter, low word first. Element i of
- * u64 is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the counter by ceil(n /
- * 4).
+ * The state is the 64-bit key, low word first, followed by the 128-bit counter, low word first.
+ * Element i of a u64 result is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the
+ * counter by ceil(n / 4).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
@@ -2126,7 +2131,7 @@ static inline TENON_OWNED tenon_error* tenon_iota(tenon_scope* scope TENON_THREA
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  state is u32[6].
  *     C2  dtype is u32 or u64.
- *     C3  the sizes of `shape` are not negative and their product fits.
+ *     C3  the sizes in `shape` are not negative, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -2150,11 +2155,11 @@ static inline TENON_OWNED tenon_error* tenon_rng_bits(
  *
  *     y[i] = start + i * (stop - start) / (num - 1)
  *
- * Without the endpoint, the divisor is num and stop is left out.
+ * If endpoint is false, the divisor is num and stop is excluded.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param start The first number, of rank 0. Dtype: any.
- * @param stop The last one, of rank 0. Dtype: any.
+ * @param stop The last number, of rank 0. Dtype: any.
  * @param attrs NULL for the defaults.
  * @param out_y The numbers, along one axis.
  *
@@ -2203,16 +2208,16 @@ static inline TENON_OWNED tenon_error* tenon_eye(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * A row for each index, with one at that place and zeros elsewhere.
+ * One-hot vectors: for each index, one at that position and zeros elsewhere.
  *
  *     y[..., j, ...] = 1 if indices[...] == j, else 0
  *
- * Negative indices count from the end; an index outside gives zeros and no error.
+ * Negative indices count from the end. An out-of-range index gives only zeros, and is not an error.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param indices The places, as integers. Dtype: integer.
+ * @param indices The class indices, as integers. Dtype: integer.
  * @param attrs NULL for the defaults.
- * @param out_y The rows, along a new axis.
+ * @param out_y The one-hot vectors, along a new axis.
  *
  * Not differentiable: its inputs are indices.
  *
@@ -2238,13 +2243,13 @@ static inline TENON_OWNED tenon_error* tenon_one_hot(
  *
  *     y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
  *
- * f64 takes the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 of a u32. The lower
- * bound may be drawn; the upper one is not, unless rounding the sum reaches it.
+ * f64 uses the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 bits of a u32. The
+ * lower bound is included; the upper bound is excluded, unless rounding the sum yields it.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
  * @param attrs NULL for the defaults.
- * @param out_y The numbers. NULL if it is not wanted.
+ * @param out_y The samples. NULL if it is not wanted.
  * @param out_new_state The state for the next draw. Dtype: that of state. NULL if it is not wanted.
  *
  * Not differentiable: its result is drawn, not computed from numbers.
@@ -2253,7 +2258,7 @@ static inline TENON_OWNED tenon_error* tenon_one_hot(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  state is u32[6].
  *     C2  dtype is floating point.
- *     C3  the sizes of `shape` are not negative and their product fits.
+ *     C3  the sizes in `shape` are not negative, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -2277,14 +2282,14 @@ static inline TENON_OWNED tenon_error* tenon_random_uniform(
  *
  *     y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
  *
- * Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same u and v:
- * the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws them. f16 and bf16
- * are drawn in f32.
+ * Of the n elements in row-major order, the first ceil(n / 2) use the cosine and the others the
+ * sine of the same u and v. u and v are the first and the second half of 2 ceil(n / 2) samples
+ * drawn as by random_uniform. f16 and bf16 are drawn in f32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
  * @param attrs NULL for the defaults.
- * @param out_y The numbers. NULL if it is not wanted.
+ * @param out_y The samples. NULL if it is not wanted.
  * @param out_new_state The state for the next draw. Dtype: that of state. NULL if it is not wanted.
  *
  * Not differentiable: its result is drawn, not computed from numbers.
@@ -2293,7 +2298,7 @@ static inline TENON_OWNED tenon_error* tenon_random_uniform(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  state is u32[6].
  *     C2  dtype is floating point.
- *     C3  the sizes of `shape` are not negative and their product fits.
+ *     C3  the sizes in `shape` are not negative, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -2361,7 +2366,7 @@ static inline TENON_OWNED tenon_error* tenon_random_bernoulli(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
  * @param attrs NULL for the defaults.
- * @param out_y The numbers. NULL if it is not wanted.
+ * @param out_y The samples. NULL if it is not wanted.
  * @param out_new_state The state for the next draw. Dtype: that of state. NULL if it is not wanted.
  *
  * Not differentiable: its result is drawn, not computed from numbers.
@@ -2370,7 +2375,7 @@ static inline TENON_OWNED tenon_error* tenon_random_bernoulli(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  state is u32[6].
  *     C2  dtype is floating point.
- *     C3  the sizes of `shape` are not negative and their product fits.
+ *     C3  the sizes in `shape` are not negative, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -2394,13 +2399,14 @@ static inline TENON_OWNED tenon_error* tenon_truncated_normal(
  *
  *     y = argmax(logits - ln(-ln(u)))
  *
- * Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample and
- * class, as random_uniform draws float32 but 2^-25 at least. A class of weight -infinity is never
- * drawn beside others.
+ * Class k is drawn with probability softmax(logits)[k]. Each sample and class uses one float32 draw
+ * u, as in random_uniform but at least 2^-25. A class with logit -infinity is never drawn if
+ * another logit is larger.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
- * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
+ * @param logits The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+ *               floating.
  * @param attrs NULL for the defaults.
  * @param out_y The classes as int64, num_samples along the last axis. Dtype: i64. NULL if it is not
  *              wanted.
@@ -2412,7 +2418,7 @@ static inline TENON_OWNED tenon_error* tenon_truncated_normal(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  state is u32[6].
  *     C1  state is u32[6].
- *     C2  logits are floating point and have a class along the last axis.
+ *     C2  logits are floating point and have at least one class along the last axis.
  *     C2  n is not negative, and that many elements fit.
  *     C3  num_samples is not negative, and the result fits.
  *
@@ -2439,12 +2445,13 @@ static inline TENON_OWNED tenon_error* tenon_random_categorical(
  *
  *     y = argsort(bits)
  *
- * The bits are n words of 64 as rng_bits draws them. gather along an axis with y shuffles a tensor.
+ * The bits are n 64-bit words, drawn as by rng_bits. To shuffle a tensor along an axis, gather it
+ * with y.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param state The generator's state, u32[6]. Dtype: u32.
  * @param attrs NULL for the defaults.
- * @param out_y The numbers as int64. Dtype: i64. NULL if it is not wanted.
+ * @param out_y The permutation, as int64. Dtype: i64. NULL if it is not wanted.
  * @param out_new_state The state for the next draw. Dtype: u32. NULL if it is not wanted.
  *
  * Not differentiable: its result is an index.
@@ -2453,7 +2460,7 @@ static inline TENON_OWNED tenon_error* tenon_random_categorical(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  state is u32[6].
  *     C1  state is u32[6].
- *     C2  logits are floating point and have a class along the last axis.
+ *     C2  logits are floating point and have at least one class along the last axis.
  *     C2  n is not negative, and that many elements fit.
  *     C3  num_samples is not negative, and the result fits.
  *
@@ -2475,11 +2482,12 @@ static inline TENON_OWNED tenon_error* tenon_random_permutation(
 }
 
 /**
- * One wave of a raised cosine, which begins at 0.
+ * The Hann window: one period of a raised cosine that begins at 0.
  *
  *     y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
  *
- * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ * N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of the
+ * window are 1.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param attrs NULL for the defaults.
@@ -2490,7 +2498,7 @@ static inline TENON_OWNED tenon_error* tenon_random_permutation(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  dtype is floating point.
- *     C2  size >= 0, and that many elements fit.
+ *     C2  size >= 0, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -2501,11 +2509,12 @@ static inline TENON_OWNED tenon_error* tenon_hann_window(
 }
 
 /**
- * One wave of a raised cosine, which begins above 0.
+ * The Hamming window: one period of a raised cosine that begins above 0.
  *
  *     y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
  *
- * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ * N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of the
+ * window are 1.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param attrs NULL for the defaults.
@@ -2516,7 +2525,7 @@ static inline TENON_OWNED tenon_error* tenon_hann_window(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  dtype is floating point.
- *     C2  size >= 0, and that many elements fit.
+ *     C2  size >= 0, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -2527,11 +2536,12 @@ static inline TENON_OWNED tenon_error* tenon_hamming_window(
 }
 
 /**
- * Two waves of cosines, which fall faster to 0 than one.
+ * The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
  *
  *     y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
  *
- * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ * N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of the
+ * window are 1.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param attrs NULL for the defaults.
@@ -2542,7 +2552,7 @@ static inline TENON_OWNED tenon_error* tenon_hamming_window(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  dtype is floating point.
- *     C2  size >= 0, and that many elements fit.
+ *     C2  size >= 0, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -2557,23 +2567,23 @@ static inline TENON_OWNED tenon_error* tenon_blackman_window(
  *
  *     y[k][i0, i1, ...] = x[k][ik]
  *
- * With indexing xy, the first input runs along the second axis and the second input along the
- * first, as in a picture.
+ * With indexing xy, the first input varies along the second axis and the second input along the
+ * first, as in an image.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The coordinates along each axis. One or more. Dtype: any.
  * @param n_x How many.
  * @param attrs NULL for the defaults.
- * @param out_y Those of each point, as many as inputs. Dtype: that of x.
+ * @param out_y The coordinate of each point, one tensor for each input. Dtype: that of x.
  * @param n_y How many.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  each of x has one axis, or none and then stands for one number.
- *     C2  all of x have one dtype.
- *     C3  there are no more of x than axes that a tensor can have, and the grid fits.
+ *     C1  each input has at most one axis; one without axes counts as a single coordinate.
+ *     C2  all inputs have one dtype.
+ *     C3  there are at most as many inputs as a tensor can have axes, and the grid fits.
  *
  * @since 0.1, unstable
  */
@@ -2586,11 +2596,12 @@ static inline TENON_OWNED tenon_error* tenon_meshgrid(
 }
 
 /**
- * The same elements in row-major order, with other sizes.
+ * The same elements in row-major order, with a new shape.
  *
  *     y[i] = x[j], where i and j are the same place in row-major order
  *
- * A view wherever strides can say it, else a copy. A size 0 means no elements.
+ * The result is a view if strides can express it, and a copy otherwise. A size of 0 is an empty
+ * axis.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
@@ -2602,8 +2613,8 @@ static inline TENON_OWNED tenon_error* tenon_meshgrid(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  at most one size of `shape` is -1; the others are not negative.
- *     C2  the sizes multiply to the number of x's elements; -1 stands for the size that makes it
- *         so.
+ *     C2  the product of the sizes is the number of elements of x; -1 is replaced by the size that
+ *         makes it so.
  *
  * @since 0.1, unstable
  */
@@ -2616,21 +2627,21 @@ static inline TENON_OWNED tenon_error* tenon_reshape(
 }
 
 /**
- * The axes in another order.
+ * The input with its axes permuted.
  *
  *     y[i[perm[0]], i[perm[1]], ...] = x[i[0], i[1], ...]
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y X with its axes permuted. Dtype: that of x.
+ * @param out_y The input with its axes permuted. Dtype: that of x.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  perm is empty or has as many entries as x has axes.
- *     C2  perm names each axis once.
+ *     C2  perm lists each axis once.
  *
  * @since 0.1, unstable
  */
@@ -2643,7 +2654,7 @@ static inline TENON_OWNED tenon_error* tenon_transpose(
 }
 
 /**
- * The elements repeated to fill a larger shape.
+ * The input broadcast to a given shape.
  *
  *     y[..., i, j] = x[i or 0, j or 0]
  *
@@ -2657,7 +2668,7 @@ static inline TENON_OWNED tenon_error* tenon_transpose(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  the sizes of `shape` are not negative and their product fits.
- *     C2  x has at most as many axes, and each, counted from the end, has that size or is 1.
+ *     C2  x has at most as many axes as y; aligned at the end, each has the same size or size 1.
  *
  * @since 0.1, unstable
  */
@@ -2724,25 +2735,25 @@ static inline TENON_OWNED tenon_error* tenon_expand_dims(
 }
 
 /**
- * Evenly stepped ranges of some axes.
+ * Strided ranges of the input along some axes.
  *
  *     y[i] = x[starts + i * steps]
  *
- * Bounds count from the end where they are negative and are clamped to the axis. With a negative
- * step, an end below -size means that the first element is taken too.
+ * Negative bounds count from the end, and all bounds are clamped to the axis. With a negative step,
+ * an end below -size includes the first element.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y A view of what is taken. Dtype: that of x.
+ * @param out_y A view of the selected elements. Dtype: that of x.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  starts and ends have the same length; axes and steps have it too, or are empty.
- *     C2  axes names axes of x, each at most once; without axes, there are no more starts than
- *         axes.
+ *     C2  axes lists axes of x, each at most once; if it is empty, there are at most rank(x)
+ *         starts.
  *     C3  no step is 0.
  *
  * @since 0.1, unstable
@@ -2764,7 +2775,7 @@ static inline TENON_OWNED tenon_error* tenon_slice(tenon_scope* scope TENON_THRE
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y A view that runs backwards. Dtype: that of x.
+ * @param out_y A view with reversed axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -2784,7 +2795,7 @@ static inline TENON_OWNED tenon_error* tenon_flip(tenon_scope* scope TENON_THREA
 }
 
 /**
- * One axis cut into parts.
+ * The input split into parts along one axis.
  *
  *     part[k][i] = x[split[0] + ... + split[k - 1] + i]
  *
@@ -2814,22 +2825,22 @@ static inline TENON_OWNED tenon_error* tenon_split(
 }
 
 /**
- * Some axes at new places, the others in their order.
+ * The input with some axes moved to new positions; the others keep their order.
  *
  *     axis source[k] of x is axis destination[k] of y
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y X with its axes permuted. Dtype: that of x.
+ * @param out_y The input with its axes permuted. Dtype: that of x.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  source and destination have the same length.
- *     C2  source names axes of x, each at most once.
- *     C3  so does destination.
+ *     C2  source lists axes of x, each at most once.
+ *     C3  destination lists axes of x, each at most once.
  *
  * @since 0.1, unstable
  */
@@ -2842,25 +2853,25 @@ static inline TENON_OWNED tenon_error* tenon_moveaxis(
 }
 
 /**
- * The same bits, read as another dtype.
+ * The bits of a tensor reinterpreted as another dtype.
  *
  *     y = the elements whose bytes are those of x
  *
- * Where the widths differ, the last axis changes its size; its bytes are in the order of the little
- * end first.
+ * If the widths of the dtypes differ, the size of the last axis changes. Bytes are in little-endian
+ * order.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y A view of x's bytes.
+ * @param out_y A view of the bytes of x.
  *
  * Not differentiable: bits are not numbers.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  dtype is given, and is bool only where x is.
- *     C2  where the widths differ, x has an axis, and the bytes of its last axis are a whole number
- *         of elements of dtype.
+ *     C1  dtype is given, and is bool only if x is.
+ *     C2  if the widths differ, x has an axis, and the bytes of its last axis are a whole number of
+ *         elements of dtype.
  *
  * @since 0.1, unstable
  */
@@ -2873,11 +2884,11 @@ static inline TENON_OWNED tenon_error* tenon_bitcast(
 }
 
 /**
- * The input under a new name.
+ * The input, unchanged.
  *
  *     y = x
  *
- * A scalar stays one, and takes its dtype from its partners.
+ * A scalar stays a scalar, and adopts the dtype of the tensors that it meets.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
@@ -2898,13 +2909,13 @@ static inline TENON_OWNED tenon_error* tenon_identity(
 }
 
 /**
- * The input, as a constant for derivatives.
+ * The input, treated as a constant in derivatives.
  *
  *     y = x, and dy/dx = 0
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
- * @param out_y The same elements, through which no gradient passes. Dtype: that of x.
+ * @param out_y The same elements, through which no gradient flows. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -2921,7 +2932,7 @@ static inline TENON_OWNED tenon_error* tenon_stop_gradient(
 }
 
 /**
- * The slices along one axis, each without it: undoes stack.
+ * The slices along one axis, each without that axis: the inverse of stack.
  *
  *     slices[k] = x[..., k, ...]
  *
@@ -2950,14 +2961,14 @@ static inline TENON_OWNED tenon_error* tenon_unstack(
 }
 
 /**
- * Two axes in each other's place, the others where they are.
+ * The input with two axes interchanged.
  *
  *     y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y X with its axes permuted. Dtype: that of x.
+ * @param out_y The input with its axes permuted. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -2976,7 +2987,7 @@ static inline TENON_OWNED tenon_error* tenon_swapaxes(
 }
 
 /**
- * A matrix out of any tensor, its axes folded into two.
+ * The input reshaped to a matrix by merging its axes into two.
  *
  *     y = reshape(x, [product of the sizes before axis, product of the others])
  *
@@ -3002,11 +3013,11 @@ static inline TENON_OWNED tenon_error* tenon_flatten(
 }
 
 /**
- * The diagonals of matrices, which two axes make up.
+ * The diagonals of the matrices that two axes form.
  *
  *     y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
  *
- * The axis along the diagonal is the last one of the result.
+ * The diagonals are along the last axis of the result.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The matrices. Dtype: any.
@@ -3031,7 +3042,7 @@ static inline TENON_OWNED tenon_error* tenon_diagonal(
 }
 
 /**
- * The input in memory of its own, row-major and without gaps.
+ * A copy of the input in new memory, row-major and contiguous.
  *
  *     y = x
  *
@@ -3054,17 +3065,18 @@ static inline TENON_OWNED tenon_error* tenon_copy(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The same numbers in another dtype.
+ * The input converted to another dtype.
  *
- *     y = x, as nearly as the dtype can say it
+ *     y = x, converted to the dtype
  *
- * To a float: the nearest one, ties to the even. From a float to an integer: without the fraction,
- * saturated; NaN gives 0. Between integers: wraps. To bool: whether it is not 0.
+ * To floating point: rounds to the nearest value, ties to even. From floating point to integer:
+ * truncates toward zero and saturates; NaN gives 0. Between integers: wraps around. To bool: true
+ * if the value is not 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The converted numbers.
+ * @param out_y The converted elements.
  *
  * Differentiable to any order.
  *
@@ -3084,22 +3096,22 @@ static inline TENON_OWNED tenon_error* tenon_cast(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Tensors one behind the other along an axis.
+ * The concatenation of tensors along an existing axis.
  *
  *     y = inputs[0], then inputs[1], ... along axis
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
+ * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
  * @param n_inputs How many.
  * @param attrs NULL for the defaults.
- * @param out_y The whole. Dtype: the common one.
+ * @param out_y The concatenated tensor. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  -rank <= axis < rank, where rank is that of the first input.
- *     C2  all inputs have that rank, and the same sizes but along axis.
+ *     C2  all inputs have that rank, and the same sizes except along axis.
  *     C3  the result fits.
  *
  * @since 0.1, unstable
@@ -3116,14 +3128,14 @@ static inline TENON_OWNED tenon_error* tenon_concat(
  *
  *     y[i] = x[i - before] where that is inside x, else value
  *
- * Negative pads take elements off. The modes other than constant repeat what is left then: reflect
- * goes there and back between the first element and the last, which it does not repeat at the turn;
- * edge repeats the first and the last; wrap begins again at the other end. They go as far as the
- * pads say, however few elements there are.
+ * Negative pads remove elements. The modes other than constant repeat the elements that remain:
+ * reflect mirrors them at the first and the last element without repeating these, edge repeats the
+ * first and the last element, and wrap continues at the other end. Pads may exceed the number of
+ * elements; the pattern then continues.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
- * @param value What constant padding adds, of rank 0; absent for zero. May be NULL. Dtype: any.
+ * @param value The value of constant padding, of rank 0; zero if absent. May be NULL. Dtype: any.
  * @param attrs NULL for the defaults.
  * @param out_y The padded tensor. Dtype: the common one.
  *
@@ -3134,8 +3146,8 @@ static inline TENON_OWNED tenon_error* tenon_concat(
  *     C1  pads has two entries for each of axes, or for each axis of x.
  *     C2  no size becomes negative, and the result fits.
  *     C3  value, if given, has rank 0.
- *     C4  modes other than constant have an element of the axis to repeat.
- *     C5  -rank(x) <= axis < rank(x) for each of axes, none of them twice.
+ *     C4  in modes other than constant, each padded axis keeps an element to repeat.
+ *     C5  -rank(x) <= axis < rank(x) for each of axes, without duplicates.
  *
  * @since 0.1, unstable
  */
@@ -3151,15 +3163,15 @@ static inline TENON_OWNED tenon_error* tenon_pad(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * Tensors of one shape side by side along a new axis.
+ * Tensors of the same shape, stacked along a new axis.
  *
  *     y[..., k, ...] = inputs[k]
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
+ * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
  * @param n_inputs How many.
  * @param attrs NULL for the defaults.
- * @param out_y The whole. Dtype: the common one.
+ * @param out_y The stacked tensor. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
@@ -3179,21 +3191,21 @@ static inline TENON_OWNED tenon_error* tenon_stack(
 }
 
 /**
- * The whole input repeated along its axes.
+ * The whole input repeated along each of its axes.
  *
  *     y[i] = x[i mod size]
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The repetitions. Dtype: that of x.
+ * @param out_y The repeated input. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  repeats has an entry for each axis of x, none of them negative.
- *     C2  the result fits.
+ *     C2  the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -3207,14 +3219,14 @@ static inline TENON_OWNED tenon_error* tenon_tile(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The lower triangles of matrices, zeros above.
+ * The lower triangles of matrices, with zeros above.
  *
  *     y[i, j] = x[i, j] if j <= i + k, else 0
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x The matrices. Dtype: any.
+ * @param x The matrices, in the last two axes. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y X, with zeros on the other side. Dtype: that of x.
+ * @param out_y The input with zeros on the other side of the diagonal. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -3234,14 +3246,14 @@ static inline TENON_OWNED tenon_error* tenon_tril(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The upper triangles of matrices, zeros below.
+ * The upper triangles of matrices, with zeros below.
  *
  *     y[i, j] = x[i, j] if j >= i + k, else 0
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x The matrices. Dtype: any.
+ * @param x The matrices, in the last two axes. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y X, with zeros on the other side. Dtype: that of x.
+ * @param out_y The input with zeros on the other side of the diagonal. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -3261,16 +3273,16 @@ static inline TENON_OWNED tenon_error* tenon_triu(tenon_scope* scope TENON_THREA
 }
 
 /**
- * A block of a tensor, from a place on that another tensor tells.
+ * A block of a tensor, at an offset that another tensor specifies.
  *
  *     y[i] = x[starts + i]
  *
- * A negative start counts from the end. Then each start is moved as little as makes the slice lie
- * inside, so none is out of range.
+ * A negative start counts from the end. Each start is then clamped so that the block lies inside x,
+ * so no start is out of range.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What to read from. Dtype: any.
- * @param starts The first index along each axis of x. Dtype: i32 or i64.
+ * @param x The tensor to read from. Dtype: any.
+ * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
  * @param out_y The slice, a copy. Dtype: that of x.
  *
@@ -3295,18 +3307,18 @@ static inline TENON_OWNED tenon_error* tenon_dynamic_slice(
 }
 
 /**
- * A tensor with a block replaced, from a place on that another tensor tells.
+ * A tensor with a block replaced, at an offset that another tensor specifies.
  *
  *     y = x, then y[starts + i] = update[i]
  *
- * A negative start counts from the end. Then each start is moved as little as makes the slice lie
- * inside, so none is out of range.
+ * A negative start counts from the end. Each start is then clamped so that the block lies inside x,
+ * so no start is out of range.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What is there. Dtype: any.
- * @param update What comes there. Dtype: any.
- * @param starts Where it comes: the first index along each axis of x. Dtype: i32 or i64.
- * @param out_y What is there, with the update. Dtype: that of x.
+ * @param x The tensor to update. Dtype: any.
+ * @param update The new elements of the block. Dtype: any.
+ * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
+ * @param out_y X with the block replaced by update. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -3314,7 +3326,7 @@ static inline TENON_OWNED tenon_error* tenon_dynamic_slice(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  starts are int32 or int64.
  *     C2  starts have one axis, with an element for each axis of x.
- *     C3  update has x's dtype and as many axes, none longer than x's.
+ *     C3  update has the dtype and rank of x, and no axis of it is longer than that of x.
  *
  * @since 0.1, unstable
  */
@@ -3330,7 +3342,7 @@ static inline TENON_OWNED tenon_error* tenon_dynamic_update_slice(
 }
 
 /**
- * Each element along an axis several times, side by side.
+ * The input with each element along an axis repeated consecutively.
  *
  *     y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis
  *
@@ -3339,7 +3351,7 @@ static inline TENON_OWNED tenon_error* tenon_dynamic_update_slice(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The repetitions. Dtype: that of x.
+ * @param out_y The repeated elements. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -3347,7 +3359,7 @@ static inline TENON_OWNED tenon_error* tenon_dynamic_update_slice(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  -rank(x) <= axis < rank(x).
  *     C2  repeats has one entry, or one for each element along axis; none is negative.
- *     C3  the result fits.
+ *     C3  the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -3362,16 +3374,16 @@ static inline TENON_OWNED tenon_error* tenon_repeat(
 }
 
 /**
- * Elements moved along axes; what leaves at one end comes in at the other.
+ * The elements shifted cyclically along axes.
  *
  *     y[(i + shift) mod size] = x[i]
  *
- * Shifts of an axis that is named twice add up.
+ * The shifts of an axis that is listed more than once add up.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The elements of x, moved. Dtype: that of x.
+ * @param out_y The elements of x, shifted. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -3392,16 +3404,17 @@ static inline TENON_OWNED tenon_error* tenon_roll(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Each square of a wider image out of channels at one place.
+ * Channels rearranged into square spatial blocks.
  *
  *     y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]
  *
- * Of x's channels, C are left. With crd it is x[n, (c * b + i) * b + j, h, w] that comes there.
+ * b is blocksize, and C is the number of channels of y. With mode crd, the source element is x[n,
+ * (c * b + i) * b + j, h, w].
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, rows, columns. Dtype: any.
+ * @param x The input: batch, channels, rows, columns. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y Fewer channels, more rows and columns. Dtype: that of x.
+ * @param out_y The result, with fewer channels and more rows and columns. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -3422,17 +3435,17 @@ static inline TENON_OWNED tenon_error* tenon_depth_to_space(
 }
 
 /**
- * The squares of an image as channels at one place: undoes depth_to_space.
+ * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
  *
  *     y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]
  *
- * C is the number of x's channels. With crd it is y[n, (c * b + i) * b + j, h, w] that they come
- * to.
+ * b is blocksize, and C is the number of channels of x. With mode crd, the destination element is
+ * y[n, (c * b + i) * b + j, h, w].
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, rows, columns. Dtype: any.
+ * @param x The input: batch, channels, rows, columns. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y More channels, fewer rows and columns. Dtype: that of x.
+ * @param out_y The result, with more channels and fewer rows and columns. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -3453,25 +3466,26 @@ static inline TENON_OWNED tenon_error* tenon_space_to_depth(
 }
 
 /**
- * The beginning of each sequence of a batch in reverse order.
+ * A batch of sequences, with the leading elements of each in reverse order.
  *
  *     y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]
  *
- * A length of 0 or below changes nothing.
+ * A sequence with a length of 0 or less is unchanged.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The sequences. Dtype: any.
- * @param sequence_lens How much of each is reversed. Dtype: i32 or i64.
+ * @param sequence_lens The number of leading elements to reverse in each sequence. Dtype: i32 or
+ *                      i64.
  * @param attrs NULL for the defaults.
- * @param out_y The sequences, with their beginnings reversed. Dtype: that of x.
+ * @param out_y The sequences with their leading elements reversed. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  sequence_lens are int32 or int64.
- *     C3  batch_axis and time_axis are two axes of x: -rank(x) <= axis < rank(x).
- *     C4  sequence_lens have one axis, with an element for each sequence.
+ *     C3  batch_axis and time_axis are two different axes of x: -rank(x) <= axis < rank(x).
+ *     C4  sequence_lens have one axis, with one element for each sequence.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C2  no length is larger than the size of x along time_axis.
  *
@@ -3488,26 +3502,31 @@ static inline TENON_OWNED tenon_error* tenon_reverse_sequence(
 }
 
 /**
- * Blocks of places spread over the batch.
+ * Blocks of spatial positions moved into the batch axis.
  *
  *     y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
  *
- * p counts the places of a block in row-major order. The axes are padded with zeros first. Axes
- * behind those of block_shape stay.
+ * p enumerates the positions in a block in row-major order. The axes are padded with zeros first.
+ * The axes after those of block_shape are unchanged.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
+ * @param x A batch axis, one axis for each entry of block_shape, and any number of further axes.
+ *          Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y As many times the batch as a block has places. Dtype: that of x.
+ * @param out_y The result, whose batch size is multiplied by the number of positions in a block.
+ *              Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  x has a batch and an axis for each of block_shape.
- *     C2  the sizes of block_shape are positive, and a block has less than 2^31 places.
- *     C3  pads has two numbers for each of block_shape, none of them negative, or is empty.
- *     C4  with its pads, each axis is a multiple of the block, and the result fits.
+ *     C1  x has a batch axis and one axis for each entry of block_shape.
+ *     C2  the sizes of block_shape are positive, and a block has at most 2^31 positions.
+ *     C3  pads has two numbers for each entry of block_shape, none of them negative, or is empty.
+ *     C4  the padded size of each axis is a multiple of the block's size, and the size of the
+ *         result does not overflow.
+ *     C4  the number of positions in a block divides the batch size, no more elements are cropped
+ *         than there are, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -3520,26 +3539,31 @@ static inline TENON_OWNED tenon_error* tenon_space_to_batch(
 }
 
 /**
- * Blocks of places collected from the batch: undoes space_to_batch.
+ * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
  *
  *     y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
  *
- * p counts the places of a block in row-major order. What space_to_batch padded is cropped. Axes
- * behind those of block_shape stay.
+ * p enumerates the positions in a block in row-major order. The padding of space_to_batch is
+ * cropped. The axes after those of block_shape are unchanged.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
+ * @param x A batch axis, one axis for each entry of block_shape, and any number of further axes.
+ *          Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The batch divided by the places of a block. Dtype: that of x.
+ * @param out_y The result, whose batch size is divided by the number of positions in a block.
+ *              Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  x has a batch and an axis for each of block_shape.
- *     C2  the sizes of block_shape are positive, and a block has less than 2^31 places.
- *     C3  pads has two numbers for each of block_shape, none of them negative, or is empty.
- *     C4  the block's places divide the batch, what is cropped is there, and the result fits.
+ *     C1  x has a batch axis and one axis for each entry of block_shape.
+ *     C2  the sizes of block_shape are positive, and a block has at most 2^31 positions.
+ *     C3  pads has two numbers for each entry of block_shape, none of them negative, or is empty.
+ *     C4  the padded size of each axis is a multiple of the block's size, and the size of the
+ *         result does not overflow.
+ *     C4  the number of positions in a block divides the batch size, no more elements are cropped
+ *         than there are, and the size of the result does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -3552,17 +3576,17 @@ static inline TENON_OWNED tenon_error* tenon_batch_to_space(
 }
 
 /**
- * What lies under each place of a window, as a column.
+ * The elements in each position of a sliding window, as columns.
  *
  *     y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
  *
- * k and l count the elements of a window and the windows in row-major order. Padding counts as
- * zeros.
+ * k is the row-major index of an element in its window, and l is that of the window. Padding
+ * elements are zeros.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then one to three spatial axes. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y Batch, channels times elements of a window, windows. Dtype: that of x.
+ * @param out_y Batch, channels times elements of a window, number of windows. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -3571,7 +3595,8 @@ static inline TENON_OWNED tenon_error* tenon_batch_to_space(
  *     C1  x has any dtype.
  *     C2  x has one to three spatial axes.
  *     C3  kernel_shape has one positive value for each spatial axis; strides and dilations are
- *         empty or have the same; pads is empty or has two for each, none negative.
+ *         empty or have one positive value for each as well; pads is empty or has two non-negative
+ *         values for each.
  *     C4  the window fits into each padded axis.
  *
  * @since 0.1, unstable
@@ -3587,15 +3612,15 @@ static inline TENON_OWNED tenon_error* tenon_im2col(
 }
 
 /**
- * Columns added up at the places of a window: the transpose of im2col.
+ * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
  *
  *     y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to a window
  *
- * k and l count the elements of a window and the windows in row-major order. What falls on padding
- * is lost.
+ * k is the row-major index of an element in its window, and l is that of the window. Elements that
+ * fall on padding are dropped.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels times elements of a window, windows. Dtype: floating.
+ * @param x Batch, channels times elements of a window, number of windows. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_y Batch, channels, then the spatial axes. Dtype: that of x.
  *
@@ -3606,10 +3631,11 @@ static inline TENON_OWNED tenon_error* tenon_im2col(
  *     C1  x is floating point.
  *     C2  image_shape has one to three sizes, none of them negative.
  *     C3  kernel_shape has one positive value for each spatial axis; strides and dilations are
- *         empty or have the same; pads is empty or has two for each, none negative.
+ *         empty or have one positive value for each as well; pads is empty or has two non-negative
+ *         values for each.
  *     C4  the window fits into each padded axis.
- *     C5  x has a batch, then the elements of a window for each channel, then a column for each
- *         window.
+ *     C5  x has a batch axis, an axis of channels times elements of a window, and an axis with one
+ *         column for each window.
  *
  * @since 0.1, unstable
  */
@@ -3624,15 +3650,15 @@ static inline TENON_OWNED tenon_error* tenon_col2im(
 }
 
 /**
- * Slices of one axis, chosen by index.
+ * Slices along one axis, selected by index.
  *
  *     y[i, j, k] = x[i, indices[j], k]
  *
  * Negative indices count from the end. An index out of range reads 0 and is an error.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What to read from. Dtype: any.
- * @param indices The places along axis. Dtype: i32 or i64.
+ * @param x The tensor to read from. Dtype: any.
+ * @param indices The indices along axis. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
  * @param out_y The slices, with the axes of indices in place of axis. Dtype: that of x.
  *
@@ -3661,17 +3687,17 @@ static inline TENON_OWNED tenon_error* tenon_gather(
 }
 
 /**
- * One element for each index, read along one axis.
+ * Gathers one element for each index along one axis.
  *
  *     y[i, j] = x[i, indices[i, j]], for axis 1
  *
- * Negative indices count from the end. An index out of range reads 0 and is an error.
+ * Negative indices count from the end. An out-of-range index reads 0 and is an error.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What to read from. Dtype: any.
- * @param indices The places along axis. Dtype: i32 or i64.
+ * @param x The tensor to gather from. Dtype: any.
+ * @param indices The indices along axis. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
- * @param out_y The elements, in the shape of indices. Dtype: that of x.
+ * @param out_y The gathered elements, in the shape of indices. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -3679,9 +3705,9 @@ static inline TENON_OWNED tenon_error* tenon_gather(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  indices are int32 or int64.
  *     C3  -rank(x) <= axis < rank(x).
- *     C4  indices have as many axes as x, and along the others none longer than x's.
+ *     C4  indices have the rank of x, and at most the size of x along each axis other than `axis`.
  *   - TENON_OUT_OF_RANGE if this does not hold:
- *     C2  -n <= index < n for each of them, where n is the size of x along axis.
+ *     C2  -n <= index < n for each index, where n is the size of x along axis.
  *
  * @since 0.1, unstable
  */
@@ -3696,17 +3722,17 @@ static inline TENON_OWNED tenon_error* tenon_gather_elements(
 }
 
 /**
- * Slices at places that rows of coordinates name.
+ * Gathers slices at the coordinates that indices hold along their last axis.
  *
  *     y[i, ...] = x[indices[i, 0], indices[i, 1], ..., ...]
  *
- * Negative indices count from the end. An index out of range reads 0 and is an error.
+ * Negative indices count from the end. An out-of-range index reads 0 and is an error.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What to read from. Dtype: any.
- * @param indices The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
+ * @param x The tensor to gather from. Dtype: any.
+ * @param indices The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
- * @param out_y The slices. Dtype: that of x.
+ * @param out_y The gathered slices. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -3718,7 +3744,7 @@ static inline TENON_OWNED tenon_error* tenon_gather_elements(
  *     C4  the last axis of indices has from 1 to rank(x) - batch_dims coordinates.
  *     C5  the result has at most 16 axes, and fits.
  *   - TENON_OUT_OF_RANGE if this does not hold:
- *     C2  -n <= index < n for each of them, where n is the size of the axis of x that it counts.
+ *     C2  -n <= index < n for each index, where n is the size of the axis of x that it refers to.
  *
  * @since 0.1, unstable
  */
@@ -3733,21 +3759,22 @@ static inline TENON_OWNED tenon_error* tenon_gather_nd(
 }
 
 /**
- * A tensor with one element changed for each index along an axis.
+ * A tensor with elements updated at given indices along an axis.
  *
  *     y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1
  *
- * Where several updates meet, set keeps the last and the others reduce all of them with what is
- * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
- * have the same bits on every device. The second derivative of mul is that of zeros left aside.
+ * If several updates address the same element, reduction none keeps the last one, and the other
+ * reductions combine all of them with the element of x. Negative indices count from the end. An
+ * update with an index out of range is dropped and is an error. Floating-point sums, which
+ * accumulate in float32 for the half types, may be added in any order; all other reductions have
+ * the same bits on every device. The second derivative of mul ignores updates that are 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What is there. Dtype: any.
- * @param indices The places. Dtype: i32 or i64.
- * @param updates What comes there. Dtype: any.
+ * @param x The tensor to update. Dtype: any.
+ * @param indices The indices of the elements to update. Dtype: i32 or i64.
+ * @param updates The values to write or to reduce. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y X with the updates. Dtype: that of x.
+ * @param out_y The updated tensor. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -3755,9 +3782,10 @@ static inline TENON_OWNED tenon_error* tenon_gather_nd(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  indices are int32 or int64.
  *     C3  -rank(x) <= axis < rank(x).
- *     C4  indices have as many axes as x, and along the others none longer than x's.
+ *     C4  indices have the rank of x, and along the axes other than `axis` they are no longer than
+ *         x.
  *     C5  updates have x's dtype and the shape of indices.
- *     C6  x is numeric where updates are reduced.
+ *     C6  x is numeric if the reduction is not none.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C2  -n <= index < n for each of them, where n is the size of x along axis.
  *
@@ -3775,34 +3803,35 @@ static inline TENON_OWNED tenon_error* tenon_scatter_elements(
 }
 
 /**
- * A tensor with slices changed at places that rows of coordinates name.
+ * A tensor with slices updated at given rows of coordinates.
  *
  *     y = x, then y[indices[i, 0], indices[i, 1], ...] = reduce(..., updates[i])
  *
- * Where several updates meet, set keeps the last and the others reduce all of them with what is
- * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
- * have the same bits on every device. The second derivative of mul is that of zeros left aside.
+ * If several updates address the same element, reduction none keeps the last one, and the other
+ * reductions combine all of them with the element of x. Negative indices count from the end. An
+ * update with an index out of range is dropped and is an error. Floating-point sums, which
+ * accumulate in float32 for the half types, may be added in any order; all other reductions have
+ * the same bits on every device. The second derivative of mul ignores updates that are 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What is there. Dtype: any.
- * @param indices The places. Dtype: i32 or i64.
- * @param updates What comes there. Dtype: any.
+ * @param x The tensor to update. Dtype: any.
+ * @param indices The indices of the elements to update. Dtype: i32 or i64.
+ * @param updates The values to write or to reduce. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y X with the updates. Dtype: that of x.
+ * @param out_y The updated tensor. Dtype: that of x.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  indices are int32 or int64.
- *     C3  indices have an axis of coordinates, the last one.
- *     C4  it has from 1 to rank(x) coordinates.
+ *     C3  indices have at least one axis; the last one holds the coordinates.
+ *     C4  that axis has from 1 to rank(x) coordinates.
  *     C5  updates have x's dtype and, for each row of indices, the shape of the slice that it
- *         names.
- *     C6  x is numeric where updates are reduced.
+ *         addresses.
+ *     C6  x is numeric if the reduction is not none.
  *   - TENON_OUT_OF_RANGE if this does not hold:
- *     C2  -n <= index < n for each of them, where n is the size of the axis of x that it counts.
+ *     C2  -n <= index < n for each of them, where n is the size of the axis of x that it refers to.
  *
  * @since 0.1, unstable
  */
@@ -3818,17 +3847,17 @@ static inline TENON_OWNED tenon_error* tenon_scatter_nd(
 }
 
 /**
- * The elements along an axis in order.
+ * The elements along an axis in sorted order.
  *
  *     y[0] <= y[1] <= ..., a permutation of x
  *
- * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
- * indices, whichever the direction. NaN comes last in either direction.
+ * The sort is stable: equal elements, including zeros of either sign, stay in the order of their
+ * indices in both directions. NaN comes last in both directions.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input, of any dtype; false comes before true. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The elements, in x's type. Dtype: that of x.
+ * @param out_y The sorted elements, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -3848,17 +3877,17 @@ static inline TENON_OWNED tenon_error* tenon_sort(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The indices along an axis at which its elements are read in order.
+ * The indices that sort the elements along an axis.
  *
  *     x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices
  *
- * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
- * indices, whichever the direction. NaN comes last in either direction.
+ * The sort is stable: equal elements, including zeros of either sign, stay in the order of their
+ * indices in both directions. NaN comes last in both directions.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input, of any dtype; false comes before true. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The indices as int64, in x's shape. Dtype: i64.
+ * @param out_y The indices as int64, with the shape of x. Dtype: i64.
  *
  * Not differentiable: its result is an index.
  *
@@ -3877,17 +3906,17 @@ static inline TENON_OWNED tenon_error* tenon_argsort(
 }
 
 /**
- * The k largest or smallest elements along an axis, and where they are.
+ * The k largest or smallest elements along an axis, and their indices.
  *
  *     values = the first k of sort(x), values[i] = x[indices[i]]
  *
- * They are the first ones of a descending sort, or of an ascending one: ties go to the lowest
- * index, and NaN is chosen only where there is too little else.
+ * The elements are the first k of a descending sort, or of an ascending one. Ties go to the lowest
+ * index, and NaN is chosen only if there are fewer than k other elements.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input, of any dtype. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_values The elements. Dtype: that of x. NULL if it is not wanted.
+ * @param out_values The chosen elements. Dtype: that of x. NULL if it is not wanted.
  * @param out_indices Their indices along axis, as int64. Dtype: i64. NULL if it is not wanted.
  *
  * Differentiable to any order.
@@ -3915,20 +3944,20 @@ static inline TENON_OWNED tenon_error* tenon_top_k(
 }
 
 /**
- * The indices of all elements that are not zero.
+ * The indices of all nonzero elements.
  *
  *     x[indices[0, i], indices[1, i], ...] != 0
  *
- * The elements are found in row-major order. NaN is not zero, -0 is. With `size`, what is found
- * beyond it is left out, and count tells of all. Without, the type that is inferred is the largest
- * that the result can have.
+ * The elements are in row-major order. NaN is nonzero, and -0 is zero. With `size`, nonzero
+ * elements beyond that number are omitted from indices, but count includes them. Without `size`,
+ * the inferred type is the largest that the result can have.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input, of any dtype. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_indices Int64[rank(x), size]: a column for each element. Dtype: i64. NULL if it is not
- *                    wanted.
- * @param out_count How many elements are not zero. Dtype: i64. NULL if it is not wanted.
+ * @param out_indices Int64[rank(x), size]: one column for each nonzero element. Dtype: i64. NULL if
+ *                    it is not wanted.
+ * @param out_count The number of nonzero elements. Dtype: i64. NULL if it is not wanted.
  *
  * Not differentiable: its results are integers.
  *
@@ -3955,30 +3984,31 @@ static inline TENON_OWNED tenon_error* tenon_nonzero(
 }
 
 /**
- * The slices where a mask is true.
+ * The slices at which a mask is true.
  *
  *     y = x[mask], for axis 0
  *
- * The slices keep their row-major order. With `size`, those beyond it are left out, and count tells
- * of all. Without, the type that is inferred is the largest that the result can have.
+ * The slices keep their row-major order. If `size` is given, slices beyond it are dropped, but
+ * count includes them. Otherwise, the inferred type is the largest that the result can have.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What to choose from. Dtype: any.
- * @param mask Bool, with the sizes of x from the axis on. Dtype: bool.
+ * @param x The tensor to select from. Dtype: any.
+ * @param mask Bool; its shape matches the axes of x that start at axis. Dtype: bool.
  * @param attrs NULL for the defaults.
- * @param out_y The slices, along one axis in place of those of the mask. Dtype: that of x. NULL if
- *              it is not wanted.
- * @param out_count How many slices the mask chooses. Dtype: i64. NULL if it is not wanted.
+ * @param out_y The slices, along one axis in place of the axes of the mask. Dtype: that of x. NULL
+ *              if it is not wanted.
+ * @param out_count The number of slices that the mask selects. Dtype: i64. NULL if it is not
+ *                  wanted.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  mask is bool and has an axis or more.
+ *     C1  mask is bool and has at least one axis.
  *     C2  -rank(x) <= axis < rank(x).
- *     C3  mask has the sizes of x from the axis on.
+ *     C3  the shape of mask matches the axes of x that start at axis.
  *     C4  size is -1 or not negative, and the result fits.
- *     C5  fill is a value of x's dtype.
+ *     C5  fill is a value of the dtype of x.
  *
  * @since 0.1, unstable
  */
@@ -3999,30 +4029,30 @@ static inline TENON_OWNED tenon_error* tenon_boolean_mask(
 }
 
 /**
- * How often each number occurs, or the sum of the weights where it does.
+ * The number of occurrences of each integer, or the sum of their weights.
  *
  *     y[i] = sum(weights[j] for all j with x[j] = i)
  *
- * An element that is negative, which is reported less the length, or not below it is dropped, and
- * is an error. Without length, the host waits for the largest element, and the type that is
- * inferred has an element for each number that x's dtype holds, at most 2^59. Half types are summed
+ * An element outside [0, length) is dropped and is an error; the error reports a negative element
+ * minus the length. If length is -1, the host waits for the largest element, and the inferred type
+ * has one element for each nonnegative value of the dtype of x, at most 2^58. Half types are summed
  * in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x The numbers. Dtype: integer.
- * @param weights What each of them counts; 1 if absent. May be NULL. Dtype: numeric.
+ * @param x The integers to count. Dtype: integer.
+ * @param weights The weight of each element of x; 1 if absent. May be NULL. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y Int64 counts, or sums in the dtype of the weights.
+ * @param out_y The counts as int64, or the sums in the dtype of the weights.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is integer.
- *     C3  weights are numeric and have x's shape.
- *     C4  minlength is not negative, length is that or -1, and the result fits.
+ *     C3  weights are numeric and have the shape of x.
+ *     C4  minlength is not negative, length is -1 or not negative, and the result fits.
  *   - TENON_OUT_OF_RANGE if this does not hold:
- *     C2  0 <= element < length for each of x.
+ *     C2  0 <= element < length for each element of x.
  *
  * @since 0.1, unstable
  */
@@ -4037,29 +4067,29 @@ static inline TENON_OWNED tenon_error* tenon_bincount(
 }
 
 /**
- * The slices along the first axis, reduced in groups.
+ * The slices along the first axis, reduced by segment.
  *
  *     y[s] = reduce(x[i] for all i with segment_ids[i] = s)
  *
- * A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the largest and
- * the smallest value that the dtype has, infinite where it can be. NaN in a group is its result.
- * Negative ids count from the end. A slice whose id is out of range is dropped, and is an error.
- * Half types are summed and multiplied in float32. The second derivative of prod is that of zeros
- * left aside.
+ * The result of an empty segment is 0 for sum, 1 for prod and NaN for mean. For min it is the
+ * largest and for max the lowest value of the dtype, which is an infinity for floating point. If a
+ * segment contains NaN, its result is NaN. Negative ids count from the end. A slice whose id is out
+ * of range is dropped and is an error. Half types are summed and multiplied in float32. The second
+ * derivative of prod ignores elements that are 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The slices. Dtype: numeric.
- * @param segment_ids The group of each slice, in any order. Dtype: i32 or i64.
+ * @param segment_ids The segment of each slice, in any order. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
- * @param out_y A slice for each group. Dtype: that of x.
+ * @param out_y One slice for each segment. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  x is numeric, and floating point where it is averaged.
+ *     C1  x is numeric, and floating point for mean.
  *     C3  segment_ids are int32 or int64, one for each slice of x along its first axis.
- *     C4  num_segments is not negative, and the result fits.
+ *     C4  num_segments is not negative, and the size of the result does not overflow.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C2  -num_segments <= id < num_segments for each of segment_ids.
  *
@@ -4076,18 +4106,18 @@ static inline TENON_OWNED tenon_error* tenon_segment_reduce(
 }
 
 /**
- * Where values belong in a sorted sequence.
+ * The positions at which values would be inserted into a sorted sequence.
  *
  *     y[i] = the number of elements of sequence that are less than x[i], or not greater
  *
- * The order is that of sort: NaN comes behind all else and equals itself. What comes of a sequence
- * that is not sorted is not specified.
+ * The order is that of sort: NaN comes after all other values and equals itself. If the sequence is
+ * not sorted, the result is unspecified.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param sequence Ascending, of any dtype. Dtype: any.
+ * @param sequence The sorted sequence, ascending, of any dtype. Dtype: any.
  * @param x The values. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The places as int64, in x's shape. Dtype: i64.
+ * @param out_y The positions as int64, with the shape of x. Dtype: i64.
  *
  * The inputs are promoted to their common dtype. Not differentiable: its result is an index.
  *
@@ -4109,30 +4139,31 @@ static inline TENON_OWNED tenon_error* tenon_searchsorted(
 }
 
 /**
- * Each value of all elements once, and where it occurs.
+ * The distinct values of a tensor, and where they occur.
  *
  *     values[inverse_indices[i]] = x[i]
  *
- * Elements count in row-major order. Each NaN is a value of its own; zeros of either sign are one
- * value, the one that comes first. With `size`, values beyond it are left out, and count and
- * inverse_indices tell of all; behind the values found, indices and counts are 0. Without, the
- * types that are inferred are the largest that the results can have.
+ * Elements are numbered in row-major order. Each NaN is a distinct value; zeros of either sign are
+ * one value, represented by the one that occurs first. With `size`, values beyond it are omitted,
+ * but count and inverse_indices still cover all values; after the values found, indices and counts
+ * are 0. Without `size`, the inferred types are the largest that the results can have.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input, of any dtype. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_values The values. Dtype: that of x. NULL if it is not wanted.
- * @param out_indices Where each value occurs first. Dtype: i64. NULL if it is not wanted.
- * @param out_inverse_indices The number of each element's value among all. Dtype: i64. NULL if it
- *                            is not wanted.
- * @param out_counts How often each value occurs. Dtype: i64. NULL if it is not wanted.
- * @param out_count How many values there are. Dtype: i64. NULL if it is not wanted.
+ * @param out_values The distinct values. Dtype: that of x. NULL if it is not wanted.
+ * @param out_indices The index of the first occurrence of each value. Dtype: i64. NULL if it is not
+ *                    wanted.
+ * @param out_inverse_indices The index of each element's value among all distinct values. Dtype:
+ *                            i64. NULL if it is not wanted.
+ * @param out_counts The number of occurrences of each value. Dtype: i64. NULL if it is not wanted.
+ * @param out_count The number of distinct values. Dtype: i64. NULL if it is not wanted.
  *
  * Not differentiable: its values are chosen by comparison, and the other results are integers.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  size is -1 or not negative, and the result fits.
+ *     C1  size is -1 or not negative, and the size of the result does not overflow.
  *     C2  fill is a value of x's dtype.
  *
  * @since 0.1, unstable
@@ -4159,18 +4190,18 @@ static inline TENON_OWNED tenon_error* tenon_unique(
 }
 
 /**
- * How many elements fall into each of a number of equally wide bins.
+ * The number of elements in each of several bins of equal width.
  *
  *     y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) /
  *         bins
  *
- * The last bin counts what equals high, too. What lies outside, and NaN, is not counted, and
- * nothing is where high - low is not positive and finite.
+ * The last bin includes its upper edge, high. NaN and elements outside the bins are not counted.
+ * All counts are 0 if high - low is not positive and finite.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x The values. Dtype: floating.
+ * @param x The elements to count. Dtype: floating.
  * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
- * @param high The upper edge of the last one, of rank 0. Dtype: floating.
+ * @param high The upper edge of the last bin, of rank 0. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_y The counts as int64, along one axis. Dtype: i64.
  *
@@ -4179,7 +4210,7 @@ static inline TENON_OWNED tenon_error* tenon_unique(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point; low and high have its dtype and rank 0.
- *     C2  there is a bin, and the counts fit.
+ *     C2  bins is positive, and the counts fit.
  *
  * @since 0.1, unstable
  */
@@ -4195,15 +4226,15 @@ static inline TENON_OWNED tenon_error* tenon_histogram(
 }
 
 /**
- * What is positive, and zero elsewhere.
+ * The rectified linear unit: max(x, 0) for each element.
  *
  *     y = max(x, 0)
  *
  * NaN stays NaN. The derivative at 0 is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any tensor of numbers. Dtype: numeric.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param x A tensor of any numeric dtype. Dtype: numeric.
+ * @param out_y The result, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4223,7 +4254,7 @@ static inline TENON_OWNED tenon_error* tenon_relu(tenon_scope* scope TENON_THREA
 }
 
 /**
- * What is positive, and a fraction of what is negative.
+ * x where x is positive, and alpha * x elsewhere.
  *
  *     y = x > 0 ? x : alpha * x
  *
@@ -4252,16 +4283,16 @@ static inline TENON_OWNED tenon_error* tenon_leaky_relu(
 }
 
 /**
- * What is positive, and an exponential that levels out below zero.
+ * The exponential linear unit: x above zero, an exponential toward -alpha below.
  *
  *     y = x > 0 ? x : alpha * (exp(x) - 1)
  *
  * The derivative at 0 is alpha.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x The input, floating point. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param out_y The result, of the type of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4282,13 +4313,13 @@ static inline TENON_OWNED tenon_error* tenon_elu(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * A smooth relu: the logarithm of one plus the exponential.
+ * A smooth approximation of relu: the logarithm of one plus the exponential.
  *
  *     y = log(1 + exp(x))
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param x A floating-point tensor. Dtype: floating.
+ * @param out_y The result, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4308,7 +4339,7 @@ static inline TENON_OWNED tenon_error* tenon_softplus(
 }
 
 /**
- * x times the probability that a standard normal variable is below x.
+ * The Gaussian error linear unit: x times the standard normal distribution function at x.
  *
  *     y = x * (1 + erf(x / sqrt(2))) / 2, or approximately x * (1 + tanh(sqrt(2 / pi) * (x +
  *         0.044715 * x^3))) / 2
@@ -4337,13 +4368,13 @@ static inline TENON_OWNED tenon_error* tenon_gelu(tenon_scope* scope TENON_THREA
 }
 
 /**
- * x scaled by its own sigmoid.
+ * The sigmoid linear unit (swish): each element times its sigmoid.
  *
  *     y = x / (1 + exp(-x))
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param x A floating-point tensor. Dtype: floating.
+ * @param out_y The result, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4363,7 +4394,7 @@ static inline TENON_OWNED tenon_error* tenon_silu(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Elements kept within 0 and 6.
+ * Each element clipped to [0, 6].
  *
  *     y = min(max(x, 0), 6)
  *
@@ -4371,7 +4402,7 @@ static inline TENON_OWNED tenon_error* tenon_silu(tenon_scope* scope TENON_THREA
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4390,14 +4421,14 @@ static inline TENON_OWNED tenon_error* tenon_relu6(tenon_scope* scope TENON_THRE
 }
 
 /**
- * What is positive, and a learned fraction of what is negative.
+ * x where x is positive, and slope * x elsewhere, with a learned slope.
  *
  *     y = x > 0 ? x : slope * x
  *
  * The derivative at 0 is slope.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any tensor of numbers. Dtype: numeric.
+ * @param x Any numeric tensor. Dtype: numeric.
  * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
  * @param out_y Of the type of x. Dtype: the common one.
  *
@@ -4423,16 +4454,16 @@ static inline TENON_OWNED tenon_error* tenon_prelu(tenon_scope* scope TENON_THRE
 }
 
 /**
- * An elu with constants that keep mean and variance from layer to layer.
+ * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
  *
  *     y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))
  *
  * The derivative at 0 is gamma * alpha.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x A floating-point tensor. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param out_y The result, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4453,15 +4484,15 @@ static inline TENON_OWNED tenon_error* tenon_selu(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The sign, reached slowly.
+ * A smooth approximation of the sign function, x / (1 + |x|).
  *
  *     y = x / (1 + |x|)
  *
- * NaN at infinities.
+ * The result is NaN at both infinities.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4480,11 +4511,11 @@ static inline TENON_OWNED tenon_error* tenon_softsign(
 }
 
 /**
- * A straight line kept within 0 and 1.
+ * A linear function of x, clipped to [0, 1].
  *
  *     y = max(0, min(1, alpha * x + beta))
  *
- * NaN stays NaN. The derivative at both edges is 0.
+ * NaN propagates. The derivative at both bounds is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -4509,7 +4540,7 @@ static inline TENON_OWNED tenon_error* tenon_hard_sigmoid(
 }
 
 /**
- * x times a straight line kept within 0 and 1.
+ * x times a linear function of x, clipped to [0, 1].
  *
  *     y = x * max(0, min(1, x / 6 + 1 / 2))
  *
@@ -4517,7 +4548,7 @@ static inline TENON_OWNED tenon_error* tenon_hard_sigmoid(
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4536,17 +4567,17 @@ static inline TENON_OWNED tenon_error* tenon_hard_swish(
 }
 
 /**
- * The silu of the first half of x, times the second.
+ * The SwiGLU unit: the SiLU of the first half of x times the second half.
  *
  *     y = silu(first) * second, where x = concat(first, second)
  *
- * The first half is the gate. Where the second half is the gate, flip the two before:
+ * The first half is the gate. If the second half is the gate, swap the halves before the call:
  * concat(second, first).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What is cut in two along axis. Dtype: floating.
+ * @param x The input, split into two halves along axis. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x, but half as long along axis. Dtype: that of x.
+ * @param out_y The result, of the type of x with half the size along axis. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4569,16 +4600,16 @@ static inline TENON_OWNED tenon_error* tenon_swiglu(
 }
 
 /**
- * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+ * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
  *
  *     y = x > 0 ? x : alpha * (exp(x / alpha) - 1)
  *
  * The derivative at 0 is 1.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x The input, floating point. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param out_y The result, of the type of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4600,13 +4631,13 @@ static inline TENON_OWNED tenon_error* tenon_celu(tenon_scope* scope TENON_THREA
 }
 
 /**
- * x scaled by the tanh of its softplus.
+ * x times the tanh of its softplus.
  *
  *     y = x * tanh(ln(1 + exp(x)))
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4625,11 +4656,11 @@ static inline TENON_OWNED tenon_error* tenon_mish(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Elements kept within two bounds that are attributes.
+ * The elements of x, clipped to [min_val, max_val].
  *
  *     y = min(max(x, min_val), max_val)
  *
- * NaN stays NaN. The derivative at both edges is 0.
+ * NaN propagates. The derivative at both bounds is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -4655,13 +4686,13 @@ static inline TENON_OWNED tenon_error* tenon_hard_tanh(
 }
 
 /**
- * The logarithm of the sigmoid, which never underflows.
+ * The natural logarithm of the sigmoid, computed without underflow.
  *
  *     y = -ln(1 + exp(-x))
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -4680,16 +4711,16 @@ static inline TENON_OWNED tenon_error* tenon_log_sigmoid(
 }
 
 /**
- * What is above a threshold, and zero elsewhere.
+ * Each element that exceeds a threshold, and zero elsewhere.
  *
  *     y = x > alpha ? x : 0
  *
  * NaN stays NaN. The derivative at alpha is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x A floating-point tensor. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param out_y The result, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -4709,16 +4740,16 @@ static inline TENON_OWNED tenon_error* tenon_thresholded_relu(
 }
 
 /**
- * Zero near zero, and elsewhere x moved towards it.
+ * Elements moved towards zero; those near zero become zero.
  *
  *     y = x < -lambd ? x + bias : x > lambd ? x - bias : 0
  *
- * NaN stays NaN. The derivative at both edges is 0.
+ * NaN stays NaN. The derivative at -lambd and at lambd is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x A floating-point tensor. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param out_y The result, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -4741,14 +4772,14 @@ static inline TENON_OWNED tenon_error* tenon_shrink(
 }
 
 /**
- * The first half of x, scaled by the sigmoid of the second.
+ * The gated linear unit: the first half of x times the sigmoid of the second half.
  *
  *     y = first * sigmoid(second), where x = concat(first, second)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What is cut in two along axis. Dtype: floating.
+ * @param x The input, split into two halves along axis. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x, but half as long along axis. Dtype: that of x.
+ * @param out_y The result, of the type of x with half the size along axis. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4770,16 +4801,16 @@ static inline TENON_OWNED tenon_error* tenon_glu(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The sum of elements along some axes.
+ * The sum of the elements along some axes.
  *
  *     y = sum(x[i])
  *
- * The sum of nothing is 0. Integers wrap in their own dtype.
+ * The sum of no elements is 0. Integers wrap in their own dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4800,16 +4831,16 @@ static inline TENON_OWNED tenon_error* tenon_sum(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The product of elements along some axes.
+ * The product of the elements along some axes.
  *
  *     y = product(x[i])
  *
- * The product of nothing is 1. Integers wrap in their own dtype.
+ * The product of no elements is 1. Integers wrap in their own dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4834,12 +4865,12 @@ static inline TENON_OWNED tenon_error* tenon_prod(tenon_scope* scope TENON_THREA
  *
  *     y = max(x[i])
  *
- * NaN if one is NaN. Those that tie share the gradient evenly.
+ * The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4847,7 +4878,7 @@ static inline TENON_OWNED tenon_error* tenon_prod(tenon_scope* scope TENON_THREA
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is numeric.
  *     C2  -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
- *     C3  none of the reduced axes is empty, unless the result is.
+ *     C3  none of the reduced axes is empty, unless the result is empty.
  *
  * @since 0.1, unstable
  */
@@ -4865,12 +4896,12 @@ static inline TENON_OWNED tenon_error* tenon_max(tenon_scope* scope TENON_THREAD
  *
  *     y = min(x[i])
  *
- * NaN if one is NaN. Those that tie share the gradient evenly.
+ * The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4878,7 +4909,7 @@ static inline TENON_OWNED tenon_error* tenon_max(tenon_scope* scope TENON_THREAD
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is numeric.
  *     C2  -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
- *     C3  none of the reduced axes is empty, unless the result is.
+ *     C3  none of the reduced axes is empty, unless the result is empty.
  *
  * @since 0.1, unstable
  */
@@ -4896,12 +4927,12 @@ static inline TENON_OWNED tenon_error* tenon_min(tenon_scope* scope TENON_THREAD
  *
  *     y = the first i for which x[i] = max(x)
  *
- * Ties go to the lowest index. The first NaN is found before anything else.
+ * Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The index for each place along the other axes, as int64. Dtype: i64.
+ * @param out_y The index for each position along the other axes, as int64. Dtype: i64.
  *
  * Not differentiable: its result is an index.
  *
@@ -4909,7 +4940,7 @@ static inline TENON_OWNED tenon_error* tenon_min(tenon_scope* scope TENON_THREAD
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is numeric.
  *     C2  -rank(x) <= axis < rank(x).
- *     C3  that axis is not empty, unless the result is.
+ *     C3  the axis is not empty, unless the result is.
  *
  * @since 0.1, unstable
  */
@@ -4928,12 +4959,12 @@ static inline TENON_OWNED tenon_error* tenon_argmax(
  *
  *     y = the first i for which x[i] = min(x)
  *
- * Ties go to the lowest index. The first NaN is found before anything else.
+ * Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The index for each place along the other axes, as int64. Dtype: i64.
+ * @param out_y The index for each position along the other axes, as int64. Dtype: i64.
  *
  * Not differentiable: its result is an index.
  *
@@ -4941,7 +4972,7 @@ static inline TENON_OWNED tenon_error* tenon_argmax(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is numeric.
  *     C2  -rank(x) <= axis < rank(x).
- *     C3  that axis is not empty, unless the result is.
+ *     C3  the axis is not empty, unless the result is.
  *
  * @since 0.1, unstable
  */
@@ -4956,16 +4987,16 @@ static inline TENON_OWNED tenon_error* tenon_argmin(
 }
 
 /**
- * The sum of all elements so far, along an axis.
+ * The cumulative sum along an axis.
  *
  *     y[i] = x[0] + ... + x[i]
  *
- * Integers wrap in their own dtype.
+ * Integers wrap around in their own dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The sums, in x's shape. Dtype: that of x.
+ * @param out_y The sums, in the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -4991,13 +5022,13 @@ static inline TENON_OWNED tenon_error* tenon_cumsum(
  *
  *     y = sum(x[i]) / n
  *
- * The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is hardly ever
- * one, are refused: cast them first.
+ * The mean of no elements is NaN. f16 and bf16 are summed in f32. Integers are rejected, because
+ * their mean is rarely an integer: cast them first.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -5022,12 +5053,12 @@ static inline TENON_OWNED tenon_error* tenon_mean(tenon_scope* scope TENON_THREA
  *
  *     y = x[0] or x[1] or ...
  *
- * Of nothing it is false.
+ * A reduction over no elements gives false.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: bool.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: bool.
+ * @param out_y The result for each index of the other axes. Dtype: bool.
  *
  * Not differentiable: its result is bool.
  *
@@ -5052,12 +5083,12 @@ static inline TENON_OWNED tenon_error* tenon_any(tenon_scope* scope TENON_THREAD
  *
  *     y = x[0] and x[1] and ...
  *
- * Of nothing it is true.
+ * A reduction over no elements gives true.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: bool.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: bool.
+ * @param out_y The result for each index of the other axes. Dtype: bool.
  *
  * Not differentiable: its result is bool.
  *
@@ -5078,17 +5109,17 @@ static inline TENON_OWNED tenon_error* tenon_all(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The variance of elements along some axes.
+ * The variance of the elements along some axes.
  *
  *     y = sum((x[i] - mean(x))^2) / (n - correction)
  *
- * The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does not
- * overflow where the variance does not (l2_norm).
+ * The divisor is at least 0. f16 and bf16 are computed in f32. The sum of squares does not overflow
+ * if the variance does not (see l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -5109,16 +5140,16 @@ static inline TENON_OWNED tenon_error* tenon_var(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The logarithm of the sum of exponentials along some axes, without overflow.
+ * The logarithm of the sum of exponentials along some axes, computed without overflow.
  *
  *     y = ln(sum(e^x[i]))
  *
- * Of nothing it is -infinity. f16 and bf16 are computed in f32.
+ * The result for no elements is -infinity. f16 and bf16 are computed in f32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -5138,18 +5169,18 @@ static inline TENON_OWNED tenon_error* tenon_logsumexp(
 }
 
 /**
- * The Euclidean length of elements along some axes.
+ * The Euclidean norm of elements along some axes.
  *
  *     y = sqrt(sum(x[i]^2))
  *
- * At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither overflow nor
- * vanish: they are those of x * s, and the root is divided by s, a power of two that is 1 where the
- * sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
+ * The derivative at zero is 0. f16 and bf16 are computed in f32. The squares neither overflow nor
+ * underflow: x is multiplied by s before it is squared, and the root is divided by s. s is a power
+ * of two, and is 1 where the sum of squares is from 2^-96 to 2^96 (in f64, from 2^-880 to 2^960).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -5169,16 +5200,16 @@ static inline TENON_OWNED tenon_error* tenon_l2_norm(
 }
 
 /**
- * The product of all elements so far, along an axis.
+ * The cumulative product along an axis.
  *
  *     y[i] = x[0] * ... * x[i]
  *
- * Integers wrap in their own dtype.
+ * Integers wrap around in their own dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The products, in x's shape. Dtype: that of x.
+ * @param out_y The products, in the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -5198,16 +5229,16 @@ static inline TENON_OWNED tenon_error* tenon_cumprod(
 }
 
 /**
- * How many elements along some axes are not zero.
+ * The number of nonzero elements along some axes.
  *
  *     y = sum(x[i] != 0)
  *
- * NaN is not zero, and -0 is. Of nothing there are 0.
+ * NaN counts as nonzero, -0 as zero. A reduction over no elements gives 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: i64.
+ * @param out_y The result for each index of the other axes. Dtype: i64.
  *
  * Not differentiable: its result is an integer.
  *
@@ -5227,18 +5258,19 @@ static inline TENON_OWNED tenon_error* tenon_count_nonzero(
 }
 
 /**
- * The largest of all elements so far, along an axis, and where it is.
+ * The cumulative maximum along an axis, and its index.
  *
  *     values[i] = max(x[0], ..., x[i]) = x[indices[i]]
  *
- * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
- * first NaN on, all values are NaN.
+ * Ties go to the element that is visited first, which receives the whole gradient. From the first
+ * NaN on, all values are NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_values The extremes, of the type of x. Dtype: that of x. NULL if it is not wanted.
- * @param out_indices Their places along axis, as int64. Dtype: i64. NULL if it is not wanted.
+ * @param out_values The cumulative maxima or minima, of the type of x. Dtype: that of x. NULL if it
+ *                   is not wanted.
+ * @param out_indices Their indices along axis, as int64. Dtype: i64. NULL if it is not wanted.
  *
  * Differentiable to any order.
  *
@@ -5265,18 +5297,19 @@ static inline TENON_OWNED tenon_error* tenon_cummax(
 }
 
 /**
- * The smallest of all elements so far, along an axis, and where it is.
+ * The cumulative minimum along an axis, and its index.
  *
  *     values[i] = min(x[0], ..., x[i]) = x[indices[i]]
  *
- * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
- * first NaN on, all values are NaN.
+ * Ties go to the element that is visited first, which receives the whole gradient. From the first
+ * NaN on, all values are NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_values The extremes, of the type of x. Dtype: that of x. NULL if it is not wanted.
- * @param out_indices Their places along axis, as int64. Dtype: i64. NULL if it is not wanted.
+ * @param out_values The cumulative maxima or minima, of the type of x. Dtype: that of x. NULL if it
+ *                   is not wanted.
+ * @param out_indices Their indices along axis, as int64. Dtype: i64. NULL if it is not wanted.
  *
  * Differentiable to any order.
  *
@@ -5303,16 +5336,16 @@ static inline TENON_OWNED tenon_error* tenon_cummin(
 }
 
 /**
- * The sum of magnitudes along some axes.
+ * The L1 norm along some axes: the sum of the absolute values.
  *
  *     y = sum(abs(x[i]))
  *
- * Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+ * The result for no elements is 0. The derivative at 0 is 0. Integers wrap in their own dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -5332,16 +5365,17 @@ static inline TENON_OWNED tenon_error* tenon_l1_norm(
 }
 
 /**
- * The sum of squares along some axes.
+ * The sum of the squares along some axes.
  *
  *     y = sum(x[i]^2)
  *
- * Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+ * The result for no elements is 0. Integers wrap in their own dtype. f16 and bf16 are computed in
+ * f32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -5361,16 +5395,16 @@ static inline TENON_OWNED tenon_error* tenon_sum_square(
 }
 
 /**
- * The logarithm of a sum along some axes.
+ * The logarithm of the sum along some axes.
  *
  *     y = log(sum(x[i]))
  *
- * Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+ * The result is -inf for no elements and NaN for a negative sum. f16 and bf16 are computed in f32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The result for each place along the other axes. Dtype: that of x.
+ * @param out_y The result for each index of the other axes. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -5390,16 +5424,16 @@ static inline TENON_OWNED tenon_error* tenon_log_sum(
 }
 
 /**
- * The differences of neighbours along an axis, taken n times.
+ * The differences of adjacent elements along an axis, taken n times.
  *
  *     y[i] = x[i + 1] - x[i]
  *
- * Integers wrap in their own dtype.
+ * Integers wrap around in their own dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The differences, by n fewer than there are elements. Dtype: that of x.
+ * @param out_y The differences; axis is shorter by n, or empty. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -5408,7 +5442,7 @@ static inline TENON_OWNED tenon_error* tenon_log_sum(
  *     C1  x is numeric.
  *     C2  -rank(x) <= axis < rank(x).
  *     C3  n is not negative.
- *     C4  axis of y is shorter by n, or empty; all else is of the type of x.
+ *     C4  y has the type of x, except that axis is shorter by n, or empty.
  *
  * @since 0.1, unstable
  */
@@ -5422,12 +5456,12 @@ static inline TENON_OWNED tenon_error* tenon_diff(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Products of matrices, with NumPy's rules for vectors and batches.
+ * Matrix products, with NumPy's rules for vectors and batches.
  *
  *     y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)
  *
- * A vector on the left is a row, on the right a column, and the result lacks its axis of size 1.
- * The axes before the last two broadcast. A sum of nothing is 0; integers wrap.
+ * A vector on the left is a row, and one on the right is a column; the result lacks this axis of
+ * size 1. The axes before the last two are broadcast. An empty sum is 0. Integers wrap.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a Matrices, or a vector. Dtype: numeric.
@@ -5442,9 +5476,10 @@ static inline TENON_OWNED tenon_error* tenon_diff(tenon_scope* scope TENON_THREA
  *     C1  a and b are numeric and of one dtype.
  *     C2  a and b have at least one axis.
  *     C3  A transposed operand has at least two axes.
- *     C4  The columns of a, after its transposition, are as many as the rows of b after its own.
+ *     C4  The number of columns of a equals the number of rows of b, both after transposition.
  *     C5  The axes before the last two broadcast.
- *     C6  y has the batch axes, then the rows of a and the columns of b; a vector gives none.
+ *     C6  y has the batch axes, then the rows of a and the columns of b; a vector operand adds no
+ *         axis.
  *
  * @since 0.1, unstable
  */
@@ -5461,14 +5496,14 @@ static inline TENON_OWNED tenon_error* tenon_matmul(
 }
 
 /**
- * One product of matrices, scaled, with something added.
+ * A scaled matrix product plus a scaled tensor.
  *
  *     y = alpha * a @ b + beta * c
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a A matrix. Dtype: floating.
  * @param b A matrix. Dtype: floating.
- * @param c What is added, broadcast to the product's shape. May be NULL. Dtype: floating.
+ * @param c The tensor to add, broadcast to the shape of the product. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_y The result. Dtype: the common one.
  *
@@ -5478,7 +5513,7 @@ static inline TENON_OWNED tenon_error* tenon_matmul(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a, b and c are floating point and of one dtype.
  *     C2  a and b have two axes.
- *     C3  The columns of a, after its transposition, are as many as the rows of b after its own.
+ *     C3  The number of columns of a equals the number of rows of b, both after transposition.
  *     C4  c can be broadcast to the product's shape.
  *
  * @since 0.1, unstable
@@ -5497,29 +5532,29 @@ static inline TENON_OWNED tenon_error* tenon_gemm(tenon_scope* scope TENON_THREA
 }
 
 /**
- * Convolution over one to three spatial axes.
+ * Convolution (cross-correlation) over one to three spatial axes.
  *
  *     y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c in the
  *         group of o, for k)
  *
- * The filter is not flipped. Padding counts as zeros; negative padding crops. lhs_dilation puts
- * zeros between the elements of x, one less than it says.
+ * The filter is not flipped. Padding is with zeros; negative padding crops. lhs_dilation inserts
+ * lhs_dilation - 1 zeros between adjacent elements of x.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
- * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
- * @param b What is added to each output channel. May be NULL. Dtype: floating.
+ * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+ * @param w The filter: output channels, channels of one group, then spatial axes. Dtype: floating.
+ * @param b The bias, added to each output channel. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Batch, output channels, then the spatial axes. Dtype: the common one.
+ * @param out_y The result: batch, output channels, then the spatial axes. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, w and b are floating point and of one dtype.
- *     C2  x has one to three spatial axes, and w as many.
+ *     C2  x has one to three spatial axes, and w has the same number.
  *     C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
- *         axis; pads is empty or has two.
+ *         axis; pads is empty or has two values for each.
  *     C4  group divides the output channels, and x has group times the channels of w.
  *     C5  w has elements, and its window fits into each padded axis.
  *     C6  b has one element for each output channel.
@@ -5540,29 +5575,29 @@ static inline TENON_OWNED tenon_error* tenon_conv(tenon_scope* scope TENON_THREA
 }
 
 /**
- * The derivative of conv with respect to its input: a transposed convolution.
+ * The gradient of conv with respect to its input: a transposed convolution.
  *
  *     dx[n, c, p * stride + k * dilation - pad] += dy[n, o, p] * w[o, c, k]
  *
- * The attributes but shape are those of the call of conv.
+ * All attributes except shape are those of the call of conv.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param dy What reaches the result of conv. Dtype: floating.
+ * @param dy The gradient with respect to the result of conv. Dtype: floating.
  * @param w The filter of conv. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_dx What reaches the input of conv. Dtype: the common one.
+ * @param out_dx The gradient with respect to the input of conv. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  dy and w are floating point and of one dtype.
- *     C2  shape has one to three spatial axes, and w as many.
+ *     C2  shape has one to three spatial axes, and w has the same number.
  *     C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
- *         axis; pads is empty or has two.
+ *         axis; pads is empty or has two values for each.
  *     C4  group divides the output channels, and shape has group times the channels of w.
  *     C5  w has elements, and its window fits into each padded axis.
- *     C6  dy has the shape that conv gives for that input.
+ *     C6  dy has the shape of the result of conv for that input.
  *
  * @since 0.1, unstable
  */
@@ -5577,29 +5612,29 @@ static inline TENON_OWNED tenon_error* tenon_conv_backward_input(
 }
 
 /**
- * The derivative of conv with respect to its filter.
+ * The gradient of conv with respect to its filter.
  *
  *     dw[o, c, k] = sum(x[n, c, p * stride + k * dilation - pad] * dy[n, o, p] for n, for p)
  *
- * The attributes but shape are those of the call of conv.
+ * All attributes except shape are those of the call of conv.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input of conv. Dtype: floating.
- * @param dy What reaches the result of conv. Dtype: floating.
+ * @param dy The gradient with respect to the result of conv. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_dw What reaches the filter of conv. Dtype: the common one.
+ * @param out_dw The gradient with respect to the filter of conv. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and dy are floating point and of one dtype.
- *     C2  x has one to three spatial axes, and shape as many.
+ *     C2  x has one to three spatial axes, and shape has the same number.
  *     C3  strides, dilations and lhs_dilation are empty or have one positive value for each spatial
- *         axis; pads is empty or has two.
+ *         axis; pads is empty or has two values for each.
  *     C4  group divides the output channels, and x has group times the channels of shape.
  *     C5  shape has elements, and its window fits into each padded axis.
- *     C6  dy has the shape that conv gives with that filter.
+ *     C6  dy has the shape of the result of conv with that filter.
  *
  * @since 0.1, unstable
  */
@@ -5614,19 +5649,19 @@ static inline TENON_OWNED tenon_error* tenon_conv_backward_filter(
 }
 
 /**
- * The largest element of each window, and where it was.
+ * The largest element of each window, and its index.
  *
  *     y[n, c, p] = max(x[n, c, p * stride + k * dilation - pad] for k)
  *
- * Padding never wins. Of equal elements the first one counts, and the derivative goes to it alone.
- * NaN wins.
+ * Padding is never selected. Ties select the first element, and the derivative goes to it alone.
+ * NaN counts as the largest element.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then one to three spatial axes. Dtype: numeric.
  * @param attrs NULL for the defaults.
  * @param out_y The largest elements. Dtype: that of x. NULL if it is not wanted.
- * @param out_indices Where each was, counted over the whole of x in row-major order. Dtype: i64.
- *                    NULL if it is not wanted.
+ * @param out_indices The row-major index of each in the whole of x. Dtype: i64. NULL if it is not
+ *                    wanted.
  *
  * Differentiable to any order.
  *
@@ -5635,9 +5670,10 @@ static inline TENON_OWNED tenon_error* tenon_conv_backward_filter(
  *     C1  x is numeric.
  *     C2  x has one to three spatial axes.
  *     C3  kernel_shape has one positive value for each spatial axis; strides and dilations are
- *         empty or have the same; pads is empty or has two for each, none negative.
+ *         empty or have one positive value for each as well; pads is empty or has two non-negative
+ *         values for each.
  *     C4  The window fits into each padded axis.
- *     C5  Each window holds an element of x.
+ *     C5  Each window holds at least one element of x.
  *
  * @since 0.1, unstable
  */
@@ -5657,15 +5693,15 @@ static inline TENON_OWNED tenon_error* tenon_max_pool(
 }
 
 /**
- * The derivative of max_pool: what reaches y goes to where y came from.
+ * The derivative of max_pool: adds each element of dy to dx at its index.
  *
  *     dx.flat[indices[p]] += dy[p]
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param dy What reaches the y of max_pool. Dtype: floating.
- * @param indices Those of max_pool. Dtype: i32 or i64.
+ * @param dy The gradient of the y of max_pool. Dtype: floating.
+ * @param indices The indices from max_pool. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
- * @param out_dx What reaches the x of max_pool. Dtype: that of dy.
+ * @param out_dx The gradient of the x of max_pool. Dtype: that of dy.
  *
  * Differentiable to any order.
  *
@@ -5673,7 +5709,7 @@ static inline TENON_OWNED tenon_error* tenon_max_pool(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  dy is floating point.
  *     C2  indices is i32 or i64 and has the shape of dy.
- *     C3  shape is one that a tensor can have.
+ *     C3  shape is valid for a tensor.
  *
  * @since 0.1, unstable
  */
@@ -5688,7 +5724,7 @@ static inline TENON_OWNED tenon_error* tenon_max_pool_backward(
 }
 
 /**
- * The sum over each window of a walk over the spatial axes.
+ * The sum over each sliding window along the spatial axes.
  *
  *     y[n, c, p] = sum(x[n, c, p * stride + k * dilation - pad] for k)
  *
@@ -5697,7 +5733,7 @@ static inline TENON_OWNED tenon_error* tenon_max_pool_backward(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The sums. Dtype: that of x.
+ * @param out_y The sum over each window. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -5705,8 +5741,9 @@ static inline TENON_OWNED tenon_error* tenon_max_pool_backward(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
  *     C2  x has one to three spatial axes.
- *     C3  kernel_shape has one positive value for each spatial axis; strides and dilations are
- *         empty or have the same; pads is empty or has two for each, none negative.
+ *     C3  kernel_shape has one positive value for each spatial axis; so do strides and dilations,
+ *         unless they are empty; pads is empty or has two values for each spatial axis, none
+ *         negative.
  *     C4  The window fits into each padded axis.
  *
  * @since 0.1, unstable
@@ -5724,12 +5761,12 @@ static inline TENON_OWNED tenon_error* tenon_window_sum(
  *
  *     y[n, c, p] = mean(x[n, c, p * stride + k * dilation - pad] for k)
  *
- * What lies beyond the padding, where ceil_mode lets a window reach, never counts.
+ * Elements beyond the padding, which windows can cover with ceil_mode, are never counted.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
+ * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The means. Dtype: that of x.
+ * @param out_y The mean of each window. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -5737,10 +5774,10 @@ static inline TENON_OWNED tenon_error* tenon_window_sum(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
  *     C2  x has one to three spatial axes.
- *     C3  kernel_shape has one positive value for each spatial axis; strides and dilations are
- *         empty or have the same; pads is empty or has two for each, none negative.
+ *     C3  kernel_shape has one positive value for each spatial axis; so do strides and dilations,
+ *         unless they are empty; pads is empty or has two values for each, none negative.
  *     C4  The window fits into each padded axis.
- *     C5  Each window holds an element of x.
+ *     C5  Each window contains an element of x.
  *
  * @since 0.1, unstable
  */
@@ -5753,7 +5790,7 @@ static inline TENON_OWNED tenon_error* tenon_avg_pool(
 }
 
 /**
- * The mean of each channel.
+ * The mean of each channel over all spatial axes.
  *
  *     y[n, c] = mean(x[n, c, p] for p)
  *
@@ -5780,35 +5817,36 @@ static inline TENON_OWNED tenon_error* tenon_global_avg_pool(
 }
 
 /**
- * Transposed convolution: each element of the input spreads a filter.
+ * Transposed convolution: each element of the input adds a scaled copy of the filter.
  *
  *     y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o,
  *         then y[n, o] += b[o]
  *
- * pads take elements off, negative ones add zeros. output_shape takes what is too much off at both
- * ends, the odd one at the front, and adds what is missing at the end.
+ * pads crop the result; negative pads add zeros. With output_shape, surplus elements are cropped at
+ * both ends, the odd one at the start, and missing elements are added as zeros at the end.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
- * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype: floating.
- * @param b What is added to each output channel. May be NULL. Dtype: floating.
+ * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+ * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
+ *          floating.
+ * @param b The bias, added to each output channel. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Batch, output channels, then the spatial axes. Dtype: the common one.
+ * @param out_y The result: batch, output channels, then the spatial axes. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, w and b are floating point and of one dtype.
- *     C2  x has one to three spatial axes, and w as many.
+ *     C2  x has one to three spatial axes, and w has the same number.
  *     C3  strides and dilations are empty or have one positive value for each spatial axis;
  *         output_padding and output_shape are empty or have one that is not negative; pads is empty
- *         or has two.
+ *         or has two values for each.
  *     C4  group divides the channels of x, and w has as many filters as x has channels.
- *     C5  w has elements, and x has them along each axis but the batch.
+ *     C5  w is not empty, and neither is any axis of x except the batch.
  *     C6  b has one element for each output channel.
  *     C7  pads and output_shape are not given together.
- *     C8  pads cut off no more than there is, and the result fits.
+ *     C8  pads crop at most the whole result, and the result fits.
  *
  * @since 0.1, unstable
  */
@@ -5824,29 +5862,29 @@ static inline TENON_OWNED tenon_error* tenon_conv_transpose(
 }
 
 /**
- * A convolution of each channel by itself.
+ * A depthwise convolution: each channel is convolved with its own filters.
  *
  *     y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m +
  *         i, 0, k] for k)
  *
- * It is conv with a group for each channel; m is the number of filters for each.
+ * It is conv with one group for each channel; m is the number of filters per channel.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
- * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype: floating.
- * @param b What is added to each output channel. May be NULL. Dtype: floating.
+ * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+ * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+ * @param b The bias, added to each output channel. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Batch, output channels, then the spatial axes. Dtype: the common one.
+ * @param out_y The result: batch, output channels, then the spatial axes. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, w and b are floating point and of one dtype.
- *     C2  x has channels and one to three spatial axes, and w as many axes.
+ *     C2  x has channels and one to three spatial axes, and w has the rank of x.
  *     C3  strides and dilations are empty or have one positive value for each spatial axis; pads is
- *         empty or has two.
- *     C4  w has the same number of filters for each channel of x, and one channel.
+ *         empty or has two values for each.
+ *     C4  w has the same number of filters for each channel of x, and one input channel.
  *     C5  w has elements, and its window fits into each padded axis.
  *     C6  b has one element for each filter.
  *
@@ -5864,11 +5902,11 @@ static inline TENON_OWNED tenon_error* tenon_depthwise(
 }
 
 /**
- * The largest element of each channel.
+ * The largest element of each channel over all spatial axes.
  *
  *     y[n, c] = max(x[n, c, p] for p)
  *
- * NaN wins. Equal elements share the derivative evenly.
+ * NaN counts as the largest element. Ties share the derivative evenly.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then the spatial axes. Dtype: numeric.
@@ -5880,7 +5918,7 @@ static inline TENON_OWNED tenon_error* tenon_depthwise(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is numeric.
  *     C2  x has a batch, channels and at least one spatial axis.
- *     C3  the spatial axes have elements, unless the result has none.
+ *     C3  the spatial axes are not empty, unless the result has no elements.
  *     C4  y has the axes of x, with size 1 for the spatial ones.
  *
  * @since 0.1, unstable
@@ -5894,21 +5932,21 @@ static inline TENON_OWNED tenon_error* tenon_global_max_pool(
 }
 
 /**
- * A tensor in other sizes, each element that of the nearest place.
+ * A tensor resized by nearest-neighbour interpolation.
  *
- *     y[i] = x[round(place(i))] along each resized axis
+ *     y[i] = x[round(position(i))] along each resized axis
  *
  * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
- * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
- * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
- * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
- * both sizes and scales are given, sizes are those of the result, and the scales say where its
- * places are. Places are exact, so that ties are ties.
+ * result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n - 1) / (n * s
+ * - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. If both
+ * sizes and scales are given, sizes are the sizes of the result, and scales determine the
+ * positions. Positions are computed exactly, so that ties are detected exactly.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: any.
  * @param attrs NULL for the defaults.
- * @param out_y The input in its new sizes. Dtype: that of x.
+ * @param out_y The resized input. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -5916,13 +5954,14 @@ static inline TENON_OWNED tenon_error* tenon_global_max_pool(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x has any dtype.
  *     C2  -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or scales, or
- *         both, have an entry for each of axes, or for each axis of x; scale_divisors have it too,
- *         or none.
+ *         both, have one entry for each of axes (for each axis of x if axes is empty);
+ *         scale_divisors is empty or has as many entries and requires scales.
  *     C3  sizes are not negative; scales and scale_divisors are positive.
- *     C4  an axis without elements gets none.
- *     C5  where there are sizes and scales, a size is the scaled size of x, rounded up from half an
- *         element on or rounded down.
- *     C6  the products of sizes and scales are below 2^59, and the result fits.
+ *     C4  an axis without elements can only be resized to 0.
+ *     C5  if both sizes and scales are given, each size is the scaled size of x, rounded down or
+ *         rounded to nearest with halves up.
+ *     C6  the products of sizes and scales are below 2^59, and the size of the result does not
+ *         overflow.
  *
  * @since 0.1, unstable
  */
@@ -5935,22 +5974,22 @@ static inline TENON_OWNED tenon_error* tenon_resize_nearest(
 }
 
 /**
- * A tensor in other sizes, each element between its two neighbours along each axis.
+ * A tensor resized by linear interpolation of two neighbours along each axis.
  *
- *     y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis
+ *     y[i] = sum(x[k] * max(0, 1 - |k - position(i)|) for k) along each resized axis
  *
  * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
- * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
- * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
- * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
- * both sizes and scales are given, sizes are those of the result, and the scales say where its
- * places are. Places are exact, so that ties are ties.
+ * result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n - 1) / (n * s
+ * - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. If both
+ * sizes and scales are given, sizes are the sizes of the result, and scales determine the
+ * positions. Positions are computed exactly, so that ties are detected exactly.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x A floating-point tensor. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype:
- *              that of x.
+ * @param out_y The resized input; NaN propagates to every element that has it as a neighbour.
+ *              Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -5958,13 +5997,14 @@ static inline TENON_OWNED tenon_error* tenon_resize_nearest(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
  *     C2  -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or scales, or
- *         both, have an entry for each of axes, or for each axis of x; scale_divisors have it too,
- *         or none.
+ *         both, have one entry for each of axes (for each axis of x if axes is empty);
+ *         scale_divisors is empty or has as many entries and requires scales.
  *     C3  sizes are not negative; scales and scale_divisors are positive.
- *     C4  an axis without elements gets none.
- *     C5  where there are sizes and scales, a size is the scaled size of x, rounded up from half an
- *         element on or rounded down.
- *     C6  the products of sizes and scales are below 2^59, and the result fits.
+ *     C4  an axis without elements can only be resized to 0.
+ *     C5  if both sizes and scales are given, each size is the scaled size of x, rounded down or
+ *         rounded to nearest with halves up.
+ *     C6  the products of sizes and scales are below 2^59, and the size of the result does not
+ *         overflow.
  *
  * @since 0.1, unstable
  */
@@ -5977,23 +6017,23 @@ static inline TENON_OWNED tenon_error* tenon_resize_linear(
 }
 
 /**
- * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+ * A tensor resized by cubic interpolation of four elements along each axis.
  *
- *     y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 -
- *         (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
+ *     y[i] = sum(x[k] * w(|k - position(i)|) for k) along each resized axis, with w(d) = (a + 2)
+ *         d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
  *
  * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
- * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
- * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
- * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
- * both sizes and scales are given, sizes are those of the result, and the scales say where its
- * places are. Places are exact, so that ties are ties.
+ * result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n - 1) / (n * s
+ * - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. If both
+ * sizes and scales are given, sizes are the sizes of the result, and scales determine the
+ * positions. Positions are computed exactly, so that ties are detected exactly.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x A floating-point tensor. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype:
- *              that of x.
+ * @param out_y The resized input; NaN propagates to every element that has it as a neighbour.
+ *              Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -6001,13 +6041,14 @@ static inline TENON_OWNED tenon_error* tenon_resize_linear(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
  *     C2  -rank(x) <= axis < rank(x) for each of axes, none of them twice; sizes or scales, or
- *         both, have an entry for each of axes, or for each axis of x; scale_divisors have it too,
- *         or none.
+ *         both, have one entry for each of axes (for each axis of x if axes is empty);
+ *         scale_divisors is empty or has as many entries and requires scales.
  *     C3  sizes are not negative; scales and scale_divisors are positive.
- *     C4  an axis without elements gets none.
- *     C5  where there are sizes and scales, a size is the scaled size of x, rounded up from half an
- *         element on or rounded down.
- *     C6  the products of sizes and scales are below 2^59, and the result fits.
+ *     C4  an axis without elements can only be resized to 0.
+ *     C5  if both sizes and scales are given, each size is the scaled size of x, rounded down or
+ *         rounded to nearest with halves up.
+ *     C6  the products of sizes and scales are below 2^59, and the size of the result does not
+ *         overflow.
  *
  * @since 0.1, unstable
  */
@@ -6024,9 +6065,9 @@ static inline TENON_OWNED tenon_error* tenon_resize_cubic(
  *
  *     y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
  *
- * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
- * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
- * of lp_pool with p > 2 must be in the range of the dtype.
+ * Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are computed in
+ * float32. Squares neither overflow nor underflow (see l2_norm), and neither do the other powers in
+ * global_lp_pool. The powers in lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
@@ -6038,9 +6079,10 @@ static inline TENON_OWNED tenon_error* tenon_resize_cubic(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
- *     C2  x has one to three spatial axes; global_lp_pool takes more as well.
+ *     C2  x has one to three spatial axes; global_lp_pool accepts more as well.
  *     C3  kernel_shape has one positive value for each spatial axis; strides and dilations are
- *         empty or have the same; pads is empty or has two for each, none negative.
+ *         empty or have one positive value for each as well; pads is empty or has two non-negative
+ *         values for each.
  *     C4  The window fits into each padded axis.
  *     C5  p is from 1 to 1024.
  *
@@ -6055,13 +6097,13 @@ static inline TENON_OWNED tenon_error* tenon_lp_pool(
 }
 
 /**
- * The p-norm of each channel.
+ * The p-norm of each channel over all spatial axes.
  *
  *     y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
  *
- * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
- * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
- * of lp_pool with p > 2 must be in the range of the dtype.
+ * Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are computed in
+ * float32. Squares neither overflow nor underflow (see l2_norm), and neither do the other powers in
+ * global_lp_pool. The powers in lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then the spatial axes. Dtype: floating.
@@ -6073,7 +6115,7 @@ static inline TENON_OWNED tenon_error* tenon_lp_pool(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
- *     C2  x has one to three spatial axes; global_lp_pool takes more as well.
+ *     C2  x has one to three spatial axes; global_lp_pool accepts more as well.
  *     C5  p is from 1 to 1024.
  *
  * @since 0.1, unstable
@@ -6143,18 +6185,18 @@ static inline TENON_OWNED tenon_error* tenon_log_softmax(
 }
 
 /**
- * Each channel moved and scaled by statistics that are known already.
+ * Each channel normalised by given statistics, then scaled and shifted.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, by channel
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, then any axes. Dtype: floating.
- * @param scale One element for each channel. Dtype: floating.
- * @param bias One element for each channel. Dtype: floating.
+ * @param x The input: batch, channels, then any other axes. Dtype: floating.
+ * @param scale The scale, one element for each channel. Dtype: floating.
+ * @param bias The bias, one element for each channel. Dtype: floating.
  * @param mean The mean of each channel. Dtype: floating.
  * @param var The variance of each channel. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: the common one.
+ * @param out_y The result, of the type of x. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
@@ -6183,23 +6225,23 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm(
 }
 
 /**
- * Each channel moved and scaled by the statistics of this batch, which are also mixed into running
- * ones.
+ * Each channel normalised by the statistics of this batch, which also update the running
+ * statistics.
  *
  *     y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running =
  *         running * momentum + batch * (1 - momentum)
  *
- * Variances are those of the population. Half types are computed in float32. The squares behind y
- * and saved_inv_std neither overflow nor vanish (l2_norm).
+ * Variances are population variances. Half types are computed in float32. The squares used for y
+ * and saved_inv_std neither overflow nor underflow (see l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, channels, then any axes. Dtype: floating.
- * @param scale One element for each channel. Dtype: floating.
- * @param bias One element for each channel. Dtype: floating.
+ * @param x The input: batch, channels, then any other axes. Dtype: floating.
+ * @param scale The scale, one element for each channel. Dtype: floating.
+ * @param bias The bias, one element for each channel. Dtype: floating.
  * @param mean The running mean of each channel. Dtype: floating.
  * @param var The running variance of each channel. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x. NULL if it is not wanted.
+ * @param out_y The result, of the type of x. Dtype: that of x. NULL if it is not wanted.
  * @param out_running_mean The new running mean. Dtype: that of mean. NULL if it is not wanted.
  * @param out_running_var The new running variance. Dtype: that of var. NULL if it is not wanted.
  * @param out_saved_mean The mean of this batch. NULL if it is not wanted.
@@ -6214,7 +6256,7 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm(
  *     C3  scale, bias, mean and var have one element for each channel.
  *     C4  epsilon is not negative.
  *     C5  type(y) = type(x); the running statistics have the types of mean and var; the saved ones
- *         are float32 where x is half, else of the dtype of x.
+ *         are float32 if x has a half type, else of the dtype of x.
  *
  * @since 0.1, unstable
  */
@@ -6246,23 +6288,22 @@ static inline TENON_OWNED tenon_error* tenon_batch_norm_train(
 }
 
 /**
- * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and moved by
- * parameters.
+ * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+ * shifts them.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias
  *
- * The variance is that of the population. Half types are computed in float32. The squares neither
- * overflow nor vanish (l2_norm).
+ * The variance is the population variance. Half types are computed in float32. The squares neither
+ * overflow nor underflow (see l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
- * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
- * @param bias Broadcast like scale. May be NULL. Dtype: floating.
+ * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+ * @param bias The bias, broadcast like scale. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_y Of the type of x. Dtype: the common one. NULL if it is not wanted.
- * @param out_mean The means, with size 1 from the axis on. NULL if it is not wanted.
- * @param out_inv_std 1 / sqrt(var + epsilon), with size 1 from the axis on. NULL if it is not
- *                    wanted.
+ * @param out_mean The means, with size 1 from axis on. NULL if it is not wanted.
+ * @param out_inv_std 1 / sqrt(var + epsilon), with size 1 from axis on. NULL if it is not wanted.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
@@ -6298,13 +6339,12 @@ static inline TENON_OWNED tenon_error* tenon_layer_norm(
 }
 
 /**
- * Local response normalisation: each element divided by the strength of the channels around its
- * own.
+ * Local response normalisation across neighbouring channels.
  *
  *     y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from c - floor((size
  *         - 1) / 2) to c + ceil((size - 1) / 2)))^beta
  *
- * Channels that there are not count as zeros. Half types are computed in float32.
+ * Channels outside x count as zeros. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then any other axes. Dtype: floating.
@@ -6332,17 +6372,17 @@ static inline TENON_OWNED tenon_error* tenon_lrn(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+ * Root mean square normalisation over the trailing axes, multiplied by a scale.
  *
  *     y = x / sqrt(mean(x^2) + epsilon) * scale
  *
- * Half types are computed in float32. The squares neither overflow nor vanish (l2_norm).
+ * Half types are computed in float32. The squares neither overflow nor underflow (see l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
- * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
+ * @param x A floating-point tensor. Dtype: floating.
+ * @param scale The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: the common one.
+ * @param out_y The result, with the shape and dtype of x. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
@@ -6350,7 +6390,7 @@ static inline TENON_OWNED tenon_error* tenon_lrn(tenon_scope* scope TENON_THREAD
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and scale are floating point and of one dtype.
  *     C2  -rank(x) <= axis < rank(x).
- *     C3  scale can be broadcast to the sizes of x from the axis on.
+ *     C3  scale can be broadcast to the trailing sizes of x, from `axis` on.
  *     C4  epsilon is not negative.
  *     C5  type(y) = type(x).
  *
@@ -6367,12 +6407,12 @@ static inline TENON_OWNED tenon_error* tenon_rms_norm(
 }
 
 /**
- * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then each
- * channel scaled and moved by parameters.
+ * Normalises groups of channels of each example to mean 0 and variance 1, then scales and shifts
+ * each channel.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is the population variance. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then any axes. Dtype: floating.
@@ -6406,12 +6446,11 @@ static inline TENON_OWNED tenon_error* tenon_group_norm(
 }
 
 /**
- * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved by
- * parameters.
+ * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the channel
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is the population variance. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Batch, channels, then any axes. Dtype: floating.
@@ -6444,13 +6483,13 @@ static inline TENON_OWNED tenon_error* tenon_instance_norm(
 }
 
 /**
- * What lies along one axis, scaled to a Euclidean length of 1.
+ * Scales the vectors along one axis to a Euclidean norm of 1.
  *
  *     y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
  *
- * A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above it
- * this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No square and no
- * length overflows on the way (l2_norm).
+ * A norm below epsilon counts as epsilon, as in PyTorch, so zeros stay zeros. Above epsilon, this
+ * is ONNX's LpNormalization with p = 2. Half types are computed in float32. Intermediate squares
+ * and norms do not overflow (see l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -6481,15 +6520,15 @@ static inline TENON_OWNED tenon_error* tenon_l2_normalize(
  *
  *     mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
  *
- * The variance is that of the population. Both are NaN for no elements. Half types are computed in
- * float32. The sum of squares does not overflow where the variance does not (l2_norm).
+ * The variance is the population variance. Both are NaN for no elements. Half types are computed in
+ * float32. The sum of squares does not overflow unless the variance does (see l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_mean The mean for each place along the other axes. Dtype: that of x. NULL if it is not
+ * @param out_mean The mean for each index along the other axes. Dtype: that of x. NULL if it is not
  *                 wanted.
- * @param out_variance The variance for each place along the other axes. Dtype: that of x. NULL if
+ * @param out_variance The variance for each index along the other axes. Dtype: that of x. NULL if
  *                     it is not wanted.
  *
  * Differentiable to any order.
@@ -6517,11 +6556,11 @@ static inline TENON_OWNED tenon_error* tenon_moments(
 }
 
 /**
- * A one where the largest element along one axis lies, zeros elsewhere.
+ * One at the largest element along an axis, and zeros elsewhere.
  *
  *     y[i] = 1 if i == argmax(x along axis), else 0
  *
- * A tie goes to the first, and NaN counts as the largest. The derivative is zero.
+ * Ties select the first element, and NaN counts as the largest. The derivative is zero.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -6547,11 +6586,11 @@ static inline TENON_OWNED tenon_error* tenon_hardmax(
 }
 
 /**
- * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+ * Normalises the elements along some axes to mean 0, and divides them by their standard deviation.
  *
  *     y = (x - mean) / (sqrt(var) + 1e-9)
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is the population variance. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
@@ -6563,7 +6602,7 @@ static inline TENON_OWNED tenon_error* tenon_hardmax(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
- *     C2  -rank(x) <= axis < rank(x) for each of `axes`, none of them twice.
+ *     C2  -rank(x) <= axis < rank(x) for each of `axes`, without duplicates.
  *     C3  type(y) = type(x).
  *
  * @since 0.1, unstable
@@ -6578,15 +6617,15 @@ static inline TENON_OWNED tenon_error* tenon_mean_variance_normalization(
 }
 
 /**
- * A fully connected layer: the features of x times the weights, and a bias.
+ * A fully connected layer: the features of x times the weights, plus a bias.
  *
  *     y = x @ w + b
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Features along the last axis. Dtype: floating.
- * @param w Weights, a row for each feature of x and a column for each of y. Dtype: floating.
+ * @param x The input, with features along the last axis. Dtype: floating.
+ * @param w The weights, a row for each feature of x and a column for each of y. Dtype: floating.
  * @param b The bias, one element for each feature of y. May be NULL. Dtype: floating.
- * @param out_y Features along the last axis. Dtype: the common one.
+ * @param out_y The result, with features along the last axis. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
@@ -6594,7 +6633,7 @@ static inline TENON_OWNED tenon_error* tenon_mean_variance_normalization(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, w and b are floating point and of one dtype.
  *     C2  x has at least one axis; w has two.
- *     C3  The last axis of x has as many elements as the first of w.
+ *     C3  The last axis of x has the size of the first axis of w.
  *     C4  b has one element for each column of w.
  *
  * @since 0.1, unstable
@@ -6612,15 +6651,15 @@ static inline TENON_OWNED tenon_error* tenon_dense(tenon_scope* scope TENON_THRE
 }
 
 /**
- * Rows of a table, looked up by number.
+ * Rows of a table, looked up by index.
  *
  *     y[..., j] = table[indices[...], j]
  *
- * An index outside the table gives zeros and an error, as gather does.
+ * An index out of range gives zeros and is an error, as in gather.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param table A row for each thing there is. Dtype: any.
- * @param indices The numbers of rows. Dtype: i32 or i64.
+ * @param table The table, one row for each entry. Dtype: any.
+ * @param indices The row indices. Dtype: i32 or i64.
  * @param out_y The rows. Dtype: that of table.
  *
  * Differentiable through its decomposition.
@@ -6629,7 +6668,7 @@ static inline TENON_OWNED tenon_error* tenon_dense(tenon_scope* scope TENON_THRE
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  table has two axes.
  *     C2  indices is i32 or i64.
- *     C3  y has the sizes of indices, then that of a row.
+ *     C3  y has the shape of indices, followed by the size of a row.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C4  Each index is in [-n, n), where n is the number of rows; a negative one counts from the
  *         end. Checked where the indices are read.
@@ -6646,7 +6685,7 @@ static inline TENON_OWNED tenon_error* tenon_embedding(
 }
 
 /**
- * One step of a long short-term memory.
+ * One step of a long short-term memory (LSTM).
  *
  *     i, o, f, g = split(x @ w^T + h @ r^T + b[:4H] + b[4H:]); c' = sigmoid(f) * c + sigmoid(i) *
  *         tanh(g); h' = sigmoid(o) * tanh(c')
@@ -6654,14 +6693,15 @@ static inline TENON_OWNED tenon_error* tenon_embedding(
  * The gates are in ONNX's order: input, output, forget, cell.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x [B, I], the input of this step. Dtype: floating.
- * @param h [B, H], the last output. Dtype: floating.
- * @param c [B, H], the last cell state. Dtype: floating.
+ * @param x [B, I], the input at this step. Dtype: floating.
+ * @param h [B, H], the previous output. Dtype: floating.
+ * @param c [B, H], the previous cell state. Dtype: floating.
  * @param w [4H, I], the weights of x. Dtype: floating.
  * @param r [4H, H], the weights of h. Dtype: floating.
- * @param b [8H], the biases beside w, then those beside r. May be NULL. Dtype: floating.
+ * @param b [8H], the biases of the products with w, then of those with r. May be NULL. Dtype:
+ *          floating.
  * @param out_h [B, H], the output. Dtype: the common one. NULL if it is not wanted.
- * @param out_c [B, H], the cell state. Dtype: the common one. NULL if it is not wanted.
+ * @param out_c [B, H], the new cell state. Dtype: the common one. NULL if it is not wanted.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
@@ -6669,7 +6709,7 @@ static inline TENON_OWNED tenon_error* tenon_embedding(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  All inputs are floating point and of one dtype.
  *     C2  x and h have two axes.
- *     C3  With x [B, I] and h [B, H]: c is [B, H], w [4H, I], r [4H, H] and b [8H].
+ *     C3  x is [B, I], h [B, H], c [B, H], w [4H, I], r [4H, H] and b [8H].
  *     C4  The new h and c have the type of h.
  *
  * @since 0.1, unstable
@@ -6696,29 +6736,29 @@ static inline TENON_OWNED tenon_error* tenon_lstm_cell(
 }
 
 /**
- * Forgets elements at random, and scales the others up by what is lost.
+ * Sets random elements to zero and scales the others by 1 / (1 - ratio).
  *
  *     mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0
  *
- * Draws as random_uniform does in float32, one number for each element of x. Without training, y is
- * x and nothing is drawn.
+ * Draws one number for each element of x, as random_uniform does in float32. If training is false,
+ * y is x and nothing is drawn.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
- * @param state Of a generator: u32[6]. Dtype: u32.
+ * @param x The input, floating point. Dtype: floating.
+ * @param state The generator state: u32[6]. Dtype: u32.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x. NULL if it is not wanted.
+ * @param out_y The result, of the type of x. Dtype: that of x. NULL if it is not wanted.
  * @param out_mask Whether each element was kept. Dtype: bool. NULL if it is not wanted.
- * @param out_new_state Of the generator, moved on. Dtype: u32. NULL if it is not wanted.
+ * @param out_new_state The generator state after the draw. Dtype: u32. NULL if it is not wanted.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
- *     C2  state is a generator's: six words of u32.
+ *     C2  state is the state of a generator: u32[6].
  *     C3  0 <= ratio < 1.
- *     C4  type(y) = type(x); mask is bool of its shape; the new state is like the old one.
+ *     C4  type(y) = type(x); mask is bool and has the shape of x; type(new_state) = type(state).
  *
  * @since 0.1, unstable
  */
@@ -6741,25 +6781,27 @@ static inline TENON_OWNED tenon_error* tenon_dropout(
 }
 
 /**
- * Scaled dot-product attention: for each query the mean of the values, weighted by how well their
- * keys meet it.
+ * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax of
+ * its scores.
  *
  *     s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; y = softmax(s +
  *         attn_mask) @ v
  *
- * Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads of q /
- * heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is added to
- * the scores. A query that meets no key, by masks or because there is none, gives zeros. Heads of
- * no size have scores of 0. Half types are computed in float32.
+ * If q has a multiple of the heads of k, groups of query heads share a key head: head h of q
+ * attends to head h / (heads of q / heads of k) of k. True in a bool mask means that the query
+ * attends to the key; a floating-point mask is added to the scores. A query that attends to no key,
+ * because of masks or because there are no keys, gives zeros. If the head size is 0, all scores are
+ * 0. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param q The queries: batch, heads, length, size. Dtype: floating.
- * @param k The keys: batch, heads, length, size. Dtype: floating.
- * @param v The values: batch, heads, length, size. Dtype: floating.
- * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
+ * @param q The queries, of shape (batch, heads, length, head size). Dtype: floating.
+ * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+ * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+ * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys). May be
  *                  NULL. Dtype: floating or bool.
  * @param attrs NULL for the defaults.
- * @param out_y Batch, heads and length of q, size of v. Dtype: that of q.
+ * @param out_y The result, with the batch, heads and length of q and the head size of v. Dtype:
+ *              that of q.
  *
  * Differentiable to any order.
  *
@@ -6790,35 +6832,38 @@ static inline TENON_OWNED tenon_error* tenon_attention(
 }
 
 /**
- * Pairs of features turned by angles that tell positions apart.
+ * Rotary position embedding: pairs of features rotated by position-dependent angles.
  *
  *     y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of
  *         features
  *
- * Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A position
- * outside the caches counts as angles of zeros and is an error, as gather has it. Half types are
- * computed in float32.
+ * The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved. A
+ * position out of range of the caches reads cosines and sines of 0 and is an error, as in gather.
+ * Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
- * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
- * @param sin_cache Sines, as the cosines. Dtype: floating.
- * @param position_ids Which row of the caches a place has: batch, length. May be NULL. Dtype: i32
- *                     or i64.
+ * @param x The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+ *          floating.
+ * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+ *                  Dtype: floating.
+ * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+ * @param position_ids The row of the caches for each element of a sequence: batch, length. May be
+ *                     NULL. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param out_y The result, with the shape and dtype of x. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, cos_cache and sin_cache are floating point and of one dtype.
- *     C2  x has four axes: batch, heads, length, size; or three, batch, length, heads * size, and
- *         then num_heads is positive and divides the last.
- *     C3  What turns, rotary_embedding_dim or all features, is even and at most the size of a head.
- *     C4  position_ids are int32 or int64, one for each place of each batch.
- *     C5  cos_cache and sin_cache have one shape: with position_ids a row for each position, else
- *         one for each place of each batch; a column for each pair.
+ *     C2  x has four axes (batch, heads, length, size) or three (batch, length, heads * size). If
+ *         it has three, num_heads is positive and divides the last size.
+ *     C3  The number of rotated features, rotary_embedding_dim or all, is even and at most the size
+ *         of a head.
+ *     C4  position_ids are int32 or int64, one for each element of each sequence: batch, length.
+ *     C5  cos_cache and sin_cache have the same shape: positions, pairs; or without position_ids
+ *         batch, length, pairs.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C6  -n <= position < n, where n is the number of positions.
  *
@@ -6838,22 +6883,21 @@ static inline TENON_OWNED tenon_error* tenon_rotary_embedding(
 }
 
 /**
- * New keys or values written into a cache of a fixed size, at a place that each example of the
- * batch has for itself.
+ * A fixed-size cache with new keys or values written at a position for each example of the batch.
  *
  *     y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
  *
- * Each place is taken by itself, as scatter does: a negative one counts from the end, and what is
- * written out of range is dropped and is an error. In mode circular places are taken modulo their
- * number, so that none is.
+ * Each position is handled separately, as in scatter: a negative position counts from the end, and
+ * an element written out of range is dropped and is an error. In mode circular, positions are taken
+ * modulo the size of the axis, so that none is out of range.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param past_cache What is there: batch, then any axes, one of them of places. Dtype: any.
- * @param update What comes there, as many places along axis as it has. Dtype: any.
- * @param write_indices The first place of each example, or one for all; else 0. May be NULL. Dtype:
- *                      i32 or i64.
+ * @param past_cache The cache: batch, then any axes, one of them the axis of positions. Dtype: any.
+ * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+ * @param write_indices The first position of each example, or one for all; 0 if absent. May be
+ *                      NULL. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
- * @param out_present_cache Past_cache with the update. Dtype: that of past_cache.
+ * @param out_present_cache The cache after the update. Dtype: that of past_cache.
  *
  * Differentiable through its decomposition.
  *
@@ -6861,11 +6905,12 @@ static inline TENON_OWNED tenon_error* tenon_rotary_embedding(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  write_indices are int32 or int64.
  *     C2  -rank <= axis < rank, where rank is that of past_cache, and it is not axis 0.
- *     C3  update has the dtype and sizes of past_cache, but along axis, where it is no longer.
- *     C4  write_indices has one element for each example of the batch, or one for all and no axis.
+ *     C3  update has the dtype and sizes of past_cache, except along axis, where it may be shorter.
+ *     C4  write_indices has one element for each example of the batch, or is 0-d and applies to
+ *         all.
  *   - TENON_OUT_OF_RANGE if this does not hold:
- *     C5  -n <= place < n for each place that is written, where n is the size of past_cache along
- *         axis; any in mode circular.
+ *     C5  -n <= position < n for each written position, where n is the size of past_cache along
+ *         axis; mode circular accepts any position.
  *
  * @since 0.1, unstable
  */
@@ -6882,18 +6927,19 @@ static inline TENON_OWNED tenon_error* tenon_kv_cache_update(
 }
 
 /**
- * One step of a plain recurrent network.
+ * One step of a simple (Elman) recurrent network.
  *
  *     h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x [B, I], the input of this step. Dtype: floating.
- * @param h [B, H], the last output. Dtype: floating.
- * @param w [H, I], the weights of x. Dtype: floating.
- * @param r [H, H], the weights of h. Dtype: floating.
- * @param b [2H], the biases beside w, then those beside r. May be NULL. Dtype: floating.
+ * @param h [B, H], the output of the previous step. Dtype: floating.
+ * @param w [H, I], the weights applied to x. Dtype: floating.
+ * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+ * @param b [2H], the biases added to the product with w, then those added to the product with r.
+ *          May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_h [B, H], the output. Dtype: the common one.
+ * @param out_h [B, H], the output of this step. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
@@ -6921,7 +6967,7 @@ static inline TENON_OWNED tenon_error* tenon_rnn_cell(
 }
 
 /**
- * One step of a gated recurrent unit.
+ * One step of a gated recurrent unit (GRU).
  *
  *     z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); n = tanh(x @ w_n^T + b_n + (r * h) @
  *         r_n^T + c_n), or with linear_before_reset tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n));
@@ -6931,11 +6977,12 @@ static inline TENON_OWNED tenon_error* tenon_rnn_cell(
  * The gates are in ONNX's order: update, reset, hidden.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x [B, I], the input of this step. Dtype: floating.
- * @param h [B, H], the last output. Dtype: floating.
+ * @param x [B, I], the input at this step. Dtype: floating.
+ * @param h [B, H], the previous output. Dtype: floating.
  * @param w [3H, I], the weights of x. Dtype: floating.
  * @param r [3H, H], the weights of h. Dtype: floating.
- * @param b [6H], the biases beside w, then those beside r. May be NULL. Dtype: floating.
+ * @param b [6H], the biases of the products with w, then of those with r. May be NULL. Dtype:
+ *          floating.
  * @param attrs NULL for the defaults.
  * @param out_h [B, H], the output. Dtype: the common one.
  *
@@ -6945,7 +6992,7 @@ static inline TENON_OWNED tenon_error* tenon_rnn_cell(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  All inputs are floating point and of one dtype.
  *     C2  x and h have two axes.
- *     C3  With x [B, I] and h [B, H]: w is [3H, I], r [3H, H] and b [6H].
+ *     C3  x is [B, I], h [B, H], w [3H, I], r [3H, H] and b [6H].
  *     C4  The new h has the type of h.
  *
  * @since 0.1, unstable
@@ -6965,30 +7012,31 @@ static inline TENON_OWNED tenon_error* tenon_gru_cell(
 }
 
 /**
- * Long short-term memories over sequences.
+ * A long short-term memory (LSTM) applied to sequences.
  *
  *     i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p);
  *         i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i
  *         * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
  *
  * The gates are in ONNX's order: input, output, forget, cell. Half types are computed in float32.
- * ONNX's other activations are left out.
+ * ONNX's other activations are not supported.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+ * @param x [T, B, I], the inputs at all steps. Dtype: floating.
  * @param w [D, 4H, I], the weights of x. Dtype: floating.
  * @param r [D, 4H, H], the weights of h. Dtype: floating.
- * @param b [D, 8H], the biases beside w, then those beside r. May be NULL. Dtype: floating.
- * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
- *                      as they are and its outputs are zeros; in reverse it begins at its own last
- *                      step. More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or
- *                      i64.
- * @param initial_h [D, B, H], the first h; else zeros. May be NULL. Dtype: floating.
- * @param initial_c [D, B, H], the first c; else zeros. May be NULL. Dtype: floating.
- * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be NULL.
- *          Dtype: floating.
+ * @param b [D, 8H], the biases of the products with w, then of those with r. May be NULL. Dtype:
+ *          floating.
+ * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its last
+ *                      step a sequence keeps its state and outputs zeros; in reverse, it starts at
+ *                      its own last step. Values above T are treated as T, and negative ones as 0.
+ *                      May be NULL. Dtype: i32 or i64.
+ * @param initial_h [D, B, H], the initial h; zeros if absent. May be NULL. Dtype: floating.
+ * @param initial_c [D, B, H], the initial c; zeros if absent. May be NULL. Dtype: floating.
+ * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if absent.
+ *          May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y [T, D, B, H], h of every step. Dtype: that of x. NULL if it is not wanted.
+ * @param out_y [T, D, B, H], h at every step. Dtype: that of x. NULL if it is not wanted.
  * @param out_y_h [D, B, H], the last h. Dtype: that of x. NULL if it is not wanted.
  * @param out_y_c [D, B, H], the last c. Dtype: that of x. NULL if it is not wanted.
  *
@@ -6996,16 +7044,16 @@ static inline TENON_OWNED tenon_error* tenon_gru_cell(
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  All inputs are floating point and of one dtype, but sequence_lens, which is int32 or
+ *     C1  All inputs are floating point and of one dtype, except sequence_lens, which is int32 or
  *         int64.
  *     C2  x, w and r have three axes.
- *     C3  With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D, 4H, I], r
- *         [D, 4H, H], b [D, 8H], sequence_lens [B], p [D, 3H] and each initial state [D, B, H], or
- *         [B, D, H] in layout 1.
+ *     C3  x is [T, B, I], or [B, T, I] in layout 1. With D directions and the hidden size H of r, w
+ *         is [D, 4H, I], r [D, 4H, H], b [D, 8H], sequence_lens [B], p [D, 3H] and each initial
+ *         state [D, B, H], or [B, D, H] in layout 1.
  *     C4  layout is 0 or 1.
  *     C5  clip is not negative.
- *     C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the initial
- *         ones.
+ *     C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape of the
+ *         initial ones.
  *
  * @since 0.1, unstable
  */
@@ -7039,41 +7087,42 @@ static inline TENON_OWNED tenon_error* tenon_lstm(
 }
 
 /**
- * Gated recurrent units over sequences.
+ * A gated recurrent unit (GRU) applied to sequences.
  *
  *     h[t] = gru_cell(x[t], h[t - 1], w, r, b)
  *
  * The gates are in ONNX's order: update, reset, hidden. Half types are computed in float32. ONNX's
- * other activations are left out.
+ * other activations are not supported.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+ * @param x [T, B, I], the inputs at all steps. Dtype: floating.
  * @param w [D, 3H, I], the weights of x. Dtype: floating.
  * @param r [D, 3H, H], the weights of h. Dtype: floating.
- * @param b [D, 6H], the biases beside w, then those beside r. May be NULL. Dtype: floating.
- * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
- *                      as they are and its outputs are zeros; in reverse it begins at its own last
- *                      step. More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or
- *                      i64.
- * @param initial_h [D, B, H], the first h; else zeros. May be NULL. Dtype: floating.
+ * @param b [D, 6H], the biases of the products with w, then of those with r. May be NULL. Dtype:
+ *          floating.
+ * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its last
+ *                      step a sequence keeps its state and outputs zeros; in reverse, it starts at
+ *                      its own last step. Values above T are treated as T, and negative ones as 0.
+ *                      May be NULL. Dtype: i32 or i64.
+ * @param initial_h [D, B, H], the initial h; zeros if absent. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y [T, D, B, H], h of every step. Dtype: that of x. NULL if it is not wanted.
+ * @param out_y [T, D, B, H], h at every step. Dtype: that of x. NULL if it is not wanted.
  * @param out_y_h [D, B, H], the last h. Dtype: that of x. NULL if it is not wanted.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  All inputs are floating point and of one dtype, but sequence_lens, which is int32 or
+ *     C1  All inputs are floating point and of one dtype, except sequence_lens, which is int32 or
  *         int64.
  *     C2  x, w and r have three axes.
- *     C3  With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D, 3H, I], r
- *         [D, 3H, H], b [D, 6H], sequence_lens [B] and each initial state [D, B, H], or [B, D, H]
- *         in layout 1.
+ *     C3  x is [T, B, I], or [B, T, I] in layout 1. With D directions and the hidden size H of r, w
+ *         is [D, 3H, I], r [D, 3H, H], b [D, 6H], sequence_lens [B] and each initial state [D, B,
+ *         H], or [B, D, H] in layout 1.
  *     C4  layout is 0 or 1.
  *     C5  clip is not negative.
- *     C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the initial
- *         ones.
+ *     C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states have the shape of the
+ *         initial ones.
  *
  * @since 0.1, unstable
  */
@@ -7101,39 +7150,40 @@ static inline TENON_OWNED tenon_error* tenon_gru(
 }
 
 /**
- * A plain recurrent network over sequences.
+ * A simple (Elman) recurrent network over sequences.
  *
  *     h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])
  *
- * Half types are computed in float32. ONNX's other activations are left out.
+ * Half types are computed in float32. Other activations of ONNX's RNN are not supported.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x [T, B, I], the inputs of all steps. Dtype: floating.
- * @param w [D, H, I], the weights of x. Dtype: floating.
- * @param r [D, H, H], the weights of h. Dtype: floating.
- * @param b [D, 2H], the biases beside w, then those beside r. May be NULL. Dtype: floating.
- * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
- *                      as they are and its outputs are zeros; in reverse it begins at its own last
- *                      step. More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or
- *                      i64.
- * @param initial_h [D, B, H], the first h; else zeros. May be NULL. Dtype: floating.
+ * @param w [D, H, I], the weights applied to x. Dtype: floating.
+ * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+ * @param b [D, 2H], the biases added to the product with w, then those added to the product with r.
+ *          May be NULL. Dtype: floating.
+ * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its last
+ *                      step a sequence keeps its state and outputs zeros; in reverse, it starts at
+ *                      its own last step. Values above T are treated as T, and negative ones as 0.
+ *                      May be NULL. Dtype: i32 or i64.
+ * @param initial_h [D, B, H], the initial h; zeros if absent. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_y [T, D, B, H], h of every step. Dtype: that of x. NULL if it is not wanted.
- * @param out_y_h [D, B, H], the last h. Dtype: that of x. NULL if it is not wanted.
+ * @param out_y_h [D, B, H], the final h. Dtype: that of x. NULL if it is not wanted.
  *
  * Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  All inputs are floating point and of one dtype, but sequence_lens, which is int32 or
- *         int64.
+ *     C1  All inputs except sequence_lens are floating point and of one dtype; sequence_lens is
+ *         int32 or int64.
  *     C2  x, w and r have three axes.
  *     C3  With x [T, B, I], or [B, T, I] in layout 1, D directions and H from r: w is [D, H, I], r
  *         [D, H, H], b [D, 2H], sequence_lens [B] and each initial state [D, B, H], or [B, D, H] in
  *         layout 1.
  *     C4  layout is 0 or 1.
  *     C5  clip is not negative.
- *     C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; the last states are like the initial
+ *     C6  y is [T, D, B, H], or [B, T, D, H] in layout 1; final states have the shape of initial
  *         ones.
  *
  * @since 0.1, unstable
@@ -7162,23 +7212,24 @@ static inline TENON_OWNED tenon_error* tenon_rnn(
 }
 
 /**
- * Queries, keys and values projected into heads, attention, and a projection of what the heads
- * give.
+ * Multi-head attention: projects queries, keys and values into heads, applies attention and
+ * projects the result.
  *
  *     y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), heads(value @ w_v +
  *         b_v), attn_mask)) @ w_o + b_o
  *
- * A head is a run of neighbouring columns. For masks and shared heads see attention.
+ * A head is a block of consecutive columns. For masks and shared heads, see attention.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param query Batch, length, features. Dtype: floating.
  * @param key Batch, length, features. Dtype: floating.
  * @param value Batch, length, features. Dtype: floating.
- * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
+ * @param w_q One row for each feature of query, one column for each element of its heads. Dtype:
  *            floating.
- * @param w_k The same of key. Dtype: floating.
- * @param w_v The same of value. Dtype: floating.
- * @param w_o A row for each element that the heads give, a column for each of y. Dtype: floating.
+ * @param w_k The same for key. Dtype: floating.
+ * @param w_v The same for value. Dtype: floating.
+ * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+ *            Dtype: floating.
  * @param b_q One element for each column of w_q. May be NULL. Dtype: floating.
  * @param b_k One element for each column of w_k. May be NULL. Dtype: floating.
  * @param b_v One element for each column of w_v. May be NULL. Dtype: floating.
@@ -7192,15 +7243,15 @@ static inline TENON_OWNED tenon_error* tenon_rnn(
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  All inputs are floating point and of one dtype, but attn_mask, which may be bool.
+ *     C1  All inputs are floating point and of one dtype, except attn_mask, which may be bool.
  *     C2  query, key and value have three axes, batch, length and features; weights have two.
  *     C3  num_heads is positive, kv_num_heads not negative and a divisor of num_heads.
- *     C4  The rows of weights are as many as the features that they project.
- *     C5  The columns of w_q, w_k and w_v are cut into heads without a rest, of one size in w_q and
- *         w_k.
+ *     C4  The number of rows of a weight equals the number of features that it projects.
+ *     C5  The columns of w_q, w_k and w_v divide evenly into heads; those of w_q and w_k have the
+ *         same size.
  *     C6  A bias has one element for each column of its weights.
- *     C7  The batches of query, key and value are the same, and the lengths of key and value.
- *     C8  attn_mask is as attention takes it: C1 and C6 there.
+ *     C7  query, key and value have the same batch size, and key and value the same length.
+ *     C8  attn_mask satisfies C1 and C6 of attention.
  *     C9  y has the batch and length of query and the columns of w_o.
  *
  * @since 0.1, unstable
@@ -7234,22 +7285,22 @@ static inline TENON_OWNED tenon_error* tenon_multi_head_attention(
 }
 
 /**
- * The mean of squared differences.
+ * The mean squared error.
  *
  *     loss = mean((x - target)^2)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What was predicted. Dtype: floating.
- * @param target What it should have been. Dtype: floating.
+ * @param x The predictions. Dtype: floating.
+ * @param target The true values. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none of the type of x. Dtype: the common one.
+ * @param out_loss The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and target are floating point and of one dtype.
- *     C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+ *     C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
  *
  * @since 0.1, unstable
  */
@@ -7265,24 +7316,24 @@ static inline TENON_OWNED tenon_error* tenon_mse(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The mean of absolute differences.
+ * The mean absolute error.
  *
  *     loss = mean(abs(x - target))
  *
- * The derivative where x meets the target is 0.
+ * The derivative is 0 where x equals target.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What was predicted. Dtype: floating.
- * @param target What it should have been. Dtype: floating.
+ * @param x The predictions. Dtype: floating.
+ * @param target The true values. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none of the type of x. Dtype: the common one.
+ * @param out_loss The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and target are floating point and of one dtype.
- *     C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+ *     C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
  *
  * @since 0.1, unstable
  */
@@ -7298,22 +7349,22 @@ static inline TENON_OWNED tenon_error* tenon_mae(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The cross entropy of yes-or-no questions, from logits.
+ * The binary cross entropy, computed from logits.
  *
  *     loss = mean(-target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)))
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The logits. Dtype: floating.
- * @param target The probabilities that the answer is yes. Dtype: floating.
+ * @param target The probabilities of the positive class. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none of the type of x. Dtype: the common one.
+ * @param out_loss The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and target are floating point and of one dtype.
- *     C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+ *     C2  target has the shape of x; it is not broadcast, which would usually be a mistake.
  *
  * @since 0.1, unstable
  */
@@ -7328,17 +7379,19 @@ static inline TENON_OWNED tenon_error* tenon_bce_with_logits(
 }
 
 /**
- * How far the softmax of logits is from given probabilities.
+ * The cross entropy between given class probabilities and the softmax of logits.
  *
  *     loss = mean(-sum(labels[n, c] * log_softmax(logits)[n, c] for c) for n)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param logits A row for each example, a column for each class. Dtype: floating.
- * @param labels The probabilities that the classes should have. Dtype: floating.
+ * @param logits The logits, with a row for each example and a column for each class. Dtype:
+ *               floating.
+ * @param labels The target probabilities of the classes. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none one for each example. Dtype: the common one. NULL if
- *                 it is not wanted.
- * @param out_log_probs Log_softmax(logits). Dtype: the common one. NULL if it is not wanted.
+ * @param out_loss The loss, 0-d, or with reduction none one for each example. Dtype: the common
+ *                 one. NULL if it is not wanted.
+ * @param out_log_probs The value of log_softmax(logits). Dtype: the common one. NULL if it is not
+ *                      wanted.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
@@ -7368,19 +7421,21 @@ static inline TENON_OWNED tenon_error* tenon_softmax_cross_entropy(
 }
 
 /**
- * How far the softmax of logits is from being sure of the right class.
+ * The cross entropy between the correct class of each example and the softmax of logits.
  *
  *     loss = mean(-log_softmax(logits)[n, labels[n]] for n)
  *
- * A label outside the classes is an error, and its loss counts as 0.
+ * A label out of range is an error, and its loss counts as 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param logits A row for each example, a column for each class. Dtype: floating.
- * @param labels The number of the right class of each example. Dtype: i32 or i64.
+ * @param logits The logits, with a row for each example and a column for each class. Dtype:
+ *               floating.
+ * @param labels The index of the correct class of each example. Dtype: i32 or i64.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none one for each example. Dtype: that of logits. NULL if
- *                 it is not wanted.
- * @param out_log_probs Log_softmax(logits). Dtype: that of logits. NULL if it is not wanted.
+ * @param out_loss The loss, 0-d, or with reduction none one for each example. Dtype: that of
+ *                 logits. NULL if it is not wanted.
+ * @param out_log_probs The value of log_softmax(logits). Dtype: that of logits. NULL if it is not
+ *                      wanted.
  *
  * Differentiable to any order.
  *
@@ -7392,7 +7447,7 @@ static inline TENON_OWNED tenon_error* tenon_softmax_cross_entropy(
  *     C4  labels has one element for each example.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C5  Each label is in [-C, C), where C is the number of classes; a negative one counts from
- *         the end. Checked where the labels are read.
+ *         the end. Kernels check this when they read the labels.
  *
  * @since 0.1, unstable
  */
@@ -7414,20 +7469,20 @@ static inline TENON_OWNED tenon_error* tenon_sparse_softmax_cross_entropy(
 }
 
 /**
- * The negative logarithms of the probabilities that the right classes were given.
+ * The negative log-likelihood of the target classes.
  *
  *     loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
  *
- * Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm infinite. A
- * target of ignore_index has the loss 0 and the weight 0, so the mean is by what counted; of
- * nothing it is NaN. Half types are summed in float32.
+ * Without weight, all weights are 1. The loss of a class of weight 0 is 0, even if its
+ * log-probability is infinite. A target equal to ignore_index has loss 0 and weight 0, so the mean
+ * is taken over the other targets; it is NaN if there are none. Half types are summed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
- * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
- * @param weight How much each class counts: [C]. May be NULL. Dtype: floating.
+ * @param x The log-probabilities: [N, C, ...]. Dtype: floating.
+ * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+ * @param weight The weight of each class: [C]. May be NULL. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none of the shape of target. Dtype: that of x.
+ * @param out_loss The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -7439,7 +7494,7 @@ static inline TENON_OWNED tenon_error* tenon_sparse_softmax_cross_entropy(
  *     C4  weight has the dtype of x and one element for each class.
  *   - TENON_OUT_OF_RANGE if this does not hold:
  *     C5  Each target is ignore_index or in [-C, C), where C is the number of classes; a negative
- *         one counts from the end. Checked where the targets are read.
+ *         one counts from the end. Checked when the targets are read.
  *
  * @since 0.1, unstable
  */
@@ -7457,22 +7512,22 @@ static inline TENON_OWNED tenon_error* tenon_nll(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * Half of the squared difference, and beyond some distance a straight line.
+ * The Huber loss: half the squared difference, but linear beyond a distance of delta.
  *
  *     loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What was predicted. Dtype: floating.
- * @param target What it should have been. Dtype: floating.
+ * @param x The predictions. Dtype: floating.
+ * @param target The true values. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none of the type of x. Dtype: the common one.
+ * @param out_loss The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and target are floating point and of one dtype.
- *     C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+ *     C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
  *     C3  delta is positive.
  *
  * @since 0.1, unstable
@@ -7489,25 +7544,25 @@ static inline TENON_OWNED tenon_error* tenon_huber(tenon_scope* scope TENON_THRE
 }
 
 /**
- * How far logarithms of probabilities are from given probabilities.
+ * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
  *
  *     loss = mean(target * (ln(target) - x))
  *
- * Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the number
- * of elements; the divergence of each example is a sum of losses.
+ * Where the target probability is 0, the loss and its derivative with respect to target are 0. The
+ * mean divides by the number of elements; the divergence of one example is the sum of its losses.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Logarithms of probabilities. Dtype: floating.
- * @param target The probabilities that they should be, or logarithms of them. Dtype: floating.
+ * @param x The predicted log-probabilities. Dtype: floating.
+ * @param target The target probabilities, or their logarithms. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none of the type of x. Dtype: the common one.
+ * @param out_loss The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and target are floating point and of one dtype.
- *     C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+ *     C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
  *
  * @since 0.1, unstable
  */
@@ -7524,26 +7579,26 @@ static inline TENON_OWNED tenon_error* tenon_kl_div(
 }
 
 /**
- * The cosines of the angles between vectors.
+ * The cosine of the angle between vectors along an axis.
  *
  *     y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
  *
- * A vector of length 0 has the similarity 0. Half types are computed in float32. No square and no
- * length overflows on the way (l2_norm).
+ * The similarity to a vector of length 0 is 0. Half types are computed in float32. Squares and
+ * lengths do not overflow in intermediate results (see l2_norm).
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param a Vectors along axis. Dtype: floating.
- * @param b Vectors along axis, broadcast against a. Dtype: floating.
+ * @param a The first vectors, along axis. Dtype: floating.
+ * @param b The second vectors, broadcast against a. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_y A cosine for each pair of vectors. Dtype: the common one.
+ * @param out_y The cosine for each pair of vectors. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are floating point and of one dtype.
- *     C2  a and b broadcast.
- *     C3  -rank <= axis < rank of what they broadcast to.
+ *     C2  a and b can be broadcast to a common shape.
+ *     C3  -rank <= axis < rank, where rank is that of the common shape.
  *     C4  epsilon is not negative.
  *
  * @since 0.1, unstable
@@ -7559,24 +7614,24 @@ static inline TENON_OWNED tenon_error* tenon_cosine_similarity(
 }
 
 /**
- * How far predictions are from the right side of a margin.
+ * The hinge loss of predictions.
  *
  *     loss = mean(max(0, 1 - target * x))
  *
- * The derivative at the margin is 0.
+ * The derivative is 0 at the margin, where target * x is 1.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What was predicted: the sign is the answer. Dtype: floating.
- * @param target 1 or -1, the right answer. Dtype: floating.
+ * @param x The predictions, whose signs are the predicted classes. Dtype: floating.
+ * @param target The true classes, 1 or -1. Dtype: floating.
  * @param attrs NULL for the defaults.
- * @param out_loss 0-d, or with reduction none of the type of x. Dtype: the common one.
+ * @param out_loss The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and target are floating point and of one dtype.
- *     C2  target has the shape of x: one that is broadcast is a mistake more often than not.
+ *     C2  target has the shape of x. It is not broadcast, because that is usually a mistake.
  *
  * @since 0.1, unstable
  */
@@ -7592,7 +7647,7 @@ static inline TENON_OWNED tenon_error* tenon_hinge(tenon_scope* scope TENON_THRE
 }
 
 /**
- * A step down the gradient.
+ * One step of stochastic gradient descent.
  *
  *     new_p = p - lr * g
  *
@@ -7625,18 +7680,18 @@ static inline TENON_OWNED tenon_error* tenon_sgd(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * A step down a decaying sum of gradients.
+ * A step of gradient descent with momentum.
  *
  *     new_v = momentum * v + g; new_p = p - lr * (nesterov ? g + momentum * new_v : new_v)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param p The parameter. Dtype: floating.
  * @param g Its gradient. Dtype: floating.
- * @param v The decaying sum, zeros before the first step. Dtype: floating.
+ * @param v The decaying sum of gradients, zeros before the first step. Dtype: floating.
  * @param lr The learning rate, 0-d. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_new_p The parameter after the step. Dtype: that of p. NULL if it is not wanted.
- * @param out_new_v The decaying sum. Dtype: that of v. NULL if it is not wanted.
+ * @param out_new_v The decaying sum of gradients. Dtype: that of v. NULL if it is not wanted.
  *
  * Not differentiable: an optimizer's step is not differentiated.
  *
@@ -7669,7 +7724,7 @@ static inline TENON_OWNED tenon_error* tenon_momentum(
 }
 
 /**
- * A step down the gradient, divided by how large it has been of late.
+ * One RMSProp step: the gradient divided by the root of its decaying mean square.
  *
  *     new_s = rho * s + (1 - rho) * g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
  *
@@ -7715,7 +7770,7 @@ static inline TENON_OWNED tenon_error* tenon_rmsprop(
 }
 
 /**
- * A step down the decaying mean of gradients, divided by how large they have been.
+ * An Adam step, based on moving averages of gradients and of their squares.
  *
  *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p - lr *
  *         (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
@@ -7723,14 +7778,15 @@ static inline TENON_OWNED tenon_error* tenon_rmsprop(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param p The parameter. Dtype: floating.
  * @param g Its gradient. Dtype: floating.
- * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
- * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
- * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+ * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+ * @param v The moving average of squared gradients, zeros before the first step. Dtype: floating.
+ * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
  * @param lr The learning rate, 0-d. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_new_p The parameter after the step. Dtype: that of p. NULL if it is not wanted.
- * @param out_new_m The decaying mean of gradients. Dtype: that of m. NULL if it is not wanted.
- * @param out_new_v The decaying mean of their squares. Dtype: that of v. NULL if it is not wanted.
+ * @param out_new_m The moving average of gradients. Dtype: that of m. NULL if it is not wanted.
+ * @param out_new_v The moving average of squared gradients. Dtype: that of v. NULL if it is not
+ *                  wanted.
  *
  * Not differentiable: an optimizer's step is not differentiated.
  *
@@ -7770,14 +7826,14 @@ static inline TENON_OWNED tenon_error* tenon_adam(
 }
 
 /**
- * A step down the gradient, divided by how large all gradients have been.
+ * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
  *
  *     new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param p The parameter. Dtype: floating.
  * @param g Its gradient. Dtype: floating.
- * @param s The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+ * @param s The sum of squared gradients, not negative before the first step. Dtype: floating.
  * @param lr The learning rate, 0-d. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_new_p The parameter after the step. Dtype: that of p. NULL if it is not wanted.
@@ -7814,7 +7870,7 @@ static inline TENON_OWNED tenon_error* tenon_adagrad(
 }
 
 /**
- * A step of adam, with a decay of the parameter beside it.
+ * An Adam step with decoupled weight decay of the parameter.
  *
  *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 -
  *         lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) +
@@ -7823,14 +7879,15 @@ static inline TENON_OWNED tenon_error* tenon_adagrad(
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param p The parameter. Dtype: floating.
  * @param g Its gradient. Dtype: floating.
- * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
- * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
- * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+ * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+ * @param v The moving average of squared gradients, zeros before the first step. Dtype: floating.
+ * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
  * @param lr The learning rate, 0-d. Dtype: floating.
  * @param attrs NULL for the defaults.
  * @param out_new_p The parameter after the step. Dtype: that of p. NULL if it is not wanted.
- * @param out_new_m The decaying mean of gradients. Dtype: that of m. NULL if it is not wanted.
- * @param out_new_v The decaying mean of their squares. Dtype: that of v. NULL if it is not wanted.
+ * @param out_new_m The moving average of gradients. Dtype: that of m. NULL if it is not wanted.
+ * @param out_new_v The moving average of squared gradients. Dtype: that of v. NULL if it is not
+ *                  wanted.
  *
  * Not differentiable: an optimizer's step is not differentiated.
  *
@@ -7870,16 +7927,16 @@ static inline TENON_OWNED tenon_error* tenon_adamw(
 }
 
 /**
- * A step in the direction of adamw, as long as the parameter is.
+ * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
  *
  *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 -
  *         beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p -
  *         lr * |p| / |d| * d
  *
- * Where p or d has the length 0, the factor |p| / |d| is 1.
+ * If the norm of p or d is 0, the factor |p| / |d| is 1.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param p The parameter, one layer's. Dtype: floating.
+ * @param p The parameter of one layer. Dtype: floating.
  * @param g Its gradient. Dtype: floating.
  * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
  * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
@@ -7928,33 +7985,34 @@ static inline TENON_OWNED tenon_error* tenon_lamb(
 }
 
 /**
- * Products of matrices of bytes, with sums in 32 bits.
+ * Matrix products of 8-bit integers, accumulated in 32 bits.
  *
  *     y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
  *
- * Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+ * Vectors and batch axes are handled as in matmul. Sums wrap at 32 bits; an empty sum is 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a Matrices, or a vector. Dtype: i8 or u8.
  * @param b Matrices, or a vector. Dtype: i8 or u8.
- * @param a_zero_point What stands for 0 in a, or in each row of it; absent for 0. May be NULL.
- *                     Dtype: i8 or u8.
- * @param b_zero_point What stands for 0 in b, or in each column of it; absent for 0. May be NULL.
- *                     Dtype: i8 or u8.
+ * @param a_zero_point The value that represents 0 in a, or in each row of a; 0 if absent. May be
+ *                     NULL. Dtype: i8 or u8.
+ * @param b_zero_point The value that represents 0 in b, or in each column of b; 0 if absent. May be
+ *                     NULL. Dtype: i8 or u8.
  * @param out_y The products, i32. Dtype: i32.
  *
  * Not differentiable: its result is an integer.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
- *     C1  a and b are i8 or u8, each for itself.
+ *     C1  a and b are i8 or u8; their dtypes may differ.
  *     C2  a and b have at least one axis.
  *     C3  Each zero point has the dtype of its operand, and is one number, or a vector of one for
- *         each row of a (column of b), or has the shape of its operand with size 1 along the sums.
- *     C4  The columns of a are as many as the rows of b.
+ *         each row of a (column of b), or has the shape of its operand with size 1 along the summed
+ *         axis.
+ *     C4  The number of columns of a equals the number of rows of b.
  *     C5  The axes before the last two broadcast.
- *     C6  y is i32 and has the batch axes, then the rows of a and the columns of b; a vector gives
- *         none.
+ *     C6  y is i32 and has the batch axes, then the rows of a and the columns of b; a vector
+ *         operand adds no axis.
  *
  * @since 0.1, unstable
  */
@@ -7971,20 +8029,20 @@ static inline TENON_OWNED tenon_error* tenon_int8_matmul(
 }
 
 /**
- * Real numbers as small integers, by a scale and a zero point.
+ * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
  *
  *     y = saturate(round(x / scale) + zero_point)
  *
- * Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0. Half types
- * are computed in float32.
+ * Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types are
+ * computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Any floating tensor. Dtype: floating.
  * @param scale 0-d, or one for each index along axis. Dtype: floating.
- * @param zero_point What stands for 0, of the shape of scale. May be NULL. Dtype: i8, i16, u8 or
- *                   u16.
+ * @param zero_point The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8, i16,
+ *                   u8 or u16.
  * @param attrs NULL for the defaults.
- * @param out_y The integers, of the shape of x.
+ * @param out_y The integers, in the shape of x.
  *
  * Not differentiable: its result is an integer.
  *
@@ -7992,7 +8050,7 @@ static inline TENON_OWNED tenon_error* tenon_int8_matmul(
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x and scale are floating point and of one dtype.
  *     C2  scale is 0-d, or has one element for each index of x along axis.
- *     C3  The result's dtype is i8, u8, i16 or u16; where both zero_point and output_dtype say it,
+ *     C3  The result's dtype is i8, u8, i16 or u16; if both zero_point and output_dtype specify it,
  *         they agree.
  *     C4  zero_point has the shape of scale.
  *
@@ -8010,19 +8068,19 @@ static inline TENON_OWNED tenon_error* tenon_quantize_linear(
 }
 
 /**
- * The real numbers that small integers stand for.
+ * Quantised integers converted to real numbers with a scale and a zero point.
  *
  *     y = (x - zero_point) * scale
  *
  * The difference is exact. Half types are computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x The integers. Dtype: i8, i16, i32, u8 or u16.
+ * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
  * @param scale 0-d, or one for each index along axis. Dtype: floating.
- * @param zero_point What stands for 0, of the shape of scale. May be NULL. Dtype: i8, i16, i32, u8
- *                   or u16.
+ * @param zero_point The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8, i16,
+ *                   i32, u8 or u16.
  * @param attrs NULL for the defaults.
- * @param out_y The numbers, in the dtype of scale. Dtype: that of scale.
+ * @param out_y The real numbers, in the dtype of scale. Dtype: that of scale.
  *
  * Differentiable through its decomposition.
  *
@@ -8047,19 +8105,20 @@ static inline TENON_OWNED tenon_error* tenon_dequantize_linear(
 }
 
 /**
- * The real numbers that are left of x after it has been small integers.
+ * The input quantised to integers and converted back to real numbers.
  *
  *     y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
  *
- * Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range, its edges
- * included, and 0 elsewhere; scale and zero_point get none. Half types are computed in float32.
+ * Ties round to even. NaN propagates. The derivative with respect to x is 1 where the integer is in
+ * range, bounds included, and 0 elsewhere; scale and zero_point receive no gradient. Half types are
+ * computed in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x Any floating tensor. Dtype: floating.
+ * @param x The input, floating point. Dtype: floating.
  * @param scale 0-d, or one for each index along axis. Dtype: floating.
- * @param zero_point What stands for 0, of the shape of scale. May be NULL. Dtype: integer.
+ * @param zero_point The quantized value of 0, with the shape of scale. May be NULL. Dtype: integer.
  * @param attrs NULL for the defaults.
- * @param out_y Of the type of x. Dtype: that of x.
+ * @param out_y The result, of the type of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -8085,23 +8144,23 @@ static inline TENON_OWNED tenon_error* tenon_fake_quantize(
 }
 
 /**
- * The input itself, once it is known to have neither NaN nor infinities.
+ * The input, after a check that it contains neither NaN nor infinities.
  *
  *     y = x
  *
- * Fails if an element is NaN or infinite, and says how many are and which is the first. The host
- * waits for the answer. The derivative passes unchecked.
+ * Fails if an element is NaN or infinite; the error reports how many are and the index of the
+ * first. The host waits for the check. The derivative passes unchecked.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x What should be finite. Dtype: floating.
- * @param out_y X. Dtype: that of x.
+ * @param x The tensor to check. Dtype: floating.
+ * @param out_y The input, unchanged. Dtype: that of x.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is floating point.
- *     C2  All elements of x are finite; checked when they are there.
+ *     C2  All elements of x are finite; checked when the op runs.
  *
  * @since 0.1, unstable
  */
@@ -8114,13 +8173,13 @@ static inline TENON_OWNED tenon_error* tenon_check_numerics(
 }
 
 /**
- * Whether the sign of each element is negative, that of a zero too.
+ * Whether the sign bit of each element is set, as it is for -0.
  *
  *     y = the sign bit of x
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: bool.
+ * @param out_y The result, with the shape of x. Dtype: bool.
  *
  * Not differentiable: its result is bool.
  *
@@ -8143,12 +8202,12 @@ static inline TENON_OWNED tenon_error* tenon_signbit(
  *
  *     y = sum(1 / (x + k)^2 for k from 0)
  *
- * Infinite at 0 and at negative whole numbers. Its own derivative comes from a polynomial that
- * approximates it, and has about 5 digits in float32.
+ * The result is infinite at 0 and at negative integers. The derivative is that of an approximating
+ * polynomial and has about 5 accurate digits in float32.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable through its decomposition.
  *
@@ -8167,15 +8226,15 @@ static inline TENON_OWNED tenon_error* tenon_trigamma(
 }
 
 /**
- * The number whose error function is x.
+ * The inverse of the error function.
  *
  *     erf(y) = x
  *
- * Infinite at -1 and 1, NaN beyond. Zeros keep their sign.
+ * Infinite at -1 and 1, NaN outside [-1, 1]. Zeros keep their sign.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The input. Dtype: floating.
- * @param out_y The result, of x's shape. Dtype: that of x.
+ * @param out_y The result, with the shape of x. Dtype: that of x.
  *
  * Differentiable to any order.
  *
@@ -8195,16 +8254,17 @@ static inline TENON_OWNED tenon_error* tenon_erfinv(
 }
 
 /**
- * The number of the dtype that follows a on the way to b.
+ * The next representable number after a in the direction of b.
  *
- *     y = the number beside a in the direction of b
+ *     y = the representable number next to a in the direction of b
  *
- * b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.
+ * The result is b where a and b are equal, and NaN where either is NaN. A step to zero keeps the
+ * sign of a.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: floating.
  * @param b The second operand. Dtype: floating.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Not
  * differentiable: it moves by less than any difference can tell.
@@ -8226,16 +8286,17 @@ static inline TENON_OWNED tenon_error* tenon_nextafter(
 }
 
 /**
- * The length of the vector (a, b), without overflow on the way.
+ * The length of the vector (a, b), without intermediate overflow.
  *
  *     y = sqrt(a^2 + b^2)
  *
- * Infinite if either is, even beside NaN. The derivative where both are 0 is 0.
+ * Infinite if either input is infinite, even if the other is NaN. The derivative is 0 where both
+ * inputs are 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: floating.
  * @param b The second operand. Dtype: floating.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -8243,7 +8304,7 @@ static inline TENON_OWNED tenon_error* tenon_nextafter(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are floating point (squared_difference: numeric).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -8258,16 +8319,16 @@ static inline TENON_OWNED tenon_error* tenon_hypot(tenon_scope* scope TENON_THRE
 }
 
 /**
- * The square of the difference of two tensors.
+ * The elementwise squared difference of two tensors.
  *
  *     y = (a - b)^2
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: numeric.
  * @param b The second operand. Dtype: numeric.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * through its decomposition.
@@ -8275,7 +8336,7 @@ static inline TENON_OWNED tenon_error* tenon_hypot(tenon_scope* scope TENON_THRE
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are floating point (squared_difference: numeric).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -8289,17 +8350,17 @@ static inline TENON_OWNED tenon_error* tenon_squared_difference(
 }
 
 /**
- * a times the logarithm of b, and 0 where a is 0.
+ * a times the natural logarithm of b, and 0 where a is 0.
  *
  *     y = a == 0 ? 0 : a * ln(b)
  *
- * NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a unless b is
- * positive.
+ * NaN where b is NaN. Where a is 0, the derivative with respect to b is 0, and the derivative with
+ * respect to a is 0 unless b is positive.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: floating.
  * @param b The second operand. Dtype: floating.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -8307,7 +8368,7 @@ static inline TENON_OWNED tenon_error* tenon_squared_difference(
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are floating point (squared_difference: numeric).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -8322,16 +8383,16 @@ static inline TENON_OWNED tenon_error* tenon_xlogy(tenon_scope* scope TENON_THRE
 }
 
 /**
- * The quotient of two tensors, and 0 where the divisor is 0.
+ * The elementwise quotient of two tensors, and 0 where the divisor is 0.
  *
  *     y = b == 0 ? 0 : a / b
  *
- * Where b is 0, whatever a is, the result and both derivatives are 0.
+ * Where b is 0, the result and both derivatives are 0, whatever the value of a.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The first operand. Dtype: floating.
  * @param b The second operand. Dtype: floating.
- * @param out_y The result, of the shape that a and b broadcast to. Dtype: the common one.
+ * @param out_y The result, with the broadcast shape of a and b. Dtype: the common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * through its decomposition.
@@ -8339,7 +8400,7 @@ static inline TENON_OWNED tenon_error* tenon_xlogy(tenon_scope* scope TENON_THRE
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are floating point (squared_difference: numeric).
- *     C2  a and b broadcast.
+ *     C2  a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -8353,17 +8414,18 @@ static inline TENON_OWNED tenon_error* tenon_divide_no_nan(
 }
 
 /**
- * The way from one tensor to another, as far as a weight says.
+ * Linear interpolation between two tensors by a weight.
  *
  *     y = a + weight * (b - a)
  *
- * A weight of 1 gives b itself. Weights outside [0, 1] lead on.
+ * A weight of 1 gives exactly b. Weights outside [0, 1] extrapolate.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param a Where the way begins. Dtype: floating.
- * @param b Where it ends. Dtype: floating.
- * @param weight How far to go; 1 for all of it. Dtype: floating.
- * @param out_y The points, of the shape that the inputs broadcast to. Dtype: the common one.
+ * @param a The start. Dtype: floating.
+ * @param b The end. Dtype: floating.
+ * @param weight The interpolation weight, 1 for b. Dtype: floating.
+ * @param out_y The interpolated values, in the shape that the inputs broadcast to. Dtype: the
+ *              common one.
  *
  * The inputs broadcast, as in NumPy. The inputs are promoted to their common dtype. Differentiable
  * to any order.
@@ -8388,7 +8450,7 @@ static inline TENON_OWNED tenon_error* tenon_lerp(tenon_scope* scope TENON_THREA
 }
 
 /**
- * A tensor plus the product of two others, scaled by a number.
+ * A tensor plus the scaled product of two others.
  *
  *     y = x + value * a * b
  *
@@ -8405,7 +8467,7 @@ static inline TENON_OWNED tenon_error* tenon_lerp(tenon_scope* scope TENON_THREA
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x, a and b are floating point.
- *     C2  x, a and b broadcast.
+ *     C2  x, a and b can be broadcast to a common shape.
  *
  * @since 0.1, unstable
  */
@@ -8421,17 +8483,17 @@ static inline TENON_OWNED tenon_error* tenon_addcmul(
 }
 
 /**
- * The sum of products over axes of one tensor with as many of another.
+ * The contraction of two tensors over pairs of axes: the sum of products.
  *
  *     y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
  *
- * Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+ * Without axes the result is the outer product. A sum of no elements is 0. Integers wrap.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The left operand. Dtype: numeric.
  * @param b The right operand. Dtype: numeric.
  * @param attrs NULL for the defaults.
- * @param out_y The other axes of a, then those of b. Dtype: the common one.
+ * @param out_y The contraction, with the other axes of a, then those of b. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
@@ -8440,8 +8502,8 @@ static inline TENON_OWNED tenon_error* tenon_addcmul(
  *     C1  a and b are numeric and of one dtype.
  *     C2  axes_a and axes_b have one length.
  *     C3  axes_a are axes of a and axes_b of b, none of them twice.
- *     C4  axes that meet have one size.
- *     C5  y has the other axes of a, then those of b: 16 at most; and it fits.
+ *     C4  paired axes have the same size.
+ *     C5  y has the other axes of a, then those of b, at most 16; and its size does not overflow.
  *
  * @since 0.1, unstable
  */
@@ -8456,34 +8518,36 @@ static inline TENON_OWNED tenon_error* tenon_tensordot(
 }
 
 /**
- * Sums of products of tensors, as an equation of their axes says.
+ * Sums of products of tensors along axes that an equation specifies (Einstein summation).
  *
  *     y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation "ij,jk->ik"
  *
- * Each letter is an axis. Those that the result lacks are summed over; one that a term has twice
- * runs along its diagonal. Without "->" the result has the axes under "..." and then the letters
- * that occur once, capitals first. Operands are multiplied in pairs, the cheapest ones first. A sum
- * of nothing is 0; integers wrap.
+ * Each letter labels an axis. Axes that the result lacks are summed over. A letter that occurs
+ * twice in a term selects the diagonal of its axes. Without "->", the result has the axes that
+ * "..." covers and then the letters that occur once, in ASCII order (capitals first). Operands are
+ * multiplied in pairs, the cheapest pair first. A sum over no elements is 0. Integers wrap around.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The operands. One or more. Dtype: numeric.
  * @param n_x How many.
  * @param attrs NULL for the defaults.
- * @param out_y The axes that the equation gives it. Dtype: the common one.
+ * @param out_y The result, with the axes that the equation specifies. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable through its decomposition.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  The operands are numeric and of one dtype.
- *     C2  The equation is terms of letters with commas between them, then, if it says the result,
- *         "->" and its letters. A term and the result may have "..." once; blanks mean nothing.
- *     C3  There is a term for each operand and a letter for each of its axes, but for those that
- *         lie under "...".
- *     C4  A letter has one size everywhere. Axes under "..." broadcast, the last ones aligned.
- *     C5  The result has each letter once, and only letters of terms, and "..." if axes lie there.
- *     C6  Neither the result nor the product of some of the operands has more than 16 axes, and all
- *         of them fit.
+ *     C2  The equation consists of comma-separated terms of letters, optionally followed by "->"
+ *         and the letters of the result. Terms and the result may contain "..." once. Spaces are
+ *         ignored.
+ *     C3  There is a term for each operand, and a letter for each of its axes that "..." does not
+ *         cover.
+ *     C4  A letter has the same size everywhere. Axes covered by "..." broadcast, aligned at the
+ *         end.
+ *     C5  The result contains only letters of terms, each once, and "..." if that covers any axes.
+ *     C6  Neither the result nor any intermediate product has more than 16 axes, and all of them
+ *         fit.
  *
  * @since 0.1, unstable
  */
@@ -8495,24 +8559,24 @@ static inline TENON_OWNED tenon_error* tenon_einsum(
 }
 
 /**
- * The triangular root of symmetric positive definite matrices.
+ * The Cholesky factors of symmetric positive definite matrices.
  *
  *     x = y y^T, with y lower triangular and a positive diagonal
  *
- * Of x only the triangle that y has is read, and the derivative lies there alone. A matrix that is
- * not positive definite, or not finite, gives NaN in the triangle of its root.
+ * Only the triangle of x that y has is read, and the derivative is 0 elsewhere. A matrix that is
+ * not positive definite, or not finite, gives NaN in the triangle of its factor.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The matrices, in the last two axes. Dtype: f32 or f64.
  * @param attrs NULL for the defaults.
- * @param out_y The roots, with zeros in the other triangle. Dtype: that of x.
+ * @param out_y The factors, with zeros in the other triangle. Dtype: that of x.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
- *     C2  x has two axes or more; the last two are the matrices.
+ *     C2  x has two axes or more; the last two hold the matrices.
  *     C3  They are square.
  *     C4  type(y) = type(x).
  *
@@ -8527,17 +8591,19 @@ static inline TENON_OWNED tenon_error* tenon_cholesky(
 }
 
 /**
- * The solutions of systems of equations whose matrix is triangular.
+ * The solutions of systems of linear equations whose matrix is triangular.
  *
  *     a y = b, or y a = b with left false, where a may be transposed
  *
- * The other triangle of a is not read. What depends on a zero of the diagonal is infinite or NaN.
+ * The other triangle of a is not read. Elements of y that depend on a zero on the diagonal of a are
+ * infinite or NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a The triangular matrices, in the last two axes. Dtype: f32 or f64.
- * @param b The right sides, one in each column, or row with left false. Dtype: f32 or f64.
+ * @param b The right-hand sides, one in each column, or in each row if left is false. Dtype: f32 or
+ *          f64.
  * @param attrs NULL for the defaults.
- * @param out_y The solutions, laid out like b. Dtype: the common one.
+ * @param out_y The solutions, arranged like b. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
@@ -8546,8 +8612,8 @@ static inline TENON_OWNED tenon_error* tenon_cholesky(
  *     C1  a and b are float32 or float64, and of one dtype.
  *     C2  a and b have two axes or more; the last two are the matrices.
  *     C3  The matrices of a are square.
- *     C4  Those of b have as many rows, or, with a right of y, as many columns.
- *     C5  The axes before broadcast; y has them, and then the matrices of b.
+ *     C4  The matrices of b have as many rows as those of a or, if left is false, as many columns.
+ *     C5  The leading axes broadcast; y has them, followed by the last two axes of b.
  *
  * @since 0.1, unstable
  */
@@ -8562,19 +8628,21 @@ static inline TENON_OWNED tenon_error* tenon_triangular_solve(
 }
 
 /**
- * Matrices as products of orthonormal columns with an upper triangle.
+ * The reduced QR factorisation of matrices.
  *
  *     x = q r, with q^T q = 1, r upper triangular and its diagonal not negative
  *
- * The diagonal of r being positive, the product is the only one of its kind, if the first columns
- * of x are independent. Where they are not, columns of q are any that make it orthonormal, and the
- * derivative is not finite. A matrix that is not finite gives NaN.
+ * The factorisation of an m by n matrix is unique if its first min(m, n) columns are linearly
+ * independent, because the diagonal of r is then positive. If they are dependent, some columns of q
+ * are unspecified except that q is orthonormal, and the derivative is not finite. If a matrix is
+ * not finite, its factors are NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
- * @param x The matrices, in the last two axes. Dtype: f32 or f64.
- * @param out_q Orthonormal columns, as many as x has rows or columns, whichever are fewer. Dtype:
- *              that of x. NULL if it is not wanted.
- * @param out_r The triangles. Dtype: that of x. NULL if it is not wanted.
+ * @param x The m by n matrices, in the last two axes. Dtype: f32 or f64.
+ * @param out_q Matrices of min(m, n) orthonormal columns. Dtype: that of x. NULL if it is not
+ *              wanted.
+ * @param out_r Upper triangular matrices of min(m, n) rows. Dtype: that of x. NULL if it is not
+ *              wanted.
  *
  * Differentiable to any order.
  *
@@ -8603,12 +8671,13 @@ static inline TENON_OWNED tenon_error* tenon_qr(tenon_scope* scope TENON_THREADS
 /**
  * The singular values and vectors of matrices.
  *
- *     x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative
+ *     x = u diag(s) vh, with u^T u = vh vh^T = 1 s >= 0 and s descending
  *
- * Of each column of u the largest element is positive, the first one of those that differ in
- * magnitude by less than a thousandth. So the vectors are unique where singular values are distinct
- * and not 0; where they are not, they are any that make u and vh orthonormal, and the derivative
- * through them is not finite. That of s alone always is. A matrix that is not finite gives NaN.
+ * In each column of u, the element of the largest magnitude is positive; among magnitudes within
+ * 0.1 % of the largest, the first element is. The vectors are therefore unique if the singular
+ * values are distinct and not 0. Otherwise they are any vectors that make u and vh orthonormal, and
+ * the derivative through them is not finite. The derivative through s alone is always finite. A
+ * matrix that is not finite gives NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The matrices, in the last two axes. Dtype: f32 or f64.
@@ -8645,17 +8714,17 @@ static inline TENON_OWNED tenon_error* tenon_svd(tenon_scope* scope TENON_THREAD
 /**
  * The eigenvalues and eigenvectors of symmetric matrices.
  *
- *     x = v diag(w) v^T, with v^T v = 1 and w rising
+ *     x = v diag(w) v^T, with v^T v = 1 and w ascending
  *
- * Of x only the lower triangle is read, and the derivative lies there alone. Of each column of v
- * the largest element is positive, the first one of those that differ in magnitude by less than a
- * thousandth. So the vectors are unique where eigenvalues are distinct; where they are not, they
- * are any that make v orthonormal, and the derivative through them is not finite. That of w alone
- * always is. A matrix that is not finite gives NaN.
+ * Only the lower triangle of x is read, and the derivative is 0 elsewhere. In each column of v, the
+ * element of the largest magnitude is positive; among magnitudes within 0.1 % of the largest, the
+ * first element is. The eigenvectors are therefore unique if the eigenvalues are distinct.
+ * Otherwise, they are any vectors that make v orthonormal, and the derivative through v is not
+ * finite. The derivative through w alone is always finite. A matrix that is not finite gives NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x The matrices, in the last two axes. Dtype: f32 or f64.
- * @param out_w The eigenvalues, the smallest first. Dtype: that of x. NULL if it is not wanted.
+ * @param out_w The eigenvalues in ascending order. Dtype: that of x. NULL if it is not wanted.
  * @param out_v The eigenvectors, as columns. Dtype: that of x. NULL if it is not wanted.
  *
  * Differentiable to any order.
@@ -8663,7 +8732,7 @@ static inline TENON_OWNED tenon_error* tenon_svd(tenon_scope* scope TENON_THREAD
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
- *     C2  x has two axes or more; the last two are the matrices.
+ *     C2  x has two axes or more; the last two hold the matrices.
  *     C3  They are square.
  *
  * @since 0.1, unstable
@@ -8687,24 +8756,25 @@ static inline TENON_OWNED tenon_error* tenon_eigh(tenon_scope* scope TENON_THREA
  *
  *     a y = b
  *
- * By elimination with the largest pivot of each column. A matrix that is singular, so that a pivot
- * is exactly 0, or not finite, gives NaN.
+ * The systems are solved by Gaussian elimination with partial pivoting. The solution is NaN if the
+ * matrix is not finite, or if it is singular so that a pivot is exactly 0.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param a Square matrices, in the last two axes. Dtype: f32 or f64.
- * @param b The right sides, as columns, or one vector for all. Dtype: f32 or f64.
- * @param out_y The solutions, laid out like b. Dtype: the common one.
+ * @param b The right-hand sides, as columns, or one vector for all matrices. Dtype: f32 or f64.
+ * @param out_y The solutions, arranged like b. Dtype: the common one.
  *
  * The inputs are promoted to their common dtype. Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  a and b are float32 or float64, and of one dtype.
- *     C2  a has two axes or more; the last two are the matrices. b has at least one axis; if it is
- *         the only one, it is one right side for all.
+ *     C2  a has two axes or more; the last two are the matrices. b has at least one axis; if it has
+ *         only one, it is one right-hand side for all matrices.
  *     C3  The matrices of a are square.
- *     C4  b has as many rows.
- *     C5  The axes before broadcast; y has them, and then the rows, and the columns if b has them.
+ *     C4  b has as many rows as the matrices of a.
+ *     C5  The leading axes broadcast; y has them, followed by the rows, and by the columns if b has
+ *         any.
  *
  * @since 0.1, unstable
  */
@@ -8723,8 +8793,8 @@ static inline TENON_OWNED tenon_error* tenon_solve(tenon_scope* scope TENON_THRE
  *
  *     y = x^-1
  *
- * A matrix that is singular, so that a pivot of its elimination is exactly 0, or not finite, gives
- * NaN. To solve equations, solve is quicker and more exact.
+ * The inverse is NaN if the matrix is not finite, or is singular so that a pivot of its elimination
+ * is exactly 0. To solve linear systems, solve is faster and more accurate.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Square matrices, in the last two axes. Dtype: f32 or f64.
@@ -8736,7 +8806,7 @@ static inline TENON_OWNED tenon_error* tenon_solve(tenon_scope* scope TENON_THRE
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
  *     C2  x has two axes or more; the last two are the matrices.
- *     C3  They are square.
+ *     C3  The matrices are square.
  *     C4  type(y) = type(x).
  *
  * @since 0.1, unstable
@@ -8754,19 +8824,19 @@ static inline TENON_OWNED tenon_error* tenon_inv(tenon_scope* scope TENON_THREAD
  *
  *     y = det(x)
  *
- * By elimination; of a matrix without elements it is 1. A matrix that is not finite gives NaN, and
- * so does the derivative of a singular one.
+ * Computed by Gaussian elimination. The determinant of a matrix without elements is 1. A matrix
+ * that is not finite gives NaN. The derivative for a singular matrix is NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Square matrices, in the last two axes. Dtype: f32 or f64.
- * @param out_y A number for each. Dtype: that of x.
+ * @param out_y The determinant of each matrix. Dtype: that of x.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
- *     C2  x has two axes or more; the last two are the matrices.
+ *     C2  x has two axes or more; the last two hold the matrices.
  *     C3  They are square.
  *
  * @since 0.1, unstable
@@ -8780,25 +8850,26 @@ static inline TENON_OWNED tenon_error* tenon_det(tenon_scope* scope TENON_THREAD
 }
 
 /**
- * The signs of the determinants of matrices, and the logarithms of their magnitudes.
+ * The signs of the determinants of matrices, and the logarithms of their absolute values.
  *
  *     det(x) = sign * exp(logabsdet)
  *
- * Neither overflows where the determinant would. A singular matrix has the sign 0 and the logarithm
- * -inf; its derivative is NaN. A matrix that is not finite gives NaN.
+ * The outputs do not overflow where the determinant would. A singular matrix has the sign 0 and the
+ * logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
  *
  * @param scope Where it runs: on its device, recorded by its tapes.
  * @param x Square matrices, in the last two axes. Dtype: f32 or f64.
- * @param out_sign -1, 0 or 1 for each. Dtype: that of x. NULL if it is not wanted.
- * @param out_logabsdet The logarithm of the magnitude for each. Dtype: that of x. NULL if it is not
- *                      wanted.
+ * @param out_sign The sign of each determinant: -1, 0 or 1. Dtype: that of x. NULL if it is not
+ *                 wanted.
+ * @param out_logabsdet The logarithm of the absolute value of each determinant. Dtype: that of x.
+ *                      NULL if it is not wanted.
  *
  * Differentiable to any order.
  *
  * @return NULL, or an error for the caller to free: one that every op gives, or
  *   - TENON_INVALID_ARGUMENT if this does not hold:
  *     C1  x is float32 or float64.
- *     C2  x has two axes or more; the last two are the matrices.
+ *     C2  x has two axes or more; the last two hold the matrices.
  *     C3  They are square.
  *
  * @since 0.1, unstable

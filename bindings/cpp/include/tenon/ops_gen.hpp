@@ -72,11 +72,11 @@ enum class Reduction : int32_t { kNone, kSum, kMean };
  *
  *     y = -x
  *
- * Unsigned integers and the least signed one wrap.
+ * Unsigned integers and the lowest signed integer wrap.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor neg(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -90,11 +90,11 @@ inline Tensor neg(const Input& x) {
  *
  *     y = |x|
  *
- * The least signed integer stays as it is. The derivative at 0 is 0.
+ * The lowest signed integer is unchanged. The derivative at 0 is 0.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor abs(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -104,15 +104,15 @@ inline Tensor abs(const Input& x) {
 }
 
 /**
- * -1, 0 or 1: the sign of each element.
+ * The sign of each element: -1, 0 or 1.
  *
  *     y = (x > 0) - (x < 0)
  *
- * Both zeros give 0 and NaN gives NaN. The derivative is 0 everywhere.
+ * The sign of either zero is 0, and that of NaN is NaN. The derivative is 0 everywhere.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor sign(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -128,7 +128,7 @@ inline Tensor sign(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor reciprocal(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -142,11 +142,11 @@ inline Tensor reciprocal(const Input& x) {
  *
  *     y = sqrt(x)
  *
- * NaN below zero; -0 gives -0.
+ * The result is NaN below zero, and -0 at -0.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor sqrt(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -162,7 +162,7 @@ inline Tensor sqrt(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor rsqrt(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -178,7 +178,7 @@ inline Tensor rsqrt(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor exp(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -194,7 +194,7 @@ inline Tensor exp(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor exp2(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -204,13 +204,13 @@ inline Tensor exp2(const Input& x) {
 }
 
 /**
- * exp(x) - 1, exact near zero too.
+ * The exponential of each element minus one, accurate near zero too.
  *
  *     y = e^x - 1
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor expm1(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -224,11 +224,11 @@ inline Tensor expm1(const Input& x) {
  *
  *     y = ln(x)
  *
- * -infinity at both zeros, NaN below.
+ * The result is -infinity at both zeros and NaN below zero.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor log(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -244,7 +244,7 @@ inline Tensor log(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor log2(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -260,7 +260,7 @@ inline Tensor log2(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor log10(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -270,13 +270,13 @@ inline Tensor log10(const Input& x) {
 }
 
 /**
- * The natural logarithm of 1 + x, exact near zero too.
+ * The natural logarithm of 1 + x, accurate near zero too.
  *
  *     y = ln(1 + x)
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor log1p(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -286,15 +286,15 @@ inline Tensor log1p(const Input& x) {
 }
 
 /**
- * The sine of each element, in radians.
+ * The sine of each element, an angle in radians.
  *
  *     y = sin(x)
  *
- * The argument is reduced exactly: every finite x is within the class.
+ * The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor sin(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -304,15 +304,15 @@ inline Tensor sin(const Input& x) {
 }
 
 /**
- * The cosine of each element, in radians.
+ * The cosine of each element, an angle in radians.
  *
  *     y = cos(x)
  *
- * The argument is reduced exactly: every finite x is within the class.
+ * The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor cos(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -322,13 +322,13 @@ inline Tensor cos(const Input& x) {
 }
 
 /**
- * The tangent of each element, in radians.
+ * The tangent of each element, an angle in radians.
  *
  *     y = tan(x)
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor tan(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -342,11 +342,11 @@ inline Tensor tan(const Input& x) {
  *
  *     y = asin(x)
  *
- * NaN outside [-1, 1].
+ * The result is NaN outside [-1, 1].
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor asin(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -360,11 +360,11 @@ inline Tensor asin(const Input& x) {
  *
  *     y = acos(x)
  *
- * NaN outside [-1, 1].
+ * The result is NaN outside [-1, 1].
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor acos(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -380,7 +380,7 @@ inline Tensor acos(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor atan(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -396,7 +396,7 @@ inline Tensor atan(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor sinh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -412,7 +412,7 @@ inline Tensor sinh(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor cosh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -428,7 +428,7 @@ inline Tensor cosh(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor tanh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -444,7 +444,7 @@ inline Tensor tanh(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor asinh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -458,11 +458,11 @@ inline Tensor asinh(const Input& x) {
  *
  *     y = acosh(x)
  *
- * NaN below 1.
+ * The result is NaN below 1.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor acosh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -476,11 +476,11 @@ inline Tensor acosh(const Input& x) {
  *
  *     y = atanh(x)
  *
- * NaN outside [-1, 1].
+ * The result is NaN outside [-1, 1].
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor atanh(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -496,7 +496,7 @@ inline Tensor atanh(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor erf(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -512,7 +512,7 @@ inline Tensor erf(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor sigmoid(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -522,7 +522,7 @@ inline Tensor sigmoid(const Input& x) {
 }
 
 /**
- * The largest whole number that is not above each element.
+ * The largest integer not greater than each element.
  *
  *     y = floor(x)
  *
@@ -530,7 +530,7 @@ inline Tensor sigmoid(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor floor(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -540,7 +540,7 @@ inline Tensor floor(const Input& x) {
 }
 
 /**
- * The smallest whole number that is not below each element.
+ * The smallest integer not less than each element.
  *
  *     y = ceil(x)
  *
@@ -548,7 +548,7 @@ inline Tensor floor(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor ceil(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -558,15 +558,15 @@ inline Tensor ceil(const Input& x) {
 }
 
 /**
- * The whole number nearest to each element.
+ * The integer nearest to each element.
  *
  *     y = round(x)
  *
- * Halfway cases go to the even neighbour. The derivative is 0 everywhere.
+ * Halfway cases are rounded to even. The derivative is 0 everywhere.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor round(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -576,7 +576,7 @@ inline Tensor round(const Input& x) {
 }
 
 /**
- * Each element without its fraction.
+ * Each element rounded towards zero.
  *
  *     y = sign(x) * floor(|x|)
  *
@@ -584,7 +584,7 @@ inline Tensor round(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor trunc(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -594,13 +594,13 @@ inline Tensor trunc(const Input& x) {
 }
 
 /**
- * Whether each element is not a number.
+ * Whether each element is NaN.
  *
  *     y = x is NaN
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor isnan(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -616,7 +616,7 @@ inline Tensor isnan(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor isinf(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -632,7 +632,7 @@ inline Tensor isinf(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor logical_not(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -642,15 +642,15 @@ inline Tensor logical_not(const Input& x) {
 }
 
 /**
- * Each element with every bit turned over.
+ * The bitwise complement of each element.
  *
  *     y = ~x
  *
- * On bool it is logical_not.
+ * For bool it is the same as logical_not.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor bitwise_not(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -666,7 +666,7 @@ inline Tensor bitwise_not(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor square(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -682,7 +682,7 @@ inline Tensor square(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor isfinite(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -692,13 +692,13 @@ inline Tensor isfinite(const Input& x) {
 }
 
 /**
- * One minus the error function, exact where that is small.
+ * One minus the error function of each element, accurate where the result is small.
  *
  *     y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor erfc(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -708,17 +708,17 @@ inline Tensor erfc(const Input& x) {
 }
 
 /**
- * The logarithm of the gamma function's absolute value.
+ * The natural logarithm of the absolute value of the gamma function.
  *
  *     y = ln |gamma(x)|
  *
- * Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where it is 0,
- * results keep their relative accuracy; beside its zeros below -2 they are good to a few units in
+ * The result is infinite at 0, at negative integers and at both infinities. Near 1 and 2, where it
+ * is 0, results keep their relative accuracy; near the zeros below -2 the error is a few units in
  * the last place of lgamma(-x).
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor lgamma(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -728,16 +728,16 @@ inline Tensor lgamma(const Input& x) {
 }
 
 /**
- * The sum of two tensors.
+ * The elementwise sum of two tensors.
  *
  *     y = a + b
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor add(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -747,16 +747,16 @@ inline Tensor add(const Input& a, const Tensor& b) {
 }
 
 /**
- * The difference of two tensors.
+ * The elementwise difference of two tensors.
  *
  *     y = a - b
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor sub(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -766,16 +766,16 @@ inline Tensor sub(const Input& a, const Tensor& b) {
 }
 
 /**
- * The product of two tensors, element by element.
+ * The elementwise product of two tensors.
  *
  *     y = a * b
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor mul(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -785,16 +785,17 @@ inline Tensor mul(const Input& a, const Tensor& b) {
 }
 
 /**
- * The quotient of two tensors; that of integers without its fraction.
+ * The elementwise quotient of two tensors; for integers, truncated toward zero.
  *
  *     y = a / b
  *
- * Integers truncate toward zero, give 0 where b is 0, and the least one divided by -1 wraps.
+ * Integer division truncates toward zero and gives 0 where b is 0. The smallest integer divided by
+ * -1 wraps around.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor div(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -804,18 +805,19 @@ inline Tensor div(const Input& a, const Tensor& b) {
 }
 
 /**
- * The largest whole number that is not above the quotient.
+ * The quotient of two tensors, rounded down to an integer.
  *
  *     y = floor(a / b)
  *
- * The quotient is the exact one: a number over an infinity of the other sign gives -1. A float by
- * zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the sign of a / b.
- * Integers by zero give 0. The derivative is 0 everywhere.
+ * The exact quotient is rounded, so a nonzero finite number divided by an infinity of the opposite
+ * sign gives -1. Floating-point division by zero gives a / b, and an infinity divided by anything
+ * else gives NaN, as in NumPy. A zero result has the sign of a / b. Integer division by zero gives
+ * 0. The derivative is 0 everywhere.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor floor_div(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -825,17 +827,18 @@ inline Tensor floor_div(const Input& a, const Tensor& b) {
 }
 
 /**
- * The remainder of floor_div; it has b's sign.
+ * The remainder of floor division; it has the sign of b.
  *
  *     y = a - b * floor(a / b)
  *
- * Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a where their
- * signs agree and b where they differ, as in NumPy. A zero has b's sign.
+ * Where b is 0, integers give 0 and floating-point numbers give NaN. An infinite a gives NaN. An
+ * infinite b gives a where the signs of a and b agree, and b where they differ, as in NumPy. A zero
+ * result has the sign of b.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor mod(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -845,17 +848,18 @@ inline Tensor mod(const Input& a, const Tensor& b) {
 }
 
 /**
- * a to the power of b.
+ * a raised to the power of b, element by element.
  *
  *     y = a^b
  *
- * Anything to the power of 0 is 1. An integer to a negative power is the reciprocal without its
- * fraction: 0 but for 1 and -1, and 0 for 0. The gradient of b is 0 where a is not above 0.
+ * Anything to the power of 0 is 1. An integer to a negative power is the truncated reciprocal,
+ * which is 0 except for the bases 1 and -1; for the base 0 it is also 0. The derivative with
+ * respect to b is 0 where a is not positive.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor pow(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -865,16 +869,16 @@ inline Tensor pow(const Input& a, const Tensor& b) {
 }
 
 /**
- * The larger of two tensors, element by element.
+ * The elementwise maximum of two tensors.
  *
  *     y = max(a, b)
  *
- * NaN if either is NaN. Where they are equal, each takes half of the gradient.
+ * NaN if either input is NaN. Equal inputs each receive half of the gradient.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor maximum(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -884,16 +888,16 @@ inline Tensor maximum(const Input& a, const Tensor& b) {
 }
 
 /**
- * The smaller of two tensors, element by element.
+ * The elementwise minimum of two tensors.
  *
  *     y = min(a, b)
  *
- * NaN if either is NaN. Where they are equal, each takes half of the gradient.
+ * NaN if either input is NaN. Equal inputs each receive half of the gradient.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor minimum(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -905,12 +909,12 @@ inline Tensor minimum(const Input& a, const Tensor& b) {
 /**
  * The angle of the point (b, a), in [-pi, pi].
  *
- *     y = atan(a / b), in the quadrant that the signs of a and b say
+ *     y = atan(a / b), in the quadrant given by the signs of a and b
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor atan2(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -920,16 +924,16 @@ inline Tensor atan2(const Input& a, const Tensor& b) {
 }
 
 /**
- * a with the sign of b.
+ * The magnitude of a with the sign of b.
  *
  *     y = |a| if the sign bit of b is clear, else -|a|
  *
- * The gradient of b is 0.
+ * The derivative with respect to b is 0.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor copysign(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -939,14 +943,14 @@ inline Tensor copysign(const Input& a, const Tensor& b) {
 }
 
 /**
- * Whether two elements are equal.
+ * Whether a equals b, element by element.
  *
  *     y = a == b
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -956,14 +960,14 @@ inline Tensor equal(const Input& a, const Tensor& b) {
 }
 
 /**
- * Whether two elements differ.
+ * Whether a differs from b, element by element.
  *
  *     y = a != b
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor not_equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -973,14 +977,14 @@ inline Tensor not_equal(const Input& a, const Tensor& b) {
 }
 
 /**
- * Whether the first element is the smaller one.
+ * Whether a is less than b, element by element.
  *
  *     y = a < b
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor less(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -990,14 +994,14 @@ inline Tensor less(const Input& a, const Tensor& b) {
 }
 
 /**
- * Whether the first element is not the larger one.
+ * Whether a is less than or equal to b, element by element.
  *
  *     y = a <= b
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor less_equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1007,14 +1011,14 @@ inline Tensor less_equal(const Input& a, const Tensor& b) {
 }
 
 /**
- * Whether the first element is the larger one.
+ * Whether a is greater than b, element by element.
  *
  *     y = a > b
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor greater(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1024,14 +1028,14 @@ inline Tensor greater(const Input& a, const Tensor& b) {
 }
 
 /**
- * Whether the first element is not the smaller one.
+ * Whether a is greater than or equal to b, element by element.
  *
  *     y = a >= b
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor greater_equal(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1048,7 +1052,7 @@ inline Tensor greater_equal(const Input& a, const Tensor& b) {
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor logical_and(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1065,7 +1069,7 @@ inline Tensor logical_and(const Input& a, const Tensor& b) {
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor logical_or(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1082,7 +1086,7 @@ inline Tensor logical_or(const Input& a, const Tensor& b) {
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor logical_xor(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1096,12 +1100,12 @@ inline Tensor logical_xor(const Input& a, const Tensor& b) {
  *
  *     y = a & b
  *
- * On bool it is logical_and.
+ * On bool, this is logical_and.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor bitwise_and(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1115,12 +1119,12 @@ inline Tensor bitwise_and(const Input& a, const Tensor& b) {
  *
  *     y = a | b
  *
- * On bool it is logical_or.
+ * On bool, this is logical_or.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor bitwise_or(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1134,12 +1138,12 @@ inline Tensor bitwise_or(const Input& a, const Tensor& b) {
  *
  *     y = a ^ b
  *
- * On bool it is logical_xor.
+ * On bool, this is logical_xor.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor bitwise_xor(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1149,16 +1153,16 @@ inline Tensor bitwise_xor(const Input& a, const Tensor& b) {
 }
 
 /**
- * The bits of a, moved b places up.
+ * The bits of a, shifted left by b.
  *
  *     y = a * 2^b
  *
- * Bits moved out are lost. Shifts below 0, or by the width and more, give 0.
+ * Bits that are shifted out are lost. The result is 0 if b is negative or at least the bit width.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor shift_left(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1168,17 +1172,17 @@ inline Tensor shift_left(const Input& a, const Tensor& b) {
 }
 
 /**
- * The bits of a, moved b places down.
+ * The bits of a, shifted right by b.
  *
  *     y = floor(a / 2^b)
  *
- * The sign moves in from above. Shifts below 0, or by the width and more, give 0, or -1 for
- * negative a.
+ * Copies of the sign bit are shifted in, or zeros if a is unsigned. If b is negative or at least
+ * the bit width, the result is 0, or -1 for negative a.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor shift_right(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1188,16 +1192,16 @@ inline Tensor shift_right(const Input& a, const Tensor& b) {
 }
 
 /**
- * The remainder of a division without its fraction; it has a's sign.
+ * The remainder of truncating division; it has the sign of a.
  *
  *     y = a - b * trunc(a / b)
  *
- * Integers by zero give 0, floats NaN. The remainder of floats is exact.
+ * If b is 0, integers give 0 and floats NaN. The remainder of floats is exact.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor fmod(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1207,14 +1211,14 @@ inline Tensor fmod(const Input& a, const Tensor& b) {
 }
 
 /**
- * The logarithm of the sum of two exponentials, without overflow.
+ * The natural logarithm of the sum of two exponentials, computed without overflow.
  *
  *     y = ln(e^a + e^b)
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor logaddexp(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -1228,13 +1232,13 @@ inline Tensor logaddexp(const Input& a, const Tensor& b) {
  *
  *     y = gamma'(x) / gamma(x)
  *
- * Infinite at 0, with the sign other than its own, and NaN at negative whole numbers. Beside its
- * positive zero results keep their relative accuracy; beside the negative ones they are good to a
+ * The result is -infinity at 0, infinity at -0, and NaN at negative integers. Near the positive
+ * zero of the function results keep their relative accuracy; near the negative ones the error is a
  * few units in the last place of ln |x| + pi.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor digamma(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -1252,7 +1256,7 @@ inline Tensor digamma(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor cbrt(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -1262,11 +1266,11 @@ inline Tensor cbrt(const Input& x) {
 }
 
 /**
- * Each element, raised to min and lowered to max.
+ * The elements of x, limited to the range from min to max.
  *
  *     y = minimum(maximum(x, min), max)
  *
- * NaN stays NaN. At its edges the gradient still goes to x.
+ * NaN propagates. Where x equals a bound, the gradient goes to x.
  *
  * @param x The input.
  * @param min The lower bound.
@@ -1286,7 +1290,7 @@ inline Tensor clip(const Input& x, const Tensor& min, const Tensor& max) {
  *
  *     result = x * y + z
  *
- * Rounded once on a device that declares ieee_fma, else once or twice.
+ * Rounded once on a device that declares ieee_fma, otherwise once or twice.
  *
  * @param x The first factor.
  * @param y The second factor.
@@ -1302,7 +1306,7 @@ inline Tensor fma(const Input& x, const Tensor& y, const Tensor& z) {
 }
 
 /**
- * The element of x where a condition holds, else that of y.
+ * The elements of x where a condition holds, and those of y elsewhere.
  *
  *     result = condition ? x : y
  *
@@ -1310,11 +1314,11 @@ inline Tensor fma(const Input& x, const Tensor& y, const Tensor& z) {
  * there, its gradient is NaN, since 0 times infinity is NaN. To avoid this, replace its input too
  * where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of `where(c, exp(a), b)`.
  *
- * @param condition What to choose by.
- * @param x Taken where the condition holds.
- * @param y Taken elsewhere.
+ * @param condition The condition, which selects x where it is true.
+ * @param x The elements chosen where the condition holds.
+ * @param y The elements chosen elsewhere.
  *
- * @return The choice, of the shape that the inputs broadcast to.
+ * @return The chosen elements, with the broadcast shape of the inputs.
  */
 inline Tensor where(const Input& condition, const Tensor& x, const Tensor& y) {
   tenon_tensor* const given[] = {condition.get(), x.get(), y.get()};
@@ -1325,9 +1329,9 @@ inline Tensor where(const Input& condition, const Tensor& x, const Tensor& y) {
 
 // Attributes of fill.
 struct FillAttrs {
-  // The sizes of the result.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
-  // The dtype of the result; none takes that of value.
+  // The dtype of the result; none for that of value.
   DType dtype = TENON_DTYPE_NONE;
 
   tenon_fill_attrs c() const {
@@ -1341,7 +1345,7 @@ struct FillAttrs {
 };
 
 /**
- * A tensor whose elements are all one value.
+ * A tensor filled with one value.
  *
  *     result[i] = value
  *
@@ -1359,11 +1363,11 @@ inline Tensor fill(const Input& value, const FillAttrs& attrs = {}) {  // .shape
 
 // Attributes of iota.
 struct IotaAttrs {
-  // The sizes of the result.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
   // The dtype of the result.
   DType dtype = TENON_INT64;
-  // The axis along which the numbers count; negative from the end.
+  // The axis along which the numbers increase; negative values count from the end.
   int64_t axis = 0;
 
   tenon_iota_attrs c() const {
@@ -1378,11 +1382,11 @@ struct IotaAttrs {
 };
 
 /**
- * The numbers from 0 up, counted along one axis.
+ * The numbers 0, 1, 2, ... along one axis.
  *
  *     y[i] = i[axis]
  *
- * Numbers that the dtype cannot hold wrap, or round if it is floating point.
+ * Numbers that the dtype cannot represent wrap around, or are rounded if it is floating point.
  *
  * @return The numbers.
  */
@@ -1395,9 +1399,9 @@ inline Tensor iota(const IotaAttrs& attrs = {}, SourceLocation at = here()) {  /
 
 // Attributes of rng_bits.
 struct RngBitsAttrs {
-  // The sizes of the draw.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
-  // U32, or u64 for two lanes to an element.
+  // The dtype of the words: u32, or u64 with two lanes per element.
   DType dtype = TENON_UINT32;
 
   tenon_rng_bits_attrs c() const {
@@ -1416,13 +1420,13 @@ struct RngBitsOutputs {
 };
 
 /**
- * Random words of Philox4x32-10, and the generator's next state.
+ * Random words from the generator Philox4x32-10, and its next state.
  *
  *     bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
  *
- * State is the 64-bit key, low word first, then the 128-bit counter, low word first. Element i of
- * u64 is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the counter by ceil(n /
- * 4).
+ * The state is the 64-bit key, low word first, followed by the 128-bit counter, low word first.
+ * Element i of a u64 result is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the
+ * counter by ceil(n / 4).
  *
  * @param state The generator's state, u32[6].
  */
@@ -1436,11 +1440,11 @@ inline RngBitsOutputs rng_bits(const Input& state, const RngBitsAttrs& attrs = {
 
 // Attributes of linspace.
 struct LinspaceAttrs {
-  // How many numbers.
+  // The number of elements.
   int64_t num = 50;
   // Whether the last number is stop.
   bool endpoint = true;
-  // The dtype of the result; none takes that of the ends.
+  // The dtype of the result; none uses that of start and stop.
   DType dtype = TENON_DTYPE_NONE;
 
   tenon_linspace_attrs c() const {
@@ -1458,10 +1462,10 @@ struct LinspaceAttrs {
  *
  *     y[i] = start + i * (stop - start) / (num - 1)
  *
- * Without the endpoint, the divisor is num and stop is left out.
+ * If endpoint is false, the divisor is num and stop is excluded.
  *
  * @param start The first number, of rank 0.
- * @param stop The last one, of rank 0.
+ * @param stop The last number, of rank 0.
  *
  * @return The numbers, along one axis.
  */
@@ -1479,7 +1483,7 @@ struct EyeAttrs {
   int64_t rows = 1;
   // The number of columns; -1 for as many as rows.
   int64_t columns = -1;
-  // The diagonal, counted from the main one to the right.
+  // The offset of the diagonal: positive right of the main one, negative left of it.
   int64_t k = 0;
   // The dtype of the result.
   DType dtype = TENON_FLOAT32;
@@ -1513,7 +1517,7 @@ inline Tensor eye(const EyeAttrs& attrs = {}, SourceLocation at = here()) {  // 
 struct OneHotAttrs {
   // The number of classes.
   int64_t depth = 0;
-  // Where the new axis goes; negative from the end.
+  // The position of the new axis in the result; negative values count from the end.
   int64_t axis = -1;
   // The dtype of the result.
   DType dtype = TENON_FLOAT32;
@@ -1529,15 +1533,15 @@ struct OneHotAttrs {
 };
 
 /**
- * A row for each index, with one at that place and zeros elsewhere.
+ * One-hot vectors: for each index, one at that position and zeros elsewhere.
  *
  *     y[..., j, ...] = 1 if indices[...] == j, else 0
  *
- * Negative indices count from the end; an index outside gives zeros and no error.
+ * Negative indices count from the end. An out-of-range index gives only zeros, and is not an error.
  *
- * @param indices The places, as integers.
+ * @param indices The class indices, as integers.
  *
- * @return The rows, along a new axis.
+ * @return The one-hot vectors, along a new axis.
  */
 inline Tensor one_hot(const Input& indices, const OneHotAttrs& attrs = {}) {  // .depth, .axis, .dtype
   tenon_tensor* const given[] = {indices.get()};
@@ -1549,9 +1553,9 @@ inline Tensor one_hot(const Input& indices, const OneHotAttrs& attrs = {}) {  //
 
 // Attributes of random_uniform.
 struct RandomUniformAttrs {
-  // The sizes of the draw.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
-  // The dtype of the numbers; floating point.
+  // The dtype of the result; floating point.
   DType dtype = TENON_FLOAT32;
   // The lower bound.
   double low = 0.0;
@@ -1571,7 +1575,7 @@ struct RandomUniformAttrs {
 };
 
 struct RandomUniformOutputs {
-  Tensor y;  // The numbers.
+  Tensor y;  // The samples.
   Tensor new_state;  // The state for the next draw.
 };
 
@@ -1580,8 +1584,8 @@ struct RandomUniformOutputs {
  *
  *     y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
  *
- * f64 takes the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 of a u32. The lower
- * bound may be drawn; the upper one is not, unless rounding the sum reaches it.
+ * f64 uses the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 bits of a u32. The
+ * lower bound is included; the upper bound is excluded, unless rounding the sum yields it.
  *
  * @param state The generator's state, u32[6].
  */
@@ -1596,11 +1600,11 @@ inline RandomUniformOutputs random_uniform(const Input& state,
 
 // Attributes of random_normal.
 struct RandomNormalAttrs {
-  // The sizes of the draw.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
-  // The dtype of the numbers; floating point.
+  // The dtype of the result; floating point.
   DType dtype = TENON_FLOAT32;
-  // The middle of the curve.
+  // The mean of the distribution.
   double mean = 0.0;
   // The standard deviation.
   double scale = 1.0;
@@ -1618,7 +1622,7 @@ struct RandomNormalAttrs {
 };
 
 struct RandomNormalOutputs {
-  Tensor y;  // The numbers.
+  Tensor y;  // The samples.
   Tensor new_state;  // The state for the next draw.
 };
 
@@ -1627,9 +1631,9 @@ struct RandomNormalOutputs {
  *
  *     y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
  *
- * Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same u and v:
- * the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws them. f16 and bf16
- * are drawn in f32.
+ * Of the n elements in row-major order, the first ceil(n / 2) use the cosine and the others the
+ * sine of the same u and v. u and v are the first and the second half of 2 ceil(n / 2) samples
+ * drawn as by random_uniform. f16 and bf16 are drawn in f32.
  *
  * @param state The generator's state, u32[6].
  */
@@ -1643,7 +1647,7 @@ inline RandomNormalOutputs random_normal(const Input& state, const RandomNormalA
 
 // Attributes of random_bernoulli.
 struct RandomBernoulliAttrs {
-  // The sizes of the draw.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
 
   tenon_random_bernoulli_attrs c() const {
@@ -1679,11 +1683,11 @@ inline RandomBernoulliOutputs random_bernoulli(const Input& state, const Tensor&
 
 // Attributes of truncated_normal.
 struct TruncatedNormalAttrs {
-  // The sizes of the draw.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
-  // The dtype of the numbers; floating point.
+  // The dtype of the result; floating point.
   DType dtype = TENON_FLOAT32;
-  // The middle of the curve.
+  // The mean of the distribution.
   double mean = 0.0;
   // The standard deviation before truncation.
   double scale = 1.0;
@@ -1701,7 +1705,7 @@ struct TruncatedNormalAttrs {
 };
 
 struct TruncatedNormalOutputs {
-  Tensor y;  // The numbers.
+  Tensor y;  // The samples.
   Tensor new_state;  // The state for the next draw.
 };
 
@@ -1726,7 +1730,7 @@ inline TruncatedNormalOutputs truncated_normal(const Input& state,
 
 // Attributes of random_categorical.
 struct RandomCategoricalAttrs {
-  // How many classes to draw for each distribution.
+  // The number of classes to draw from each distribution.
   int64_t num_samples = 1;
 
   tenon_random_categorical_attrs c() const {
@@ -1747,12 +1751,12 @@ struct RandomCategoricalOutputs {
  *
  *     y = argmax(logits - ln(-ln(u)))
  *
- * Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample and
- * class, as random_uniform draws float32 but 2^-25 at least. A class of weight -infinity is never
- * drawn beside others.
+ * Class k is drawn with probability softmax(logits)[k]. Each sample and class uses one float32 draw
+ * u, as in random_uniform but at least 2^-25. A class with logit -infinity is never drawn if
+ * another logit is larger.
  *
  * @param state The generator's state, u32[6].
- * @param logits The classes' logarithmic weights, along the last axis.
+ * @param logits The unnormalised log-probabilities of the classes, along the last axis.
  */
 inline RandomCategoricalOutputs random_categorical(const Input& state, const Tensor& logits,
                                                    const RandomCategoricalAttrs& attrs = {}) {  // .num_samples
@@ -1765,7 +1769,7 @@ inline RandomCategoricalOutputs random_categorical(const Input& state, const Ten
 
 // Attributes of random_permutation.
 struct RandomPermutationAttrs {
-  // How many numbers.
+  // The number of elements.
   int64_t n = 0;
 
   tenon_random_permutation_attrs c() const {
@@ -1777,7 +1781,7 @@ struct RandomPermutationAttrs {
 };
 
 struct RandomPermutationOutputs {
-  Tensor y;  // The numbers as int64.
+  Tensor y;  // The permutation, as int64.
   Tensor new_state;  // The state for the next draw.
 };
 
@@ -1786,7 +1790,8 @@ struct RandomPermutationOutputs {
  *
  *     y = argsort(bits)
  *
- * The bits are n words of 64 as rng_bits draws them. gather along an axis with y shuffles a tensor.
+ * The bits are n 64-bit words, drawn as by rng_bits. To shuffle a tensor along an axis, gather it
+ * with y.
  *
  * @param state The generator's state, u32[6].
  */
@@ -1801,9 +1806,10 @@ inline RandomPermutationOutputs random_permutation(const Input& state,
 
 // Attributes of hann_window.
 struct HannWindowAttrs {
-  // How many numbers.
+  // The number of elements.
   int64_t size = 0;
-  // Whether the number behind the last would be the first again.
+  // Whether the element after the last one would equal the first; otherwise the window is
+  // symmetric.
   bool periodic = true;
   // The dtype of the result.
   DType dtype = TENON_FLOAT32;
@@ -1819,11 +1825,12 @@ struct HannWindowAttrs {
 };
 
 /**
- * One wave of a raised cosine, which begins at 0.
+ * The Hann window: one period of a raised cosine that begins at 0.
  *
  *     y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
  *
- * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ * N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of the
+ * window are 1.
  *
  * @return The window, along one axis.
  */
@@ -1836,9 +1843,10 @@ inline Tensor hann_window(const HannWindowAttrs& attrs = {}, SourceLocation at =
 
 // Attributes of hamming_window.
 struct HammingWindowAttrs {
-  // How many numbers.
+  // The number of elements.
   int64_t size = 0;
-  // Whether the number behind the last would be the first again.
+  // Whether the element after the last one would equal the first; otherwise the window is
+  // symmetric.
   bool periodic = true;
   // The dtype of the result.
   DType dtype = TENON_FLOAT32;
@@ -1854,11 +1862,12 @@ struct HammingWindowAttrs {
 };
 
 /**
- * One wave of a raised cosine, which begins above 0.
+ * The Hamming window: one period of a raised cosine that begins above 0.
  *
  *     y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
  *
- * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ * N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of the
+ * window are 1.
  *
  * @return The window, along one axis.
  */
@@ -1871,9 +1880,10 @@ inline Tensor hamming_window(const HammingWindowAttrs& attrs = {}, SourceLocatio
 
 // Attributes of blackman_window.
 struct BlackmanWindowAttrs {
-  // How many numbers.
+  // The number of elements.
   int64_t size = 0;
-  // Whether the number behind the last would be the first again.
+  // Whether the element after the last one would equal the first; otherwise the window is
+  // symmetric.
   bool periodic = true;
   // The dtype of the result.
   DType dtype = TENON_FLOAT32;
@@ -1889,11 +1899,12 @@ struct BlackmanWindowAttrs {
 };
 
 /**
- * Two waves of cosines, which fall faster to 0 than one.
+ * The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
  *
  *     y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
  *
- * Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is 1.
+ * N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of the
+ * window are 1.
  *
  * @return The window, along one axis.
  */
@@ -1906,7 +1917,7 @@ inline Tensor blackman_window(const BlackmanWindowAttrs& attrs = {}, SourceLocat
 
 // Attributes of meshgrid.
 struct MeshgridAttrs {
-  // Xy for rows and columns of a picture, ij for a matrix's.
+  // Xy for the axes of an image, ij for the axes of a matrix.
   MeshgridIndexing indexing = MeshgridIndexing::kXy;
 
   tenon_meshgrid_attrs c() const {
@@ -1922,12 +1933,12 @@ struct MeshgridAttrs {
  *
  *     y[k][i0, i1, ...] = x[k][ik]
  *
- * With indexing xy, the first input runs along the second axis and the second input along the
- * first, as in a picture.
+ * With indexing xy, the first input varies along the second axis and the second input along the
+ * first, as in an image.
  *
  * @param x The coordinates along each axis.
  *
- * @return Those of each point, as many as inputs.
+ * @return The coordinate of each point, one tensor for each input.
  */
 inline std::vector<Tensor> meshgrid(std::span<const Tensor> x, size_t n_outputs,
                                     const MeshgridAttrs& attrs = {}, SourceLocation at = here()) {  // .indexing
@@ -1943,7 +1954,7 @@ inline std::vector<Tensor> meshgrid(std::span<const Tensor> x, size_t n_outputs,
 
 // Attributes of reshape.
 struct ReshapeAttrs {
-  // The new sizes; one of them may be -1, which is inferred.
+  // The new shape; one of its sizes may be -1 and is then inferred.
   std::vector<int64_t> shape = {};
 
   tenon_reshape_attrs c() const {
@@ -1956,11 +1967,12 @@ struct ReshapeAttrs {
 };
 
 /**
- * The same elements in row-major order, with other sizes.
+ * The same elements in row-major order, with a new shape.
  *
  *     y[i] = x[j], where i and j are the same place in row-major order
  *
- * A view wherever strides can say it, else a copy. A size 0 means no elements.
+ * The result is a view if strides can express it, and a copy otherwise. A size of 0 is an empty
+ * axis.
  *
  * @param x The input.
  *
@@ -1989,13 +2001,13 @@ struct TransposeAttrs {
 };
 
 /**
- * The axes in another order.
+ * The input with its axes permuted.
  *
  *     y[i[perm[0]], i[perm[1]], ...] = x[i[0], i[1], ...]
  *
  * @param x The input.
  *
- * @return X with its axes permuted.
+ * @return The input with its axes permuted.
  */
 inline Tensor transpose(const Input& x, const TransposeAttrs& attrs = {}) {  // .perm
   tenon_tensor* const given[] = {x.get()};
@@ -2007,7 +2019,7 @@ inline Tensor transpose(const Input& x, const TransposeAttrs& attrs = {}) {  // 
 
 // Attributes of broadcast_to.
 struct BroadcastToAttrs {
-  // The sizes of the result.
+  // The shape of the result.
   std::vector<int64_t> shape = {};
 
   tenon_broadcast_to_attrs c() const {
@@ -2020,7 +2032,7 @@ struct BroadcastToAttrs {
 };
 
 /**
- * The elements repeated to fill a larger shape.
+ * The input broadcast to a given shape.
  *
  *     y[..., i, j] = x[i or 0, j or 0]
  *
@@ -2038,7 +2050,7 @@ inline Tensor broadcast_to(const Input& x, const BroadcastToAttrs& attrs = {}) {
 
 // Attributes of squeeze.
 struct SqueezeAttrs {
-  // The axes to take out; empty for all of size one.
+  // The axes to remove; empty for all of size one.
   std::vector<int64_t> axes = {};
 
   tenon_squeeze_attrs c() const {
@@ -2069,7 +2081,7 @@ inline Tensor squeeze(const Input& x, const SqueezeAttrs& attrs = {}) {  // .axe
 
 // Attributes of expand_dims.
 struct ExpandDimsAttrs {
-  // Where the new axes are in the result; negative from its end.
+  // The positions of the new axes in the result; negative ones count from its end.
   std::vector<int64_t> axes = {};
 
   tenon_expand_dims_attrs c() const {
@@ -2102,11 +2114,12 @@ inline Tensor expand_dims(const Input& x, const ExpandDimsAttrs& attrs = {}) {  
 struct SliceAttrs {
   // The first index along each of the axes.
   std::vector<int64_t> starts = {};
-  // One past the last index, seen in the direction of the step.
+  // The exclusive end along each of the axes: one past the last index, in the direction of the
+  // step.
   std::vector<int64_t> ends = {};
-  // The axes; empty for the first ones.
+  // The axes; empty for the leading axes.
   std::vector<int64_t> axes = {};
-  // The steps; empty for ones; negative ones walk backwards.
+  // The step along each of the axes; empty for ones. A negative step goes backwards.
   std::vector<int64_t> steps = {};
 
   tenon_slice_attrs c() const {
@@ -2125,16 +2138,16 @@ struct SliceAttrs {
 };
 
 /**
- * Evenly stepped ranges of some axes.
+ * Strided ranges of the input along some axes.
  *
  *     y[i] = x[starts + i * steps]
  *
- * Bounds count from the end where they are negative and are clamped to the axis. With a negative
- * step, an end below -size means that the first element is taken too.
+ * Negative bounds count from the end, and all bounds are clamped to the axis. With a negative step,
+ * an end below -size includes the first element.
  *
  * @param x The input.
  *
- * @return A view of what is taken.
+ * @return A view of the selected elements.
  */
 inline Tensor slice(const Input& x, const SliceAttrs& attrs = {}) {  // .starts, .ends, .axes, .steps
   tenon_tensor* const given[] = {x.get()};
@@ -2165,7 +2178,7 @@ struct FlipAttrs {
  *
  * @param x The input.
  *
- * @return A view that runs backwards.
+ * @return A view with reversed axes.
  */
 inline Tensor flip(const Input& x, const FlipAttrs& attrs = {}) {  // .axes
   tenon_tensor* const given[] = {x.get()};
@@ -2177,9 +2190,9 @@ inline Tensor flip(const Input& x, const FlipAttrs& attrs = {}) {  // .axes
 
 // Attributes of split.
 struct SplitAttrs {
-  // The axis to cut; a negative one counts from the end.
+  // The axis to split; a negative one counts from the end.
   int64_t axis = 0;
-  // How many equal parts, the last one smaller; 0 takes split.
+  // The number of equal parts, of which the last ones may be smaller; 0 to use split.
   int64_t num_outputs = 0;
   // The size of each part.
   std::vector<int64_t> split = {};
@@ -2198,7 +2211,7 @@ struct SplitAttrs {
 namespace detail {
 
 /**
- * One axis cut into parts.
+ * The input split into parts along one axis.
  *
  *     part[k][i] = x[split[0] + ... + split[k - 1] + i]
  *
@@ -2223,7 +2236,7 @@ inline std::vector<Tensor> split_into(const Input& x, size_t n_outputs,
 struct MoveaxisAttrs {
   // The axes to move; negative ones count from the end.
   std::vector<int64_t> source = {};
-  // Where each of them goes.
+  // The new position of each of them.
   std::vector<int64_t> destination = {};
 
   tenon_moveaxis_attrs c() const {
@@ -2238,13 +2251,13 @@ struct MoveaxisAttrs {
 };
 
 /**
- * Some axes at new places, the others in their order.
+ * The input with some axes moved to new positions; the others keep their order.
  *
  *     axis source[k] of x is axis destination[k] of y
  *
  * @param x The input.
  *
- * @return X with its axes permuted.
+ * @return The input with its axes permuted.
  */
 inline Tensor moveaxis(const Input& x, const MoveaxisAttrs& attrs = {}) {  // .source, .destination
   tenon_tensor* const given[] = {x.get()};
@@ -2268,16 +2281,16 @@ struct BitcastAttrs {
 };
 
 /**
- * The same bits, read as another dtype.
+ * The bits of a tensor reinterpreted as another dtype.
  *
  *     y = the elements whose bytes are those of x
  *
- * Where the widths differ, the last axis changes its size; its bytes are in the order of the little
- * end first.
+ * If the widths of the dtypes differ, the size of the last axis changes. Bytes are in little-endian
+ * order.
  *
  * @param x The input.
  *
- * @return A view of x's bytes.
+ * @return A view of the bytes of x.
  */
 inline Tensor bitcast(const Input& x, const BitcastAttrs& attrs = {}) {  // .dtype
   tenon_tensor* const given[] = {x.get()};
@@ -2288,11 +2301,11 @@ inline Tensor bitcast(const Input& x, const BitcastAttrs& attrs = {}) {  // .dty
 }
 
 /**
- * The input under a new name.
+ * The input, unchanged.
  *
  *     y = x
  *
- * A scalar stays one, and takes its dtype from its partners.
+ * A scalar stays a scalar, and adopts the dtype of the tensors that it meets.
  *
  * @param x The input.
  *
@@ -2306,13 +2319,13 @@ inline Tensor identity(const Input& x) {
 }
 
 /**
- * The input, as a constant for derivatives.
+ * The input, treated as a constant in derivatives.
  *
  *     y = x, and dy/dx = 0
  *
  * @param x The input.
  *
- * @return The same elements, through which no gradient passes.
+ * @return The same elements, through which no gradient flows.
  */
 inline Tensor stop_gradient(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -2323,7 +2336,7 @@ inline Tensor stop_gradient(const Input& x) {
 
 // Attributes of unstack.
 struct UnstackAttrs {
-  // The axis to take apart; a negative one counts from the end.
+  // The axis to slice along; a negative one counts from the end.
   int64_t axis = 0;
 
   tenon_unstack_attrs c() const {
@@ -2335,7 +2348,7 @@ struct UnstackAttrs {
 };
 
 /**
- * The slices along one axis, each without it: undoes stack.
+ * The slices along one axis, each without that axis: the inverse of stack.
  *
  *     slices[k] = x[..., k, ...]
  *
@@ -2356,9 +2369,9 @@ inline std::vector<Tensor> unstack(const Input& x, size_t n_outputs,
 
 // Attributes of swapaxes.
 struct SwapaxesAttrs {
-  // The one axis; a negative one counts from the end.
+  // The first axis; a negative one counts from the end.
   int64_t axis1 = -2;
-  // The other.
+  // The second axis; a negative one counts from the end.
   int64_t axis2 = -1;
 
   tenon_swapaxes_attrs c() const {
@@ -2371,13 +2384,13 @@ struct SwapaxesAttrs {
 };
 
 /**
- * Two axes in each other's place, the others where they are.
+ * The input with two axes interchanged.
  *
  *     y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
  *
  * @param x The input.
  *
- * @return X with its axes permuted.
+ * @return The input with its axes permuted.
  */
 inline Tensor swapaxes(const Input& x, const SwapaxesAttrs& attrs = {}) {  // .axis1, .axis2
   tenon_tensor* const given[] = {x.get()};
@@ -2389,8 +2402,8 @@ inline Tensor swapaxes(const Input& x, const SwapaxesAttrs& attrs = {}) {  // .a
 
 // Attributes of flatten.
 struct FlattenAttrs {
-  // The first axis of those that become columns; a negative one counts from the end, and the rank
-  // makes all of them rows.
+  // The first of the axes that are merged into the columns; a negative one counts from the end. If
+  // axis is the rank of x, all axes are merged into the rows.
   int64_t axis = 1;
 
   tenon_flatten_attrs c() const {
@@ -2402,7 +2415,7 @@ struct FlattenAttrs {
 };
 
 /**
- * A matrix out of any tensor, its axes folded into two.
+ * The input reshaped to a matrix by merging its axes into two.
  *
  *     y = reshape(x, [product of the sizes before axis, product of the others])
  *
@@ -2420,7 +2433,7 @@ inline Tensor flatten(const Input& x, const FlattenAttrs& attrs = {}) {  // .axi
 
 // Attributes of diagonal.
 struct DiagonalAttrs {
-  // Which diagonal: above 0 right of the main one, below 0 left of it.
+  // The offset of the diagonal: positive right of the main one, negative left of it.
   int64_t offset = 0;
   // The axis of the rows; a negative one counts from the end.
   int64_t axis1 = 0;
@@ -2438,11 +2451,11 @@ struct DiagonalAttrs {
 };
 
 /**
- * The diagonals of matrices, which two axes make up.
+ * The diagonals of the matrices that two axes form.
  *
  *     y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
  *
- * The axis along the diagonal is the last one of the result.
+ * The diagonals are along the last axis of the result.
  *
  * @param x The matrices.
  *
@@ -2457,7 +2470,7 @@ inline Tensor diagonal(const Input& x, const DiagonalAttrs& attrs = {}) {  // .o
 }
 
 /**
- * The input in memory of its own, row-major and without gaps.
+ * A copy of the input in new memory, row-major and contiguous.
  *
  *     y = x
  *
@@ -2486,16 +2499,17 @@ struct CastAttrs {
 };
 
 /**
- * The same numbers in another dtype.
+ * The input converted to another dtype.
  *
- *     y = x, as nearly as the dtype can say it
+ *     y = x, converted to the dtype
  *
- * To a float: the nearest one, ties to the even. From a float to an integer: without the fraction,
- * saturated; NaN gives 0. Between integers: wraps. To bool: whether it is not 0.
+ * To floating point: rounds to the nearest value, ties to even. From floating point to integer:
+ * truncates toward zero and saturates; NaN gives 0. Between integers: wraps around. To bool: true
+ * if the value is not 0.
  *
  * @param x The input.
  *
- * @return The converted numbers.
+ * @return The converted elements.
  */
 inline Tensor cast(const Input& x, const CastAttrs& attrs = {}) {  // .to
   tenon_tensor* const given[] = {x.get()};
@@ -2507,7 +2521,7 @@ inline Tensor cast(const Input& x, const CastAttrs& attrs = {}) {  // .to
 
 // Attributes of concat.
 struct ConcatAttrs {
-  // The axis; a negative one counts from the end.
+  // The axis to concatenate along; a negative one counts from the end.
   int64_t axis = 0;
 
   tenon_concat_attrs c() const {
@@ -2519,13 +2533,13 @@ struct ConcatAttrs {
 };
 
 /**
- * Tensors one behind the other along an axis.
+ * The concatenation of tensors along an existing axis.
  *
  *     y = inputs[0], then inputs[1], ... along axis
  *
- * @param inputs The parts, promoted to a common dtype.
+ * @param inputs The tensors, promoted to a common dtype.
  *
- * @return The whole.
+ * @return The concatenated tensor.
  */
 inline Tensor concat(std::span<const Tensor> inputs, const ConcatAttrs& attrs = {},
                      SourceLocation at = here()) {  // .axis
@@ -2538,11 +2552,11 @@ inline Tensor concat(std::span<const Tensor> inputs, const ConcatAttrs& attrs = 
 
 // Attributes of pad.
 struct PadAttrs {
-  // Elements added before each of the axes, then after each.
+  // The number of elements added before each of the axes, then after each.
   std::vector<int64_t> pads = {};
-  // What the added elements are: constant, reflect, edge or wrap.
+  // How the added elements are chosen: constant, reflect, edge or wrap.
   PadMode mode = PadMode::kConstant;
-  // The axes that pads is about; empty for all.
+  // The axes that pads refers to; empty for all.
   std::vector<int64_t> axes = {};
 
   tenon_pad_attrs c() const {
@@ -2562,13 +2576,13 @@ struct PadAttrs {
  *
  *     y[i] = x[i - before] where that is inside x, else value
  *
- * Negative pads take elements off. The modes other than constant repeat what is left then: reflect
- * goes there and back between the first element and the last, which it does not repeat at the turn;
- * edge repeats the first and the last; wrap begins again at the other end. They go as far as the
- * pads say, however few elements there are.
+ * Negative pads remove elements. The modes other than constant repeat the elements that remain:
+ * reflect mirrors them at the first and the last element without repeating these, edge repeats the
+ * first and the last element, and wrap continues at the other end. Pads may exceed the number of
+ * elements; the pattern then continues.
  *
  * @param x The input.
- * @param value What constant padding adds, of rank 0; absent for zero.
+ * @param value The value of constant padding, of rank 0; zero if absent.
  *
  * @return The padded tensor.
  */
@@ -2582,7 +2596,7 @@ inline Tensor pad(const Input& x, const Tensor& value = {}, const PadAttrs& attr
 
 // Attributes of stack.
 struct StackAttrs {
-  // Where the new axis is in the result; negative from its end.
+  // The index of the new axis in the result; a negative one counts from its end.
   int64_t axis = 0;
 
   tenon_stack_attrs c() const {
@@ -2594,13 +2608,13 @@ struct StackAttrs {
 };
 
 /**
- * Tensors of one shape side by side along a new axis.
+ * Tensors of the same shape, stacked along a new axis.
  *
  *     y[..., k, ...] = inputs[k]
  *
- * @param inputs The parts, promoted to a common dtype.
+ * @param inputs The tensors, promoted to a common dtype.
  *
- * @return The whole.
+ * @return The stacked tensor.
  */
 inline Tensor stack(std::span<const Tensor> inputs, const StackAttrs& attrs = {},
                     SourceLocation at = here()) {  // .axis
@@ -2613,7 +2627,7 @@ inline Tensor stack(std::span<const Tensor> inputs, const StackAttrs& attrs = {}
 
 // Attributes of tile.
 struct TileAttrs {
-  // How often x is repeated along each axis.
+  // The number of repetitions of x along each axis.
   std::vector<int64_t> repeats = {};
 
   tenon_tile_attrs c() const {
@@ -2626,13 +2640,13 @@ struct TileAttrs {
 };
 
 /**
- * The whole input repeated along its axes.
+ * The whole input repeated along each of its axes.
  *
  *     y[i] = x[i mod size]
  *
  * @param x The input.
  *
- * @return The repetitions.
+ * @return The repeated input.
  */
 inline Tensor tile(const Input& x, const TileAttrs& attrs = {}) {  // .repeats
   tenon_tensor* const given[] = {x.get()};
@@ -2644,7 +2658,7 @@ inline Tensor tile(const Input& x, const TileAttrs& attrs = {}) {  // .repeats
 
 // Attributes of tril.
 struct TrilAttrs {
-  // The diagonal that bounds what is kept: above 0 right of the main one.
+  // The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
   int64_t k = 0;
 
   tenon_tril_attrs c() const {
@@ -2656,13 +2670,13 @@ struct TrilAttrs {
 };
 
 /**
- * The lower triangles of matrices, zeros above.
+ * The lower triangles of matrices, with zeros above.
  *
  *     y[i, j] = x[i, j] if j <= i + k, else 0
  *
- * @param x The matrices.
+ * @param x The matrices, in the last two axes.
  *
- * @return X, with zeros on the other side.
+ * @return The input with zeros on the other side of the diagonal.
  */
 inline Tensor tril(const Input& x, const TrilAttrs& attrs = {}) {  // .k
   tenon_tensor* const given[] = {x.get()};
@@ -2674,7 +2688,7 @@ inline Tensor tril(const Input& x, const TrilAttrs& attrs = {}) {  // .k
 
 // Attributes of triu.
 struct TriuAttrs {
-  // The diagonal that bounds what is kept: above 0 right of the main one.
+  // The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
   int64_t k = 0;
 
   tenon_triu_attrs c() const {
@@ -2686,13 +2700,13 @@ struct TriuAttrs {
 };
 
 /**
- * The upper triangles of matrices, zeros below.
+ * The upper triangles of matrices, with zeros below.
  *
  *     y[i, j] = x[i, j] if j >= i + k, else 0
  *
- * @param x The matrices.
+ * @param x The matrices, in the last two axes.
  *
- * @return X, with zeros on the other side.
+ * @return The input with zeros on the other side of the diagonal.
  */
 inline Tensor triu(const Input& x, const TriuAttrs& attrs = {}) {  // .k
   tenon_tensor* const given[] = {x.get()};
@@ -2704,7 +2718,7 @@ inline Tensor triu(const Input& x, const TriuAttrs& attrs = {}) {  // .k
 
 // Attributes of dynamic_slice.
 struct DynamicSliceAttrs {
-  // Of the slice, one for each axis of x.
+  // The sizes of the slice, one for each axis of x.
   std::vector<int64_t> sizes = {};
 
   tenon_dynamic_slice_attrs c() const {
@@ -2717,15 +2731,15 @@ struct DynamicSliceAttrs {
 };
 
 /**
- * A block of a tensor, from a place on that another tensor tells.
+ * A block of a tensor, at an offset that another tensor specifies.
  *
  *     y[i] = x[starts + i]
  *
- * A negative start counts from the end. Then each start is moved as little as makes the slice lie
- * inside, so none is out of range.
+ * A negative start counts from the end. Each start is then clamped so that the block lies inside x,
+ * so no start is out of range.
  *
- * @param x What to read from.
- * @param starts The first index along each axis of x.
+ * @param x The tensor to read from.
+ * @param starts The first index of the block along each axis of x.
  *
  * @return The slice, a copy.
  */
@@ -2739,18 +2753,18 @@ inline Tensor dynamic_slice(const Input& x, const Tensor& starts,
 }
 
 /**
- * A tensor with a block replaced, from a place on that another tensor tells.
+ * A tensor with a block replaced, at an offset that another tensor specifies.
  *
  *     y = x, then y[starts + i] = update[i]
  *
- * A negative start counts from the end. Then each start is moved as little as makes the slice lie
- * inside, so none is out of range.
+ * A negative start counts from the end. Each start is then clamped so that the block lies inside x,
+ * so no start is out of range.
  *
- * @param x What is there.
- * @param update What comes there.
- * @param starts Where it comes: the first index along each axis of x.
+ * @param x The tensor to update.
+ * @param update The new elements of the block.
+ * @param starts The first index of the block along each axis of x.
  *
- * @return What is there, with the update.
+ * @return X with the block replaced by update.
  */
 inline Tensor dynamic_update_slice(const Input& x, const Tensor& update, const Tensor& starts) {
   tenon_tensor* const given[] = {x.get(), update.get(), starts.get()};
@@ -2761,7 +2775,7 @@ inline Tensor dynamic_update_slice(const Input& x, const Tensor& update, const T
 
 // Attributes of repeat.
 struct RepeatAttrs {
-  // How often: one number for all elements along axis, or one each.
+  // The number of repetitions: one for all elements along axis, or one for each element.
   std::vector<int64_t> repeats = {};
   // The axis; a negative one counts from the end.
   int64_t axis = 0;
@@ -2777,7 +2791,7 @@ struct RepeatAttrs {
 };
 
 /**
- * Each element along an axis several times, side by side.
+ * The input with each element along an axis repeated consecutively.
  *
  *     y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis
  *
@@ -2785,7 +2799,7 @@ struct RepeatAttrs {
  *
  * @param x The input.
  *
- * @return The repetitions.
+ * @return The repeated elements.
  */
 inline Tensor repeat(const Input& x, const RepeatAttrs& attrs = {}) {  // .repeats, .axis
   tenon_tensor* const given[] = {x.get()};
@@ -2797,9 +2811,9 @@ inline Tensor repeat(const Input& x, const RepeatAttrs& attrs = {}) {  // .repea
 
 // Attributes of roll.
 struct RollAttrs {
-  // By how many places, towards the end: one for each axis, or for all.
+  // The number of positions to shift towards the end: one for each of axes, or one for all.
   std::vector<int64_t> shifts = {};
-  // The axes; empty takes all elements in row-major order as one axis.
+  // The axes; if empty, all elements in row-major order are shifted as one axis.
   std::vector<int64_t> axes = {};
 
   tenon_roll_attrs c() const {
@@ -2814,15 +2828,15 @@ struct RollAttrs {
 };
 
 /**
- * Elements moved along axes; what leaves at one end comes in at the other.
+ * The elements shifted cyclically along axes.
  *
  *     y[(i + shift) mod size] = x[i]
  *
- * Shifts of an axis that is named twice add up.
+ * The shifts of an axis that is listed more than once add up.
  *
  * @param x The input.
  *
- * @return The elements of x, moved.
+ * @return The elements of x, shifted.
  */
 inline Tensor roll(const Input& x, const RollAttrs& attrs = {}) {  // .shifts, .axes
   tenon_tensor* const given[] = {x.get()};
@@ -2834,10 +2848,10 @@ inline Tensor roll(const Input& x, const RollAttrs& attrs = {}) {  // .shifts, .
 
 // Attributes of depth_to_space.
 struct DepthToSpaceAttrs {
-  // The side of the squares.
+  // The side length of the blocks.
   int64_t blocksize = 0;
-  // Whether a channel's number counts the place in a square first and then the channel of the
-  // image, dcr, or the other way round, crd.
+  // The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+  // channel), crd for (channel, block row, block column).
   DepthToSpaceMode mode = DepthToSpaceMode::kDcr;
 
   tenon_depth_to_space_attrs c() const {
@@ -2850,15 +2864,16 @@ struct DepthToSpaceAttrs {
 };
 
 /**
- * Each square of a wider image out of channels at one place.
+ * Channels rearranged into square spatial blocks.
  *
  *     y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]
  *
- * Of x's channels, C are left. With crd it is x[n, (c * b + i) * b + j, h, w] that comes there.
+ * b is blocksize, and C is the number of channels of y. With mode crd, the source element is x[n,
+ * (c * b + i) * b + j, h, w].
  *
- * @param x Batch, channels, rows, columns.
+ * @param x The input: batch, channels, rows, columns.
  *
- * @return Fewer channels, more rows and columns.
+ * @return The result, with fewer channels and more rows and columns.
  */
 inline Tensor depth_to_space(const Input& x, const DepthToSpaceAttrs& attrs = {}) {  // .blocksize, .mode
   tenon_tensor* const given[] = {x.get()};
@@ -2870,10 +2885,10 @@ inline Tensor depth_to_space(const Input& x, const DepthToSpaceAttrs& attrs = {}
 
 // Attributes of space_to_depth.
 struct SpaceToDepthAttrs {
-  // The side of the squares.
+  // The side length of the blocks.
   int64_t blocksize = 0;
-  // Whether a channel's number counts the place in a square first and then the channel of the
-  // image, dcr, or the other way round, crd.
+  // The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+  // channel), crd for (channel, block row, block column).
   DepthToSpaceMode mode = DepthToSpaceMode::kDcr;
 
   tenon_space_to_depth_attrs c() const {
@@ -2886,16 +2901,16 @@ struct SpaceToDepthAttrs {
 };
 
 /**
- * The squares of an image as channels at one place: undoes depth_to_space.
+ * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
  *
  *     y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]
  *
- * C is the number of x's channels. With crd it is y[n, (c * b + i) * b + j, h, w] that they come
- * to.
+ * b is blocksize, and C is the number of channels of x. With mode crd, the destination element is
+ * y[n, (c * b + i) * b + j, h, w].
  *
- * @param x Batch, channels, rows, columns.
+ * @param x The input: batch, channels, rows, columns.
  *
- * @return More channels, fewer rows and columns.
+ * @return The result, with more channels and fewer rows and columns.
  */
 inline Tensor space_to_depth(const Input& x, const SpaceToDepthAttrs& attrs = {}) {  // .blocksize, .mode
   tenon_tensor* const given[] = {x.get()};
@@ -2907,9 +2922,9 @@ inline Tensor space_to_depth(const Input& x, const SpaceToDepthAttrs& attrs = {}
 
 // Attributes of reverse_sequence.
 struct ReverseSequenceAttrs {
-  // The axis that counts sequences; negative from the end.
+  // The axis that enumerates the sequences; a negative one counts from the end.
   int64_t batch_axis = 1;
-  // The axis along which a sequence runs; negative from the end.
+  // The axis along which each sequence runs; a negative one counts from the end.
   int64_t time_axis = 0;
 
   tenon_reverse_sequence_attrs c() const {
@@ -2922,16 +2937,16 @@ struct ReverseSequenceAttrs {
 };
 
 /**
- * The beginning of each sequence of a batch in reverse order.
+ * A batch of sequences, with the leading elements of each in reverse order.
  *
  *     y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]
  *
- * A length of 0 or below changes nothing.
+ * A sequence with a length of 0 or less is unchanged.
  *
  * @param x The sequences.
- * @param sequence_lens How much of each is reversed.
+ * @param sequence_lens The number of leading elements to reverse in each sequence.
  *
- * @return The sequences, with their beginnings reversed.
+ * @return The sequences with their leading elements reversed.
  */
 inline Tensor reverse_sequence(const Input& x, const Tensor& sequence_lens,
                                const ReverseSequenceAttrs& attrs = {}) {  // .batch_axis, .time_axis
@@ -2944,9 +2959,9 @@ inline Tensor reverse_sequence(const Input& x, const Tensor& sequence_lens,
 
 // Attributes of space_to_batch.
 struct SpaceToBatchAttrs {
-  // The block's size along each axis behind the batch.
+  // The block's size along each axis after the batch axis.
   std::vector<int64_t> block_shape = {};
-  // Zeros before each of these axes, then after each; empty for none.
+  // The number of zeros before each of these axes, then after each; empty for none.
   std::vector<int64_t> pads = {};
 
   tenon_space_to_batch_attrs c() const {
@@ -2961,16 +2976,16 @@ struct SpaceToBatchAttrs {
 };
 
 /**
- * Blocks of places spread over the batch.
+ * Blocks of spatial positions moved into the batch axis.
  *
  *     y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
  *
- * p counts the places of a block in row-major order. The axes are padded with zeros first. Axes
- * behind those of block_shape stay.
+ * p enumerates the positions in a block in row-major order. The axes are padded with zeros first.
+ * The axes after those of block_shape are unchanged.
  *
- * @param x A batch, as many axes as block_shape has sizes, and any more.
+ * @param x A batch axis, one axis for each entry of block_shape, and any number of further axes.
  *
- * @return As many times the batch as a block has places.
+ * @return The result, whose batch size is multiplied by the number of positions in a block.
  */
 inline Tensor space_to_batch(const Input& x, const SpaceToBatchAttrs& attrs = {}) {  // .block_shape, .pads
   tenon_tensor* const given[] = {x.get()};
@@ -2982,9 +2997,10 @@ inline Tensor space_to_batch(const Input& x, const SpaceToBatchAttrs& attrs = {}
 
 // Attributes of batch_to_space.
 struct BatchToSpaceAttrs {
-  // The block's size along each axis behind the batch.
+  // The block's size along each axis after the batch axis.
   std::vector<int64_t> block_shape = {};
-  // What is cropped before each of these axes, then after each; empty for nothing.
+  // The number of elements cropped at the start of each of these axes, then at the end of each;
+  // empty for none.
   std::vector<int64_t> pads = {};
 
   tenon_batch_to_space_attrs c() const {
@@ -2999,16 +3015,16 @@ struct BatchToSpaceAttrs {
 };
 
 /**
- * Blocks of places collected from the batch: undoes space_to_batch.
+ * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
  *
  *     y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
  *
- * p counts the places of a block in row-major order. What space_to_batch padded is cropped. Axes
- * behind those of block_shape stay.
+ * p enumerates the positions in a block in row-major order. The padding of space_to_batch is
+ * cropped. The axes after those of block_shape are unchanged.
  *
- * @param x A batch, as many axes as block_shape has sizes, and any more.
+ * @param x A batch axis, one axis for each entry of block_shape, and any number of further axes.
  *
- * @return The batch divided by the places of a block.
+ * @return The result, whose batch size is divided by the number of positions in a block.
  */
 inline Tensor batch_to_space(const Input& x, const BatchToSpaceAttrs& attrs = {}) {  // .block_shape, .pads
   tenon_tensor* const given[] = {x.get()};
@@ -3020,13 +3036,13 @@ inline Tensor batch_to_space(const Input& x, const BatchToSpaceAttrs& attrs = {}
 
 // Attributes of im2col.
 struct Im2colAttrs {
-  // The window's size along each spatial axis.
+  // The size of the window along each spatial axis.
   std::vector<int64_t> kernel_shape = {};
-  // The window's step along each spatial axis; empty for ones.
+  // The step of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // The number of zeros added before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The step inside the window along each axis; empty for ones.
+  // The step between elements of the window along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
 
   tenon_im2col_attrs c() const {
@@ -3045,16 +3061,16 @@ struct Im2colAttrs {
 };
 
 /**
- * What lies under each place of a window, as a column.
+ * The elements in each position of a sliding window, as columns.
  *
  *     y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
  *
- * k and l count the elements of a window and the windows in row-major order. Padding counts as
- * zeros.
+ * k is the row-major index of an element in its window, and l is that of the window. Padding
+ * elements are zeros.
  *
  * @param x Batch, channels, then one to three spatial axes.
  *
- * @return Batch, channels times elements of a window, windows.
+ * @return Batch, channels times elements of a window, number of windows.
  */
 inline Tensor im2col(const Input& x, const Im2colAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations
   tenon_tensor* const given[] = {x.get()};
@@ -3068,13 +3084,13 @@ inline Tensor im2col(const Input& x, const Im2colAttrs& attrs = {}) {  // .kerne
 struct Col2imAttrs {
   // The spatial sizes of the result.
   std::vector<int64_t> image_shape = {};
-  // The window's size along each spatial axis.
+  // The size of the window along each spatial axis.
   std::vector<int64_t> kernel_shape = {};
-  // The window's step along each spatial axis; empty for ones.
+  // The step of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // The number of zeros added before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The step inside the window along each axis; empty for ones.
+  // The step between elements of the window along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
 
   tenon_col2im_attrs c() const {
@@ -3095,14 +3111,14 @@ struct Col2imAttrs {
 };
 
 /**
- * Columns added up at the places of a window: the transpose of im2col.
+ * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
  *
  *     y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to a window
  *
- * k and l count the elements of a window and the windows in row-major order. What falls on padding
- * is lost.
+ * k is the row-major index of an element in its window, and l is that of the window. Elements that
+ * fall on padding are dropped.
  *
- * @param x Batch, channels times elements of a window, windows.
+ * @param x Batch, channels times elements of a window, number of windows.
  *
  * @return Batch, channels, then the spatial axes.
  */
@@ -3116,7 +3132,7 @@ inline Tensor col2im(const Input& x, const Col2imAttrs& attrs = {}) {  // .image
 
 // Attributes of gather.
 struct GatherAttrs {
-  // The axis to choose along; a negative one counts from the end.
+  // The axis to select along; a negative one counts from the end.
   int64_t axis = 0;
 
   tenon_gather_attrs c() const {
@@ -3128,14 +3144,14 @@ struct GatherAttrs {
 };
 
 /**
- * Slices of one axis, chosen by index.
+ * Slices along one axis, selected by index.
  *
  *     y[i, j, k] = x[i, indices[j], k]
  *
  * Negative indices count from the end. An index out of range reads 0 and is an error.
  *
- * @param x What to read from.
- * @param indices The places along axis.
+ * @param x The tensor to read from.
+ * @param indices The indices along axis.
  *
  * @return The slices, with the axes of indices in place of axis.
  */
@@ -3149,7 +3165,7 @@ inline Tensor gather(const Input& x, const Tensor& indices, const GatherAttrs& a
 
 // Attributes of gather_elements.
 struct GatherElementsAttrs {
-  // The axis that indices count along; negative from the end.
+  // The axis that indices refer to; negative values count from the end.
   int64_t axis = 0;
 
   tenon_gather_elements_attrs c() const {
@@ -3161,16 +3177,16 @@ struct GatherElementsAttrs {
 };
 
 /**
- * One element for each index, read along one axis.
+ * Gathers one element for each index along one axis.
  *
  *     y[i, j] = x[i, indices[i, j]], for axis 1
  *
- * Negative indices count from the end. An index out of range reads 0 and is an error.
+ * Negative indices count from the end. An out-of-range index reads 0 and is an error.
  *
- * @param x What to read from.
- * @param indices The places along axis.
+ * @param x The tensor to gather from.
+ * @param indices The indices along axis.
  *
- * @return The elements, in the shape of indices.
+ * @return The gathered elements, in the shape of indices.
  */
 inline Tensor gather_elements(const Input& x, const Tensor& indices,
                               const GatherElementsAttrs& attrs = {}) {  // .axis
@@ -3183,7 +3199,7 @@ inline Tensor gather_elements(const Input& x, const Tensor& indices,
 
 // Attributes of gather_nd.
 struct GatherNdAttrs {
-  // How many leading axes x and indices share.
+  // The number of leading batch axes that x and indices share.
   int64_t batch_dims = 0;
 
   tenon_gather_nd_attrs c() const {
@@ -3195,16 +3211,16 @@ struct GatherNdAttrs {
 };
 
 /**
- * Slices at places that rows of coordinates name.
+ * Gathers slices at the coordinates that indices hold along their last axis.
  *
  *     y[i, ...] = x[indices[i, 0], indices[i, 1], ..., ...]
  *
- * Negative indices count from the end. An index out of range reads 0 and is an error.
+ * Negative indices count from the end. An out-of-range index reads 0 and is an error.
  *
- * @param x What to read from.
- * @param indices The places; the last axis holds the coordinates of one.
+ * @param x The tensor to gather from.
+ * @param indices The coordinates; the last axis holds those of one slice.
  *
- * @return The slices.
+ * @return The gathered slices.
  */
 inline Tensor gather_nd(const Input& x, const Tensor& indices, const GatherNdAttrs& attrs = {}) {  // .batch_dims
   tenon_tensor* const given[] = {x.get(), indices.get()};
@@ -3216,9 +3232,9 @@ inline Tensor gather_nd(const Input& x, const Tensor& indices, const GatherNdAtt
 
 // Attributes of scatter_elements.
 struct ScatterElementsAttrs {
-  // The axis that indices count along; negative from the end.
+  // The axis that the indices refer to; a negative one counts from the end.
   int64_t axis = 0;
-  // How updates meet what is there: none, add, mul, min or max.
+  // How updates are combined with the elements of x: none (replace them), add, mul, min or max.
   ScatterReduction reduction = ScatterReduction::kNone;
 
   tenon_scatter_elements_attrs c() const {
@@ -3231,20 +3247,21 @@ struct ScatterElementsAttrs {
 };
 
 /**
- * A tensor with one element changed for each index along an axis.
+ * A tensor with elements updated at given indices along an axis.
  *
  *     y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1
  *
- * Where several updates meet, set keeps the last and the others reduce all of them with what is
- * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
- * have the same bits on every device. The second derivative of mul is that of zeros left aside.
+ * If several updates address the same element, reduction none keeps the last one, and the other
+ * reductions combine all of them with the element of x. Negative indices count from the end. An
+ * update with an index out of range is dropped and is an error. Floating-point sums, which
+ * accumulate in float32 for the half types, may be added in any order; all other reductions have
+ * the same bits on every device. The second derivative of mul ignores updates that are 0.
  *
- * @param x What is there.
- * @param indices The places.
- * @param updates What comes there.
+ * @param x The tensor to update.
+ * @param indices The indices of the elements to update.
+ * @param updates The values to write or to reduce.
  *
- * @return X with the updates.
+ * @return The updated tensor.
  */
 inline Tensor scatter_elements(const Input& x, const Tensor& indices, const Tensor& updates,
                                const ScatterElementsAttrs& attrs = {}) {  // .axis, .reduction
@@ -3257,7 +3274,7 @@ inline Tensor scatter_elements(const Input& x, const Tensor& indices, const Tens
 
 // Attributes of scatter_nd.
 struct ScatterNdAttrs {
-  // How updates meet what is there: none, add, mul, min or max.
+  // How updates are combined with the elements of x: none (replace them), add, mul, min or max.
   ScatterReduction reduction = ScatterReduction::kNone;
 
   tenon_scatter_nd_attrs c() const {
@@ -3269,20 +3286,21 @@ struct ScatterNdAttrs {
 };
 
 /**
- * A tensor with slices changed at places that rows of coordinates name.
+ * A tensor with slices updated at given rows of coordinates.
  *
  *     y = x, then y[indices[i, 0], indices[i, 1], ...] = reduce(..., updates[i])
  *
- * Where several updates meet, set keeps the last and the others reduce all of them with what is
- * there. Negative indices count from the end. An update out of range is dropped and is an error.
- * Sums of floats, in float32 for the half types, may be added in any order; all other reductions
- * have the same bits on every device. The second derivative of mul is that of zeros left aside.
+ * If several updates address the same element, reduction none keeps the last one, and the other
+ * reductions combine all of them with the element of x. Negative indices count from the end. An
+ * update with an index out of range is dropped and is an error. Floating-point sums, which
+ * accumulate in float32 for the half types, may be added in any order; all other reductions have
+ * the same bits on every device. The second derivative of mul ignores updates that are 0.
  *
- * @param x What is there.
- * @param indices The places.
- * @param updates What comes there.
+ * @param x The tensor to update.
+ * @param indices The indices of the elements to update.
+ * @param updates The values to write or to reduce.
  *
- * @return X with the updates.
+ * @return The updated tensor.
  */
 inline Tensor scatter_nd(const Input& x, const Tensor& indices, const Tensor& updates,
                          const ScatterNdAttrs& attrs = {}) {  // .reduction
@@ -3310,16 +3328,16 @@ struct SortAttrs {
 };
 
 /**
- * The elements along an axis in order.
+ * The elements along an axis in sorted order.
  *
  *     y[0] <= y[1] <= ..., a permutation of x
  *
- * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
- * indices, whichever the direction. NaN comes last in either direction.
+ * The sort is stable: equal elements, including zeros of either sign, stay in the order of their
+ * indices in both directions. NaN comes last in both directions.
  *
  * @param x The input, of any dtype; false comes before true.
  *
- * @return The elements, in x's type.
+ * @return The sorted elements, with the shape and dtype of x.
  */
 inline Tensor sort(const Input& x, const SortAttrs& attrs = {}) {  // .axis, .descending
   tenon_tensor* const given[] = {x.get()};
@@ -3346,16 +3364,16 @@ struct ArgsortAttrs {
 };
 
 /**
- * The indices along an axis at which its elements are read in order.
+ * The indices that sort the elements along an axis.
  *
  *     x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices
  *
- * The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
- * indices, whichever the direction. NaN comes last in either direction.
+ * The sort is stable: equal elements, including zeros of either sign, stay in the order of their
+ * indices in both directions. NaN comes last in both directions.
  *
  * @param x The input, of any dtype; false comes before true.
  *
- * @return The indices as int64, in x's shape.
+ * @return The indices as int64, with the shape of x.
  */
 inline Tensor argsort(const Input& x, const ArgsortAttrs& attrs = {}) {  // .axis, .descending
   tenon_tensor* const given[] = {x.get()};
@@ -3367,13 +3385,13 @@ inline Tensor argsort(const Input& x, const ArgsortAttrs& attrs = {}) {  // .axi
 
 // Attributes of top_k.
 struct TopKAttrs {
-  // How many are chosen.
+  // The number of elements to choose.
   int64_t k = 1;
   // The axis to choose along; a negative one counts from the end.
   int64_t axis = -1;
-  // Whether the largest are chosen, or the smallest.
+  // Whether the largest elements are chosen; otherwise the smallest are.
   bool largest = true;
-  // Whether the most extreme one comes first, or the one of the lowest index.
+  // Whether results are in order of value, the most extreme one first; otherwise in order of index.
   bool sorted = true;
 
   tenon_top_k_attrs c() const {
@@ -3388,17 +3406,17 @@ struct TopKAttrs {
 };
 
 struct TopKOutputs {
-  Tensor values;  // The elements.
+  Tensor values;  // The chosen elements.
   Tensor indices;  // Their indices along axis, as int64.
 };
 
 /**
- * The k largest or smallest elements along an axis, and where they are.
+ * The k largest or smallest elements along an axis, and their indices.
  *
  *     values = the first k of sort(x), values[i] = x[indices[i]]
  *
- * They are the first ones of a descending sort, or of an ascending one: ties go to the lowest
- * index, and NaN is chosen only where there is too little else.
+ * The elements are the first k of a descending sort, or of an ascending one. Ties go to the lowest
+ * index, and NaN is chosen only if there are fewer than k other elements.
  *
  * @param x The input, of any dtype.
  */
@@ -3412,9 +3430,9 @@ inline TopKOutputs top_k(const Input& x, const TopKAttrs& attrs = {}) {  // .k, 
 
 // Attributes of nonzero.
 struct NonzeroAttrs {
-  // How many places the result has room for; -1 for as many as are found, for which the host waits.
+  // The size of the result; -1 for the number of elements found, which the host waits for.
   int64_t size = -1;
-  // What stands in the room that is left.
+  // The value that fills unused columns of indices.
   int64_t fill = 0;
 
   tenon_nonzero_attrs c() const {
@@ -3427,18 +3445,18 @@ struct NonzeroAttrs {
 };
 
 struct NonzeroOutputs {
-  Tensor indices;  // Int64[rank(x), size]: a column for each element.
-  Tensor count;  // How many elements are not zero.
+  Tensor indices;  // Int64[rank(x), size]: one column for each nonzero element.
+  Tensor count;  // The number of nonzero elements.
 };
 
 /**
- * The indices of all elements that are not zero.
+ * The indices of all nonzero elements.
  *
  *     x[indices[0, i], indices[1, i], ...] != 0
  *
- * The elements are found in row-major order. NaN is not zero, -0 is. With `size`, what is found
- * beyond it is left out, and count tells of all. Without, the type that is inferred is the largest
- * that the result can have.
+ * The elements are in row-major order. NaN is nonzero, and -0 is zero. With `size`, nonzero
+ * elements beyond that number are omitted from indices, but count includes them. Without `size`,
+ * the inferred type is the largest that the result can have.
  *
  * @param x The input, of any dtype.
  */
@@ -3452,11 +3470,11 @@ inline NonzeroOutputs nonzero(const Input& x, const NonzeroAttrs& attrs = {}) { 
 
 // Attributes of boolean_mask.
 struct BooleanMaskAttrs {
-  // The first axis of x that the mask has; a negative one counts from the end.
+  // The first axis of x that the mask covers; a negative one counts from the end.
   int64_t axis = 0;
-  // How many places the result has room for; -1 for as many as are found, for which the host waits.
+  // The size of the result; -1 for the number of elements found, which the host waits for.
   int64_t size = -1;
-  // What stands in the room that is left.
+  // The value of the elements beyond the selected slices.
   double fill = 0.0;
 
   tenon_boolean_mask_attrs c() const {
@@ -3470,20 +3488,20 @@ struct BooleanMaskAttrs {
 };
 
 struct BooleanMaskOutputs {
-  Tensor y;  // The slices, along one axis in place of those of the mask.
-  Tensor count;  // How many slices the mask chooses.
+  Tensor y;  // The slices, along one axis in place of the axes of the mask.
+  Tensor count;  // The number of slices that the mask selects.
 };
 
 /**
- * The slices where a mask is true.
+ * The slices at which a mask is true.
  *
  *     y = x[mask], for axis 0
  *
- * The slices keep their row-major order. With `size`, those beyond it are left out, and count tells
- * of all. Without, the type that is inferred is the largest that the result can have.
+ * The slices keep their row-major order. If `size` is given, slices beyond it are dropped, but
+ * count includes them. Otherwise, the inferred type is the largest that the result can have.
  *
- * @param x What to choose from.
- * @param mask Bool, with the sizes of x from the axis on.
+ * @param x The tensor to select from.
+ * @param mask Bool; its shape matches the axes of x that start at axis.
  */
 inline BooleanMaskOutputs boolean_mask(const Input& x, const Tensor& mask,
                                        const BooleanMaskAttrs& attrs = {}) {  // .axis, .size, .fill
@@ -3496,9 +3514,9 @@ inline BooleanMaskOutputs boolean_mask(const Input& x, const Tensor& mask,
 
 // Attributes of bincount.
 struct BincountAttrs {
-  // How long the result is at least, where length does not tell.
+  // The minimum length of the result if length is -1.
   int64_t minlength = 0;
-  // How long the result is; -1 for one more than the largest element.
+  // The length of the result; -1 for one more than the largest element.
   int64_t length = -1;
 
   tenon_bincount_attrs c() const {
@@ -3511,19 +3529,19 @@ struct BincountAttrs {
 };
 
 /**
- * How often each number occurs, or the sum of the weights where it does.
+ * The number of occurrences of each integer, or the sum of their weights.
  *
  *     y[i] = sum(weights[j] for all j with x[j] = i)
  *
- * An element that is negative, which is reported less the length, or not below it is dropped, and
- * is an error. Without length, the host waits for the largest element, and the type that is
- * inferred has an element for each number that x's dtype holds, at most 2^59. Half types are summed
+ * An element outside [0, length) is dropped and is an error; the error reports a negative element
+ * minus the length. If length is -1, the host waits for the largest element, and the inferred type
+ * has one element for each nonnegative value of the dtype of x, at most 2^58. Half types are summed
  * in float32.
  *
- * @param x The numbers.
- * @param weights What each of them counts; 1 if absent.
+ * @param x The integers to count.
+ * @param weights The weight of each element of x; 1 if absent.
  *
- * @return Int64 counts, or sums in the dtype of the weights.
+ * @return The counts as int64, or the sums in the dtype of the weights.
  */
 inline Tensor bincount(const Input& x, const Tensor& weights = {},
                        const BincountAttrs& attrs = {}) {  // .minlength, .length
@@ -3536,9 +3554,9 @@ inline Tensor bincount(const Input& x, const Tensor& weights = {},
 
 // Attributes of segment_reduce.
 struct SegmentReduceAttrs {
-  // How many groups there are.
+  // The number of segments.
   int64_t num_segments = 0;
-  // What becomes of a group: sum, prod, min, max or mean.
+  // How the slices of a segment are reduced: sum, prod, min, max or mean.
   SegmentReduction reduction = SegmentReduction::kSum;
 
   tenon_segment_reduce_attrs c() const {
@@ -3551,20 +3569,20 @@ struct SegmentReduceAttrs {
 };
 
 /**
- * The slices along the first axis, reduced in groups.
+ * The slices along the first axis, reduced by segment.
  *
  *     y[s] = reduce(x[i] for all i with segment_ids[i] = s)
  *
- * A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the largest and
- * the smallest value that the dtype has, infinite where it can be. NaN in a group is its result.
- * Negative ids count from the end. A slice whose id is out of range is dropped, and is an error.
- * Half types are summed and multiplied in float32. The second derivative of prod is that of zeros
- * left aside.
+ * The result of an empty segment is 0 for sum, 1 for prod and NaN for mean. For min it is the
+ * largest and for max the lowest value of the dtype, which is an infinity for floating point. If a
+ * segment contains NaN, its result is NaN. Negative ids count from the end. A slice whose id is out
+ * of range is dropped and is an error. Half types are summed and multiplied in float32. The second
+ * derivative of prod ignores elements that are 0.
  *
  * @param x The slices.
- * @param segment_ids The group of each slice, in any order.
+ * @param segment_ids The segment of each slice, in any order.
  *
- * @return A slice for each group.
+ * @return One slice for each segment.
  */
 inline Tensor segment_reduce(const Input& x, const Tensor& segment_ids,
                              const SegmentReduceAttrs& attrs = {}) {  // .num_segments, .reduction
@@ -3577,7 +3595,7 @@ inline Tensor segment_reduce(const Input& x, const Tensor& segment_ids,
 
 // Attributes of searchsorted.
 struct SearchsortedAttrs {
-  // Left puts a value before the elements that equal it, right behind them.
+  // Whether a value is inserted before the elements that equal it (left) or after them (right).
   SearchsortedSide side = SearchsortedSide::kLeft;
 
   tenon_searchsorted_attrs c() const {
@@ -3589,17 +3607,17 @@ struct SearchsortedAttrs {
 };
 
 /**
- * Where values belong in a sorted sequence.
+ * The positions at which values would be inserted into a sorted sequence.
  *
  *     y[i] = the number of elements of sequence that are less than x[i], or not greater
  *
- * The order is that of sort: NaN comes behind all else and equals itself. What comes of a sequence
- * that is not sorted is not specified.
+ * The order is that of sort: NaN comes after all other values and equals itself. If the sequence is
+ * not sorted, the result is unspecified.
  *
- * @param sequence Ascending, of any dtype.
+ * @param sequence The sorted sequence, ascending, of any dtype.
  * @param x The values.
  *
- * @return The places as int64, in x's shape.
+ * @return The positions as int64, with the shape of x.
  */
 inline Tensor searchsorted(const Input& sequence, const Tensor& x,
                            const SearchsortedAttrs& attrs = {}) {  // .side
@@ -3612,11 +3630,11 @@ inline Tensor searchsorted(const Input& sequence, const Tensor& x,
 
 // Attributes of unique.
 struct UniqueAttrs {
-  // Whether values ascend, NaN last, or come in the order of first occurrence.
+  // Whether values are in ascending order, NaN last; otherwise in the order of first occurrence.
   bool sorted = true;
-  // How many places the result has room for; -1 for as many as are found, for which the host waits.
+  // The size of the result; -1 for the number of elements found, which the host waits for.
   int64_t size = -1;
-  // What stands among the values in the room that is left.
+  // The value that pads the output values if fewer than size are found.
   double fill = 0.0;
 
   tenon_unique_attrs c() const {
@@ -3630,22 +3648,22 @@ struct UniqueAttrs {
 };
 
 struct UniqueOutputs {
-  Tensor values;  // The values.
-  Tensor indices;  // Where each value occurs first.
-  Tensor inverse_indices;  // The number of each element's value among all.
-  Tensor counts;  // How often each value occurs.
-  Tensor count;  // How many values there are.
+  Tensor values;  // The distinct values.
+  Tensor indices;  // The index of the first occurrence of each value.
+  Tensor inverse_indices;  // The index of each element's value among all distinct values.
+  Tensor counts;  // The number of occurrences of each value.
+  Tensor count;  // The number of distinct values.
 };
 
 /**
- * Each value of all elements once, and where it occurs.
+ * The distinct values of a tensor, and where they occur.
  *
  *     values[inverse_indices[i]] = x[i]
  *
- * Elements count in row-major order. Each NaN is a value of its own; zeros of either sign are one
- * value, the one that comes first. With `size`, values beyond it are left out, and count and
- * inverse_indices tell of all; behind the values found, indices and counts are 0. Without, the
- * types that are inferred are the largest that the results can have.
+ * Elements are numbered in row-major order. Each NaN is a distinct value; zeros of either sign are
+ * one value, represented by the one that occurs first. With `size`, values beyond it are omitted,
+ * but count and inverse_indices still cover all values; after the values found, indices and counts
+ * are 0. Without `size`, the inferred types are the largest that the results can have.
  *
  * @param x The input, of any dtype.
  */
@@ -3660,7 +3678,7 @@ inline UniqueOutputs unique(const Input& x, const UniqueAttrs& attrs = {}) {  //
 
 // Attributes of histogram.
 struct HistogramAttrs {
-  // How many.
+  // The number of bins.
   int64_t bins = 10;
 
   tenon_histogram_attrs c() const {
@@ -3672,17 +3690,17 @@ struct HistogramAttrs {
 };
 
 /**
- * How many elements fall into each of a number of equally wide bins.
+ * The number of elements in each of several bins of equal width.
  *
  *     y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) /
  *         bins
  *
- * The last bin counts what equals high, too. What lies outside, and NaN, is not counted, and
- * nothing is where high - low is not positive and finite.
+ * The last bin includes its upper edge, high. NaN and elements outside the bins are not counted.
+ * All counts are 0 if high - low is not positive and finite.
  *
- * @param x The values.
+ * @param x The elements to count.
  * @param low The lower edge of the first bin, of rank 0.
- * @param high The upper edge of the last one, of rank 0.
+ * @param high The upper edge of the last bin, of rank 0.
  *
  * @return The counts as int64, along one axis.
  */
@@ -3696,15 +3714,15 @@ inline Tensor histogram(const Input& x, const Tensor& low, const Tensor& high,
 }
 
 /**
- * What is positive, and zero elsewhere.
+ * The rectified linear unit: max(x, 0) for each element.
  *
  *     y = max(x, 0)
  *
  * NaN stays NaN. The derivative at 0 is 0.
  *
- * @param x Any tensor of numbers.
+ * @param x A tensor of any numeric dtype.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor relu(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -3727,7 +3745,7 @@ struct LeakyReluAttrs {
 };
 
 /**
- * What is positive, and a fraction of what is negative.
+ * x where x is positive, and alpha * x elsewhere.
  *
  *     y = x > 0 ? x : alpha * x
  *
@@ -3747,7 +3765,7 @@ inline Tensor leaky_relu(const Input& x, const LeakyReluAttrs& attrs = {}) {  //
 
 // Attributes of elu.
 struct EluAttrs {
-  // What the function tends to, negated, far below zero.
+  // The function tends to -alpha far below zero.
   double alpha = 1.0;
 
   tenon_elu_attrs c() const {
@@ -3759,15 +3777,15 @@ struct EluAttrs {
 };
 
 /**
- * What is positive, and an exponential that levels out below zero.
+ * The exponential linear unit: x above zero, an exponential toward -alpha below.
  *
  *     y = x > 0 ? x : alpha * (exp(x) - 1)
  *
  * The derivative at 0 is alpha.
  *
- * @param x Any floating tensor.
+ * @param x The input, floating point.
  *
- * @return Of the type of x.
+ * @return The result, of the type of x.
  */
 inline Tensor elu(const Input& x, const EluAttrs& attrs = {}) {  // .alpha
   tenon_tensor* const given[] = {x.get()};
@@ -3778,13 +3796,13 @@ inline Tensor elu(const Input& x, const EluAttrs& attrs = {}) {  // .alpha
 }
 
 /**
- * A smooth relu: the logarithm of one plus the exponential.
+ * A smooth approximation of relu: the logarithm of one plus the exponential.
  *
  *     y = log(1 + exp(x))
  *
- * @param x Any floating tensor.
+ * @param x A floating-point tensor.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor softplus(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -3795,7 +3813,7 @@ inline Tensor softplus(const Input& x) {
 
 // Attributes of gelu.
 struct GeluAttrs {
-  // Whether the tanh form stands for the one with erf.
+  // Whether to use the tanh approximation instead of erf.
   bool approximate = false;
 
   tenon_gelu_attrs c() const {
@@ -3807,7 +3825,7 @@ struct GeluAttrs {
 };
 
 /**
- * x times the probability that a standard normal variable is below x.
+ * The Gaussian error linear unit: x times the standard normal distribution function at x.
  *
  *     y = x * (1 + erf(x / sqrt(2))) / 2, or approximately x * (1 + tanh(sqrt(2 / pi) * (x +
  *         0.044715 * x^3))) / 2
@@ -3825,13 +3843,13 @@ inline Tensor gelu(const Input& x, const GeluAttrs& attrs = {}) {  // .approxima
 }
 
 /**
- * x scaled by its own sigmoid.
+ * The sigmoid linear unit (swish): each element times its sigmoid.
  *
  *     y = x / (1 + exp(-x))
  *
- * @param x Any floating tensor.
+ * @param x A floating-point tensor.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor silu(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -3841,7 +3859,7 @@ inline Tensor silu(const Input& x) {
 }
 
 /**
- * Elements kept within 0 and 6.
+ * Each element clipped to [0, 6].
  *
  *     y = min(max(x, 0), 6)
  *
@@ -3849,7 +3867,7 @@ inline Tensor silu(const Input& x) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor relu6(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -3859,13 +3877,13 @@ inline Tensor relu6(const Input& x) {
 }
 
 /**
- * What is positive, and a learned fraction of what is negative.
+ * x where x is positive, and slope * x elsewhere, with a learned slope.
  *
  *     y = x > 0 ? x : slope * x
  *
  * The derivative at 0 is slope.
  *
- * @param x Any tensor of numbers.
+ * @param x Any numeric tensor.
  * @param slope The slope below zero, broadcast to the shape of x.
  *
  * @return Of the type of x.
@@ -3879,7 +3897,7 @@ inline Tensor prelu(const Input& x, const Tensor& slope) {
 
 // Attributes of selu.
 struct SeluAttrs {
-  // What gamma scales, negated, far below zero.
+  // The factor of the exponential; far below zero, y tends to -gamma * alpha.
   double alpha = 1.6732631921768188;
   // The slope above zero.
   double gamma = 1.0507010221481323;
@@ -3894,15 +3912,15 @@ struct SeluAttrs {
 };
 
 /**
- * An elu with constants that keep mean and variance from layer to layer.
+ * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
  *
  *     y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))
  *
  * The derivative at 0 is gamma * alpha.
  *
- * @param x Any floating tensor.
+ * @param x A floating-point tensor.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor selu(const Input& x, const SeluAttrs& attrs = {}) {  // .alpha, .gamma
   tenon_tensor* const given[] = {x.get()};
@@ -3913,15 +3931,15 @@ inline Tensor selu(const Input& x, const SeluAttrs& attrs = {}) {  // .alpha, .g
 }
 
 /**
- * The sign, reached slowly.
+ * A smooth approximation of the sign function, x / (1 + |x|).
  *
  *     y = x / (1 + |x|)
  *
- * NaN at infinities.
+ * The result is NaN at both infinities.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor softsign(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -3934,7 +3952,7 @@ inline Tensor softsign(const Input& x) {
 struct HardSigmoidAttrs {
   // The slope of the line.
   double alpha = 0.2;
-  // Its value at 0.
+  // The value of the line at 0.
   double beta = 0.5;
 
   tenon_hard_sigmoid_attrs c() const {
@@ -3947,11 +3965,11 @@ struct HardSigmoidAttrs {
 };
 
 /**
- * A straight line kept within 0 and 1.
+ * A linear function of x, clipped to [0, 1].
  *
  *     y = max(0, min(1, alpha * x + beta))
  *
- * NaN stays NaN. The derivative at both edges is 0.
+ * NaN propagates. The derivative at both bounds is 0.
  *
  * @param x Any floating tensor.
  *
@@ -3966,7 +3984,7 @@ inline Tensor hard_sigmoid(const Input& x, const HardSigmoidAttrs& attrs = {}) {
 }
 
 /**
- * x times a straight line kept within 0 and 1.
+ * x times a linear function of x, clipped to [0, 1].
  *
  *     y = x * max(0, min(1, x / 6 + 1 / 2))
  *
@@ -3974,7 +3992,7 @@ inline Tensor hard_sigmoid(const Input& x, const HardSigmoidAttrs& attrs = {}) {
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor hard_swish(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -3985,7 +4003,7 @@ inline Tensor hard_swish(const Input& x) {
 
 // Attributes of swiglu.
 struct SwigluAttrs {
-  // The axis to cut; a negative one counts from the end.
+  // The axis to split; a negative one counts from the end.
   int64_t axis = -1;
 
   tenon_swiglu_attrs c() const {
@@ -3997,16 +4015,16 @@ struct SwigluAttrs {
 };
 
 /**
- * The silu of the first half of x, times the second.
+ * The SwiGLU unit: the SiLU of the first half of x times the second half.
  *
  *     y = silu(first) * second, where x = concat(first, second)
  *
- * The first half is the gate. Where the second half is the gate, flip the two before:
+ * The first half is the gate. If the second half is the gate, swap the halves before the call:
  * concat(second, first).
  *
- * @param x What is cut in two along axis.
+ * @param x The input, split into two halves along axis.
  *
- * @return Of the type of x, but half as long along axis.
+ * @return The result, of the type of x with half the size along axis.
  */
 inline Tensor swiglu(const Input& x, const SwigluAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
@@ -4018,7 +4036,7 @@ inline Tensor swiglu(const Input& x, const SwigluAttrs& attrs = {}) {  // .axis
 
 // Attributes of celu.
 struct CeluAttrs {
-  // What the function tends to, negated, far below zero; positive.
+  // The function tends to -alpha far below zero; must be positive.
   double alpha = 1.0;
 
   tenon_celu_attrs c() const {
@@ -4030,15 +4048,15 @@ struct CeluAttrs {
 };
 
 /**
- * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+ * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
  *
  *     y = x > 0 ? x : alpha * (exp(x / alpha) - 1)
  *
  * The derivative at 0 is 1.
  *
- * @param x Any floating tensor.
+ * @param x The input, floating point.
  *
- * @return Of the type of x.
+ * @return The result, of the type of x.
  */
 inline Tensor celu(const Input& x, const CeluAttrs& attrs = {}) {  // .alpha
   tenon_tensor* const given[] = {x.get()};
@@ -4049,13 +4067,13 @@ inline Tensor celu(const Input& x, const CeluAttrs& attrs = {}) {  // .alpha
 }
 
 /**
- * x scaled by the tanh of its softplus.
+ * x times the tanh of its softplus.
  *
  *     y = x * tanh(ln(1 + exp(x)))
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor mish(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -4081,11 +4099,11 @@ struct HardTanhAttrs {
 };
 
 /**
- * Elements kept within two bounds that are attributes.
+ * The elements of x, clipped to [min_val, max_val].
  *
  *     y = min(max(x, min_val), max_val)
  *
- * NaN stays NaN. The derivative at both edges is 0.
+ * NaN propagates. The derivative at both bounds is 0.
  *
  * @param x Any floating tensor.
  *
@@ -4100,13 +4118,13 @@ inline Tensor hard_tanh(const Input& x, const HardTanhAttrs& attrs = {}) {  // .
 }
 
 /**
- * The logarithm of the sigmoid, which never underflows.
+ * The natural logarithm of the sigmoid, computed without underflow.
  *
  *     y = -ln(1 + exp(-x))
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor log_sigmoid(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -4129,15 +4147,15 @@ struct ThresholdedReluAttrs {
 };
 
 /**
- * What is above a threshold, and zero elsewhere.
+ * Each element that exceeds a threshold, and zero elsewhere.
  *
  *     y = x > alpha ? x : 0
  *
  * NaN stays NaN. The derivative at alpha is 0.
  *
- * @param x Any floating tensor.
+ * @param x A floating-point tensor.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor thresholded_relu(const Input& x, const ThresholdedReluAttrs& attrs = {}) {  // .alpha
   tenon_tensor* const given[] = {x.get()};
@@ -4149,9 +4167,9 @@ inline Tensor thresholded_relu(const Input& x, const ThresholdedReluAttrs& attrs
 
 // Attributes of shrink.
 struct ShrinkAttrs {
-  // How far from zero the zeros reach; not negative.
+  // The distance from zero up to which elements become 0; not negative.
   double lambd = 0.5;
-  // How far the rest is moved.
+  // The distance by which the other elements are moved.
   double bias = 0.0;
 
   tenon_shrink_attrs c() const {
@@ -4164,15 +4182,15 @@ struct ShrinkAttrs {
 };
 
 /**
- * Zero near zero, and elsewhere x moved towards it.
+ * Elements moved towards zero; those near zero become zero.
  *
  *     y = x < -lambd ? x + bias : x > lambd ? x - bias : 0
  *
- * NaN stays NaN. The derivative at both edges is 0.
+ * NaN stays NaN. The derivative at -lambd and at lambd is 0.
  *
- * @param x Any floating tensor.
+ * @param x A floating-point tensor.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor shrink(const Input& x, const ShrinkAttrs& attrs = {}) {  // .lambd, .bias
   tenon_tensor* const given[] = {x.get()};
@@ -4184,7 +4202,7 @@ inline Tensor shrink(const Input& x, const ShrinkAttrs& attrs = {}) {  // .lambd
 
 // Attributes of glu.
 struct GluAttrs {
-  // The axis to cut; a negative one counts from the end.
+  // The axis to split; a negative one counts from the end.
   int64_t axis = -1;
 
   tenon_glu_attrs c() const {
@@ -4196,13 +4214,13 @@ struct GluAttrs {
 };
 
 /**
- * The first half of x, scaled by the sigmoid of the second.
+ * The gated linear unit: the first half of x times the sigmoid of the second half.
  *
  *     y = first * sigmoid(second), where x = concat(first, second)
  *
- * @param x What is cut in two along axis.
+ * @param x The input, split into two halves along axis.
  *
- * @return Of the type of x, but half as long along axis.
+ * @return The result, of the type of x with half the size along axis.
  */
 inline Tensor glu(const Input& x, const GluAttrs& attrs = {}) {  // .axis
   tenon_tensor* const given[] = {x.get()};
@@ -4216,7 +4234,7 @@ inline Tensor glu(const Input& x, const GluAttrs& attrs = {}) {  // .axis
 struct SumAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_sum_attrs c() const {
@@ -4230,15 +4248,15 @@ struct SumAttrs {
 };
 
 /**
- * The sum of elements along some axes.
+ * The sum of the elements along some axes.
  *
  *     y = sum(x[i])
  *
- * The sum of nothing is 0. Integers wrap in their own dtype.
+ * The sum of no elements is 0. Integers wrap in their own dtype.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor sum(const Input& x, const SumAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4252,7 +4270,7 @@ inline Tensor sum(const Input& x, const SumAttrs& attrs = {}) {  // .axes, .keep
 struct ProdAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_prod_attrs c() const {
@@ -4266,15 +4284,15 @@ struct ProdAttrs {
 };
 
 /**
- * The product of elements along some axes.
+ * The product of the elements along some axes.
  *
  *     y = product(x[i])
  *
- * The product of nothing is 1. Integers wrap in their own dtype.
+ * The product of no elements is 1. Integers wrap in their own dtype.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor prod(const Input& x, const ProdAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4288,7 +4306,7 @@ inline Tensor prod(const Input& x, const ProdAttrs& attrs = {}) {  // .axes, .ke
 struct MaxAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_max_attrs c() const {
@@ -4306,11 +4324,11 @@ struct MaxAttrs {
  *
  *     y = max(x[i])
  *
- * NaN if one is NaN. Those that tie share the gradient evenly.
+ * The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor max(const Input& x, const MaxAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4324,7 +4342,7 @@ inline Tensor max(const Input& x, const MaxAttrs& attrs = {}) {  // .axes, .keep
 struct MinAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_min_attrs c() const {
@@ -4342,11 +4360,11 @@ struct MinAttrs {
  *
  *     y = min(x[i])
  *
- * NaN if one is NaN. Those that tie share the gradient evenly.
+ * The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor min(const Input& x, const MinAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4360,7 +4378,7 @@ inline Tensor min(const Input& x, const MinAttrs& attrs = {}) {  // .axes, .keep
 struct ArgmaxAttrs {
   // The axis to search along; a negative one counts from the end.
   int64_t axis = 0;
-  // Whether the axis stays, with size 1.
+  // Whether the axis is kept with size 1.
   bool keepdims = false;
 
   tenon_argmax_attrs c() const {
@@ -4377,11 +4395,11 @@ struct ArgmaxAttrs {
  *
  *     y = the first i for which x[i] = max(x)
  *
- * Ties go to the lowest index. The first NaN is found before anything else.
+ * Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
  *
  * @param x The input.
  *
- * @return The index for each place along the other axes, as int64.
+ * @return The index for each position along the other axes, as int64.
  */
 inline Tensor argmax(const Input& x, const ArgmaxAttrs& attrs = {}) {  // .axis, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4395,7 +4413,7 @@ inline Tensor argmax(const Input& x, const ArgmaxAttrs& attrs = {}) {  // .axis,
 struct ArgminAttrs {
   // The axis to search along; a negative one counts from the end.
   int64_t axis = 0;
-  // Whether the axis stays, with size 1.
+  // Whether the axis is kept with size 1.
   bool keepdims = false;
 
   tenon_argmin_attrs c() const {
@@ -4412,11 +4430,11 @@ struct ArgminAttrs {
  *
  *     y = the first i for which x[i] = min(x)
  *
- * Ties go to the lowest index. The first NaN is found before anything else.
+ * Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
  *
  * @param x The input.
  *
- * @return The index for each place along the other axes, as int64.
+ * @return The index for each position along the other axes, as int64.
  */
 inline Tensor argmin(const Input& x, const ArgminAttrs& attrs = {}) {  // .axis, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4428,11 +4446,11 @@ inline Tensor argmin(const Input& x, const ArgminAttrs& attrs = {}) {  // .axis,
 
 // Attributes of cumsum.
 struct CumsumAttrs {
-  // The axis to walk along; a negative one counts from the end.
+  // The axis to accumulate along; a negative one counts from the end.
   int64_t axis = 0;
-  // Whether element i leaves out x[i].
+  // Whether to exclude x[i] from y[i].
   bool exclusive = false;
-  // Whether to walk from the end.
+  // Whether to accumulate from the end.
   bool reverse = false;
 
   tenon_cumsum_attrs c() const {
@@ -4446,15 +4464,15 @@ struct CumsumAttrs {
 };
 
 /**
- * The sum of all elements so far, along an axis.
+ * The cumulative sum along an axis.
  *
  *     y[i] = x[0] + ... + x[i]
  *
- * Integers wrap in their own dtype.
+ * Integers wrap around in their own dtype.
  *
  * @param x The input.
  *
- * @return The sums, in x's shape.
+ * @return The sums, in the shape of x.
  */
 inline Tensor cumsum(const Input& x, const CumsumAttrs& attrs = {}) {  // .axis, .exclusive, .reverse
   tenon_tensor* const given[] = {x.get()};
@@ -4468,7 +4486,7 @@ inline Tensor cumsum(const Input& x, const CumsumAttrs& attrs = {}) {  // .axis,
 struct MeanAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_mean_attrs c() const {
@@ -4486,12 +4504,12 @@ struct MeanAttrs {
  *
  *     y = sum(x[i]) / n
  *
- * The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is hardly ever
- * one, are refused: cast them first.
+ * The mean of no elements is NaN. f16 and bf16 are summed in f32. Integers are rejected, because
+ * their mean is rarely an integer: cast them first.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor mean(const Input& x, const MeanAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4505,7 +4523,7 @@ inline Tensor mean(const Input& x, const MeanAttrs& attrs = {}) {  // .axes, .ke
 struct AnyAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_any_attrs c() const {
@@ -4523,11 +4541,11 @@ struct AnyAttrs {
  *
  *     y = x[0] or x[1] or ...
  *
- * Of nothing it is false.
+ * A reduction over no elements gives false.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor any(const Input& x, const AnyAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4541,7 +4559,7 @@ inline Tensor any(const Input& x, const AnyAttrs& attrs = {}) {  // .axes, .keep
 struct AllAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_all_attrs c() const {
@@ -4559,11 +4577,11 @@ struct AllAttrs {
  *
  *     y = x[0] and x[1] and ...
  *
- * Of nothing it is true.
+ * A reduction over no elements gives true.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor all(const Input& x, const AllAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4577,9 +4595,9 @@ inline Tensor all(const Input& x, const AllAttrs& attrs = {}) {  // .axes, .keep
 struct VarAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
-  // Taken from the number of elements that the sum is divided by.
+  // Subtracted from the number of elements in the divisor.
   double correction = 0.0;
 
   tenon_var_attrs c() const {
@@ -4594,16 +4612,16 @@ struct VarAttrs {
 };
 
 /**
- * The variance of elements along some axes.
+ * The variance of the elements along some axes.
  *
  *     y = sum((x[i] - mean(x))^2) / (n - correction)
  *
- * The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does not
- * overflow where the variance does not (l2_norm).
+ * The divisor is at least 0. f16 and bf16 are computed in f32. The sum of squares does not overflow
+ * if the variance does not (see l2_norm).
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor var(const Input& x, const VarAttrs& attrs = {}) {  // .axes, .keepdims, .correction
   tenon_tensor* const given[] = {x.get()};
@@ -4617,7 +4635,7 @@ inline Tensor var(const Input& x, const VarAttrs& attrs = {}) {  // .axes, .keep
 struct LogsumexpAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_logsumexp_attrs c() const {
@@ -4631,15 +4649,15 @@ struct LogsumexpAttrs {
 };
 
 /**
- * The logarithm of the sum of exponentials along some axes, without overflow.
+ * The logarithm of the sum of exponentials along some axes, computed without overflow.
  *
  *     y = ln(sum(e^x[i]))
  *
- * Of nothing it is -infinity. f16 and bf16 are computed in f32.
+ * The result for no elements is -infinity. f16 and bf16 are computed in f32.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor logsumexp(const Input& x, const LogsumexpAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4653,7 +4671,7 @@ inline Tensor logsumexp(const Input& x, const LogsumexpAttrs& attrs = {}) {  // 
 struct L2NormAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_l2_norm_attrs c() const {
@@ -4667,17 +4685,17 @@ struct L2NormAttrs {
 };
 
 /**
- * The Euclidean length of elements along some axes.
+ * The Euclidean norm of elements along some axes.
  *
  *     y = sqrt(sum(x[i]^2))
  *
- * At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither overflow nor
- * vanish: they are those of x * s, and the root is divided by s, a power of two that is 1 where the
- * sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
+ * The derivative at zero is 0. f16 and bf16 are computed in f32. The squares neither overflow nor
+ * underflow: x is multiplied by s before it is squared, and the root is divided by s. s is a power
+ * of two, and is 1 where the sum of squares is from 2^-96 to 2^96 (in f64, from 2^-880 to 2^960).
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor l2_norm(const Input& x, const L2NormAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4689,11 +4707,11 @@ inline Tensor l2_norm(const Input& x, const L2NormAttrs& attrs = {}) {  // .axes
 
 // Attributes of cumprod.
 struct CumprodAttrs {
-  // The axis to walk along; a negative one counts from the end.
+  // The axis to accumulate along; a negative one counts from the end.
   int64_t axis = 0;
-  // Whether element i leaves out x[i].
+  // Whether to exclude x[i] from y[i].
   bool exclusive = false;
-  // Whether to walk from the end.
+  // Whether to accumulate from the end.
   bool reverse = false;
 
   tenon_cumprod_attrs c() const {
@@ -4707,15 +4725,15 @@ struct CumprodAttrs {
 };
 
 /**
- * The product of all elements so far, along an axis.
+ * The cumulative product along an axis.
  *
  *     y[i] = x[0] * ... * x[i]
  *
- * Integers wrap in their own dtype.
+ * Integers wrap around in their own dtype.
  *
  * @param x The input.
  *
- * @return The products, in x's shape.
+ * @return The products, in the shape of x.
  */
 inline Tensor cumprod(const Input& x, const CumprodAttrs& attrs = {}) {  // .axis, .exclusive, .reverse
   tenon_tensor* const given[] = {x.get()};
@@ -4729,7 +4747,7 @@ inline Tensor cumprod(const Input& x, const CumprodAttrs& attrs = {}) {  // .axi
 struct CountNonzeroAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_count_nonzero_attrs c() const {
@@ -4743,15 +4761,15 @@ struct CountNonzeroAttrs {
 };
 
 /**
- * How many elements along some axes are not zero.
+ * The number of nonzero elements along some axes.
  *
  *     y = sum(x[i] != 0)
  *
- * NaN is not zero, and -0 is. Of nothing there are 0.
+ * NaN counts as nonzero, -0 as zero. A reduction over no elements gives 0.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor count_nonzero(const Input& x, const CountNonzeroAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4763,9 +4781,9 @@ inline Tensor count_nonzero(const Input& x, const CountNonzeroAttrs& attrs = {})
 
 // Attributes of cummax.
 struct CummaxAttrs {
-  // The axis to walk along; a negative one counts from the end.
+  // The axis to accumulate along; a negative one counts from the end.
   int64_t axis = 0;
-  // Whether to walk from the end.
+  // Whether to accumulate from the end.
   bool reverse = false;
 
   tenon_cummax_attrs c() const {
@@ -4778,17 +4796,17 @@ struct CummaxAttrs {
 };
 
 struct CummaxOutputs {
-  Tensor values;  // The extremes, of the type of x.
-  Tensor indices;  // Their places along axis, as int64.
+  Tensor values;  // The cumulative maxima or minima, of the type of x.
+  Tensor indices;  // Their indices along axis, as int64.
 };
 
 /**
- * The largest of all elements so far, along an axis, and where it is.
+ * The cumulative maximum along an axis, and its index.
  *
  *     values[i] = max(x[0], ..., x[i]) = x[indices[i]]
  *
- * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
- * first NaN on, all values are NaN.
+ * Ties go to the element that is visited first, which receives the whole gradient. From the first
+ * NaN on, all values are NaN.
  *
  * @param x The input.
  */
@@ -4802,9 +4820,9 @@ inline CummaxOutputs cummax(const Input& x, const CummaxAttrs& attrs = {}) {  //
 
 // Attributes of cummin.
 struct CumminAttrs {
-  // The axis to walk along; a negative one counts from the end.
+  // The axis to accumulate along; a negative one counts from the end.
   int64_t axis = 0;
-  // Whether to walk from the end.
+  // Whether to accumulate from the end.
   bool reverse = false;
 
   tenon_cummin_attrs c() const {
@@ -4817,17 +4835,17 @@ struct CumminAttrs {
 };
 
 struct CumminOutputs {
-  Tensor values;  // The extremes, of the type of x.
-  Tensor indices;  // Their places along axis, as int64.
+  Tensor values;  // The cumulative maxima or minima, of the type of x.
+  Tensor indices;  // Their indices along axis, as int64.
 };
 
 /**
- * The smallest of all elements so far, along an axis, and where it is.
+ * The cumulative minimum along an axis, and its index.
  *
  *     values[i] = min(x[0], ..., x[i]) = x[indices[i]]
  *
- * Of those that tie, the one that the walk met first counts, and takes the whole gradient. From the
- * first NaN on, all values are NaN.
+ * Ties go to the element that is visited first, which receives the whole gradient. From the first
+ * NaN on, all values are NaN.
  *
  * @param x The input.
  */
@@ -4843,7 +4861,7 @@ inline CumminOutputs cummin(const Input& x, const CumminAttrs& attrs = {}) {  //
 struct L1NormAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_l1_norm_attrs c() const {
@@ -4857,15 +4875,15 @@ struct L1NormAttrs {
 };
 
 /**
- * The sum of magnitudes along some axes.
+ * The L1 norm along some axes: the sum of the absolute values.
  *
  *     y = sum(abs(x[i]))
  *
- * Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+ * The result for no elements is 0. The derivative at 0 is 0. Integers wrap in their own dtype.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor l1_norm(const Input& x, const L1NormAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4879,7 +4897,7 @@ inline Tensor l1_norm(const Input& x, const L1NormAttrs& attrs = {}) {  // .axes
 struct SumSquareAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_sum_square_attrs c() const {
@@ -4893,15 +4911,16 @@ struct SumSquareAttrs {
 };
 
 /**
- * The sum of squares along some axes.
+ * The sum of the squares along some axes.
  *
  *     y = sum(x[i]^2)
  *
- * Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+ * The result for no elements is 0. Integers wrap in their own dtype. f16 and bf16 are computed in
+ * f32.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor sum_square(const Input& x, const SumSquareAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4915,7 +4934,7 @@ inline Tensor sum_square(const Input& x, const SumSquareAttrs& attrs = {}) {  //
 struct LogSumAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_log_sum_attrs c() const {
@@ -4929,15 +4948,15 @@ struct LogSumAttrs {
 };
 
 /**
- * The logarithm of a sum along some axes.
+ * The logarithm of the sum along some axes.
  *
  *     y = log(sum(x[i]))
  *
- * Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+ * The result is -inf for no elements and NaN for a negative sum. f16 and bf16 are computed in f32.
  *
  * @param x The input.
  *
- * @return The result for each place along the other axes.
+ * @return The result for each index of the other axes.
  */
 inline Tensor log_sum(const Input& x, const LogSumAttrs& attrs = {}) {  // .axes, .keepdims
   tenon_tensor* const given[] = {x.get()};
@@ -4949,9 +4968,9 @@ inline Tensor log_sum(const Input& x, const LogSumAttrs& attrs = {}) {  // .axes
 
 // Attributes of diff.
 struct DiffAttrs {
-  // How many times differences are taken; 0 gives x.
+  // The number of times that differences are taken; 0 gives x.
   int64_t n = 1;
-  // The axis to walk along; a negative one counts from the end.
+  // The axis of the differences; a negative one counts from the end.
   int64_t axis = -1;
 
   tenon_diff_attrs c() const {
@@ -4964,15 +4983,15 @@ struct DiffAttrs {
 };
 
 /**
- * The differences of neighbours along an axis, taken n times.
+ * The differences of adjacent elements along an axis, taken n times.
  *
  *     y[i] = x[i + 1] - x[i]
  *
- * Integers wrap in their own dtype.
+ * Integers wrap around in their own dtype.
  *
  * @param x The input.
  *
- * @return The differences, by n fewer than there are elements.
+ * @return The differences; axis is shorter by n, or empty.
  */
 inline Tensor diff(const Input& x, const DiffAttrs& attrs = {}) {  // .n, .axis
   tenon_tensor* const given[] = {x.get()};
@@ -4984,9 +5003,9 @@ inline Tensor diff(const Input& x, const DiffAttrs& attrs = {}) {  // .n, .axis
 
 // Attributes of matmul.
 struct MatmulAttrs {
-  // Swap the last two axes of a first.
+  // Whether to swap the last two axes of a first.
   bool transpose_a = false;
-  // Swap the last two axes of b first.
+  // Whether to swap the last two axes of b first.
   bool transpose_b = false;
 
   tenon_matmul_attrs c() const {
@@ -4999,12 +5018,12 @@ struct MatmulAttrs {
 };
 
 /**
- * Products of matrices, with NumPy's rules for vectors and batches.
+ * Matrix products, with NumPy's rules for vectors and batches.
  *
  *     y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)
  *
- * A vector on the left is a row, on the right a column, and the result lacks its axis of size 1.
- * The axes before the last two broadcast. A sum of nothing is 0; integers wrap.
+ * A vector on the left is a row, and one on the right is a column; the result lacks this axis of
+ * size 1. The axes before the last two are broadcast. An empty sum is 0. Integers wrap.
  *
  * @param a Matrices, or a vector.
  * @param b Matrices, or a vector.
@@ -5042,13 +5061,13 @@ struct GemmAttrs {
 };
 
 /**
- * One product of matrices, scaled, with something added.
+ * A scaled matrix product plus a scaled tensor.
  *
  *     y = alpha * a @ b + beta * c
  *
  * @param a A matrix.
  * @param b A matrix.
- * @param c What is added, broadcast to the product's shape.
+ * @param c The tensor to add, broadcast to the shape of the product.
  *
  * @return The result.
  */
@@ -5063,15 +5082,15 @@ inline Tensor gemm(const Input& a, const Tensor& b, const Tensor& c = {},
 
 // Attributes of conv.
 struct ConvAttrs {
-  // The window's step along each spatial axis; empty for ones.
+  // The stride of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // Zero padding before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The filter's step along each spatial axis; empty for ones.
+  // The dilation of the filter along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Channels are cut into this many independent groups.
+  // The number of independent groups of channels.
   int64_t group = 1;
-  // The input's step along each spatial axis; empty for ones.
+  // The dilation of the input along each spatial axis; empty for ones.
   std::vector<int64_t> lhs_dilation = {};
 
   tenon_conv_attrs c() const {
@@ -5091,19 +5110,19 @@ struct ConvAttrs {
 };
 
 /**
- * Convolution over one to three spatial axes.
+ * Convolution (cross-correlation) over one to three spatial axes.
  *
  *     y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c in the
  *         group of o, for k)
  *
- * The filter is not flipped. Padding counts as zeros; negative padding crops. lhs_dilation puts
- * zeros between the elements of x, one less than it says.
+ * The filter is not flipped. Padding is with zeros; negative padding crops. lhs_dilation inserts
+ * lhs_dilation - 1 zeros between adjacent elements of x.
  *
- * @param x Batch, channels, then one to three spatial axes.
- * @param w Output channels, channels of one group, then the filter's sizes.
- * @param b What is added to each output channel.
+ * @param x The input: batch, channels, then one to three spatial axes.
+ * @param w The filter: output channels, channels of one group, then spatial axes.
+ * @param b The bias, added to each output channel.
  *
- * @return Batch, output channels, then the spatial axes.
+ * @return The result: batch, output channels, then the spatial axes.
  */
 inline Tensor conv(const Input& x, const Tensor& w, const Tensor& b = {},
                    const ConvAttrs& attrs = {}) {  // .strides, .pads, .dilations, .group, .lhs_dilation
@@ -5116,17 +5135,17 @@ inline Tensor conv(const Input& x, const Tensor& w, const Tensor& b = {},
 
 // Attributes of conv_backward_input.
 struct ConvBackwardInputAttrs {
-  // The sizes of the input of conv.
+  // The shape of the input of conv.
   std::vector<int64_t> shape = {};
-  // The window's step along each spatial axis; empty for ones.
+  // The stride of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // Zero padding before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The filter's step along each spatial axis; empty for ones.
+  // The dilation of the filter along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Channels are cut into this many independent groups.
+  // The number of independent groups of channels.
   int64_t group = 1;
-  // The input's step along each spatial axis; empty for ones.
+  // The dilation of the input along each spatial axis; empty for ones.
   std::vector<int64_t> lhs_dilation = {};
 
   tenon_conv_backward_input_attrs c() const {
@@ -5148,16 +5167,16 @@ struct ConvBackwardInputAttrs {
 };
 
 /**
- * The derivative of conv with respect to its input: a transposed convolution.
+ * The gradient of conv with respect to its input: a transposed convolution.
  *
  *     dx[n, c, p * stride + k * dilation - pad] += dy[n, o, p] * w[o, c, k]
  *
- * The attributes but shape are those of the call of conv.
+ * All attributes except shape are those of the call of conv.
  *
- * @param dy What reaches the result of conv.
+ * @param dy The gradient with respect to the result of conv.
  * @param w The filter of conv.
  *
- * @return What reaches the input of conv.
+ * @return The gradient with respect to the input of conv.
  */
 inline Tensor conv_backward_input(const Input& dy, const Tensor& w,
                                   const ConvBackwardInputAttrs& attrs = {}) {  // .shape, .strides, .pads, .dilations, .group, .lhs_dilation
@@ -5170,17 +5189,17 @@ inline Tensor conv_backward_input(const Input& dy, const Tensor& w,
 
 // Attributes of conv_backward_filter.
 struct ConvBackwardFilterAttrs {
-  // The sizes of the filter of conv.
+  // The shape of the filter of conv.
   std::vector<int64_t> shape = {};
-  // The window's step along each spatial axis; empty for ones.
+  // The stride of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // Zero padding before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The filter's step along each spatial axis; empty for ones.
+  // The dilation of the filter along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Channels are cut into this many independent groups.
+  // The number of independent groups of channels.
   int64_t group = 1;
-  // The input's step along each spatial axis; empty for ones.
+  // The dilation of the input along each spatial axis; empty for ones.
   std::vector<int64_t> lhs_dilation = {};
 
   tenon_conv_backward_filter_attrs c() const {
@@ -5202,16 +5221,16 @@ struct ConvBackwardFilterAttrs {
 };
 
 /**
- * The derivative of conv with respect to its filter.
+ * The gradient of conv with respect to its filter.
  *
  *     dw[o, c, k] = sum(x[n, c, p * stride + k * dilation - pad] * dy[n, o, p] for n, for p)
  *
- * The attributes but shape are those of the call of conv.
+ * All attributes except shape are those of the call of conv.
  *
  * @param x The input of conv.
- * @param dy What reaches the result of conv.
+ * @param dy The gradient with respect to the result of conv.
  *
- * @return What reaches the filter of conv.
+ * @return The gradient with respect to the filter of conv.
  */
 inline Tensor conv_backward_filter(const Input& x, const Tensor& dy,
                                    const ConvBackwardFilterAttrs& attrs = {}) {  // .shape, .strides, .pads, .dilations, .group, .lhs_dilation
@@ -5224,15 +5243,15 @@ inline Tensor conv_backward_filter(const Input& x, const Tensor& dy,
 
 // Attributes of max_pool.
 struct MaxPoolAttrs {
-  // The window's size along each spatial axis.
+  // The size of the window along each spatial axis.
   std::vector<int64_t> kernel_shape = {};
-  // The window's step along each spatial axis; empty for ones.
+  // The step of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Padding before each spatial axis, then after each; empty for none.
+  // The padding before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The step inside the window along each axis; empty for ones.
+  // The step between elements of the window along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Whether windows that hang over the end count.
+  // Whether to include windows that extend past the end.
   bool ceil_mode = false;
 
   tenon_max_pool_attrs c() const {
@@ -5253,16 +5272,16 @@ struct MaxPoolAttrs {
 
 struct MaxPoolOutputs {
   Tensor y;  // The largest elements.
-  Tensor indices;  // Where each was, counted over the whole of x in row-major order.
+  Tensor indices;  // The row-major index of each in the whole of x.
 };
 
 /**
- * The largest element of each window, and where it was.
+ * The largest element of each window, and its index.
  *
  *     y[n, c, p] = max(x[n, c, p * stride + k * dilation - pad] for k)
  *
- * Padding never wins. Of equal elements the first one counts, and the derivative goes to it alone.
- * NaN wins.
+ * Padding is never selected. Ties select the first element, and the derivative goes to it alone.
+ * NaN counts as the largest element.
  *
  * @param x Batch, channels, then one to three spatial axes.
  */
@@ -5276,7 +5295,7 @@ inline MaxPoolOutputs max_pool(const Input& x, const MaxPoolAttrs& attrs = {}) {
 
 // Attributes of max_pool_backward.
 struct MaxPoolBackwardAttrs {
-  // The sizes of the x of max_pool.
+  // The shape of the x of max_pool.
   std::vector<int64_t> shape = {};
 
   tenon_max_pool_backward_attrs c() const {
@@ -5289,14 +5308,14 @@ struct MaxPoolBackwardAttrs {
 };
 
 /**
- * The derivative of max_pool: what reaches y goes to where y came from.
+ * The derivative of max_pool: adds each element of dy to dx at its index.
  *
  *     dx.flat[indices[p]] += dy[p]
  *
- * @param dy What reaches the y of max_pool.
- * @param indices Those of max_pool.
+ * @param dy The gradient of the y of max_pool.
+ * @param indices The indices from max_pool.
  *
- * @return What reaches the x of max_pool.
+ * @return The gradient of the x of max_pool.
  */
 inline Tensor max_pool_backward(const Input& dy, const Tensor& indices,
                                 const MaxPoolBackwardAttrs& attrs = {}) {  // .shape
@@ -5313,11 +5332,11 @@ struct WindowSumAttrs {
   std::vector<int64_t> kernel_shape = {};
   // The window's step along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // The number of zeros before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The step inside the window along each axis; empty for ones.
+  // The step between elements of the window along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Whether windows that hang over the end count.
+  // Whether windows that extend past the padded end are included.
   bool ceil_mode = false;
 
   tenon_window_sum_attrs c() const {
@@ -5337,7 +5356,7 @@ struct WindowSumAttrs {
 };
 
 /**
- * The sum over each window of a walk over the spatial axes.
+ * The sum over each sliding window along the spatial axes.
  *
  *     y[n, c, p] = sum(x[n, c, p * stride + k * dilation - pad] for k)
  *
@@ -5345,7 +5364,7 @@ struct WindowSumAttrs {
  *
  * @param x Batch, channels, then one to three spatial axes.
  *
- * @return The sums.
+ * @return The sum over each window.
  */
 inline Tensor window_sum(const Input& x, const WindowSumAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations, .ceil_mode
   tenon_tensor* const given[] = {x.get()};
@@ -5357,17 +5376,17 @@ inline Tensor window_sum(const Input& x, const WindowSumAttrs& attrs = {}) {  //
 
 // Attributes of avg_pool.
 struct AvgPoolAttrs {
-  // The window's size along each spatial axis.
+  // The size of the window along each spatial axis.
   std::vector<int64_t> kernel_shape = {};
-  // The window's step along each spatial axis; empty for ones.
+  // The stride of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // Zero padding before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The step inside the window along each axis; empty for ones.
+  // The dilation of the window along each axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Whether windows that hang over the end count.
+  // Whether to include windows that extend past the end.
   bool ceil_mode = false;
-  // Whether padding counts as elements.
+  // Whether padding is counted as elements.
   bool count_include_pad = false;
 
   tenon_avg_pool_attrs c() const {
@@ -5392,11 +5411,11 @@ struct AvgPoolAttrs {
  *
  *     y[n, c, p] = mean(x[n, c, p * stride + k * dilation - pad] for k)
  *
- * What lies beyond the padding, where ceil_mode lets a window reach, never counts.
+ * Elements beyond the padding, which windows can cover with ceil_mode, are never counted.
  *
- * @param x Batch, channels, then one to three spatial axes.
+ * @param x The input: batch, channels, then one to three spatial axes.
  *
- * @return The means.
+ * @return The mean of each window.
  */
 inline Tensor avg_pool(const Input& x, const AvgPoolAttrs& attrs = {}) {  // .kernel_shape, .strides, .pads, .dilations, .ceil_mode, .count_include_pad
   tenon_tensor* const given[] = {x.get()};
@@ -5407,7 +5426,7 @@ inline Tensor avg_pool(const Input& x, const AvgPoolAttrs& attrs = {}) {  // .ke
 }
 
 /**
- * The mean of each channel.
+ * The mean of each channel over all spatial axes.
  *
  *     y[n, c] = mean(x[n, c, p] for p)
  *
@@ -5424,17 +5443,17 @@ inline Tensor global_avg_pool(const Input& x) {
 
 // Attributes of conv_transpose.
 struct ConvTransposeAttrs {
-  // How far apart the filters lie along each spatial axis; empty for ones.
+  // The distance between filter copies along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // What is cut off before each spatial axis, then after each; empty for none.
+  // The elements cropped before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The filter's step along each spatial axis; empty for ones.
+  // The dilation of the filter along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Channels are cut into this many independent groups.
+  // The number of independent groups of channels.
   int64_t group = 1;
-  // By how much the result is longer at the end of each spatial axis; empty for none.
+  // The size added to the end of each spatial axis of the result; empty for none.
   std::vector<int64_t> output_padding = {};
-  // The spatial sizes of the result, instead of pads; empty for none.
+  // The spatial sizes of the result, instead of pads; empty to use pads.
   std::vector<int64_t> output_shape = {};
 
   tenon_conv_transpose_attrs c() const {
@@ -5456,19 +5475,19 @@ struct ConvTransposeAttrs {
 };
 
 /**
- * Transposed convolution: each element of the input spreads a filter.
+ * Transposed convolution: each element of the input adds a scaled copy of the filter.
  *
  *     y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o,
  *         then y[n, o] += b[o]
  *
- * pads take elements off, negative ones add zeros. output_shape takes what is too much off at both
- * ends, the odd one at the front, and adds what is missing at the end.
+ * pads crop the result; negative pads add zeros. With output_shape, surplus elements are cropped at
+ * both ends, the odd one at the start, and missing elements are added as zeros at the end.
  *
- * @param x Batch, channels, then one to three spatial axes.
- * @param w Channels of x, output channels of one group, then the filter's sizes.
- * @param b What is added to each output channel.
+ * @param x The input: batch, channels, then one to three spatial axes.
+ * @param w The filter: channels of x, output channels of one group, then spatial axes.
+ * @param b The bias, added to each output channel.
  *
- * @return Batch, output channels, then the spatial axes.
+ * @return The result: batch, output channels, then the spatial axes.
  */
 inline Tensor conv_transpose(const Input& x, const Tensor& w, const Tensor& b = {},
                              const ConvTransposeAttrs& attrs = {}) {  // .strides, .pads, .dilations, .group, .output_padding, .output_shape
@@ -5481,11 +5500,11 @@ inline Tensor conv_transpose(const Input& x, const Tensor& w, const Tensor& b = 
 
 // Attributes of depthwise.
 struct DepthwiseAttrs {
-  // The window's step along each spatial axis; empty for ones.
+  // The stride of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // Zero padding before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The filter's step along each spatial axis; empty for ones.
+  // The dilation of the filter along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
 
   tenon_depthwise_attrs c() const {
@@ -5502,18 +5521,18 @@ struct DepthwiseAttrs {
 };
 
 /**
- * A convolution of each channel by itself.
+ * A depthwise convolution: each channel is convolved with its own filters.
  *
  *     y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m +
  *         i, 0, k] for k)
  *
- * It is conv with a group for each channel; m is the number of filters for each.
+ * It is conv with one group for each channel; m is the number of filters per channel.
  *
- * @param x Batch, channels, then one to three spatial axes.
- * @param w M filters for each channel, an axis of size 1, then the filter's sizes.
- * @param b What is added to each output channel.
+ * @param x The input: batch, channels, then one to three spatial axes.
+ * @param w M filters for each channel, an axis of size 1, then spatial axes.
+ * @param b The bias, added to each output channel.
  *
- * @return Batch, output channels, then the spatial axes.
+ * @return The result: batch, output channels, then the spatial axes.
  */
 inline Tensor depthwise(const Input& x, const Tensor& w, const Tensor& b = {},
                         const DepthwiseAttrs& attrs = {}) {  // .strides, .pads, .dilations
@@ -5525,11 +5544,11 @@ inline Tensor depthwise(const Input& x, const Tensor& w, const Tensor& b = {},
 }
 
 /**
- * The largest element of each channel.
+ * The largest element of each channel over all spatial axes.
  *
  *     y[n, c] = max(x[n, c, p] for p)
  *
- * NaN wins. Equal elements share the derivative evenly.
+ * NaN counts as the largest element. Ties share the derivative evenly.
  *
  * @param x Batch, channels, then the spatial axes.
  *
@@ -5544,18 +5563,19 @@ inline Tensor global_max_pool(const Input& x) {
 
 // Attributes of resize_nearest.
 struct ResizeNearestAttrs {
-  // Of the result, for each of axes; empty for what the scales make of x, rounded down.
+  // The size of the result along each of axes; empty to compute it from scales, rounded down.
   std::vector<int64_t> sizes = {};
-  // How many times as large the result is, for each of axes; empty for what sizes say.
+  // The scale factor along each of axes; empty to compute it from sizes.
   std::vector<int64_t> scales = {};
-  // What each of scales is divided by; empty for ones.
+  // The divisor of each of scales; empty for ones.
   std::vector<int64_t> scale_divisors = {};
   // The axes to resize, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
-  // align_corners, asymmetric or tf_half_pixel_for_nn.
+  // How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
+  // pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn.
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
-  // Where a place between two elements goes: round_prefer_floor, round_prefer_ceil, floor or ceil.
+  // How a position between two elements is rounded: round_prefer_floor, round_prefer_ceil, floor or
+  // ceil.
   NearestMode nearest_mode = NearestMode::kRoundPreferFloor;
 
   tenon_resize_nearest_attrs c() const {
@@ -5576,20 +5596,20 @@ struct ResizeNearestAttrs {
 };
 
 /**
- * A tensor in other sizes, each element that of the nearest place.
+ * A tensor resized by nearest-neighbour interpolation.
  *
- *     y[i] = x[round(place(i))] along each resized axis
+ *     y[i] = x[round(position(i))] along each resized axis
  *
  * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
- * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
- * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
- * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
- * both sizes and scales are given, sizes are those of the result, and the scales say where its
- * places are. Places are exact, so that ties are ties.
+ * result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n - 1) / (n * s
+ * - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. If both
+ * sizes and scales are given, sizes are the sizes of the result, and scales determine the
+ * positions. Positions are computed exactly, so that ties are detected exactly.
  *
  * @param x The input.
  *
- * @return The input in its new sizes.
+ * @return The resized input.
  */
 inline Tensor resize_nearest(const Input& x, const ResizeNearestAttrs& attrs = {}) {  // .sizes, .scales, .scale_divisors, .axes, .coordinate_transformation_mode, .nearest_mode
   tenon_tensor* const given[] = {x.get()};
@@ -5601,20 +5621,20 @@ inline Tensor resize_nearest(const Input& x, const ResizeNearestAttrs& attrs = {
 
 // Attributes of resize_linear.
 struct ResizeLinearAttrs {
-  // Of the result, for each of axes; empty for what the scales make of x, rounded down.
+  // The size of the result along each of axes; empty to compute it from scales, rounded down.
   std::vector<int64_t> sizes = {};
-  // How many times as large the result is, for each of axes; empty for what sizes say.
+  // The scale factor along each of axes; empty to compute it from sizes.
   std::vector<int64_t> scales = {};
-  // What each of scales is divided by; empty for ones.
+  // The divisor of each of scales; empty for ones.
   std::vector<int64_t> scale_divisors = {};
   // The axes to resize, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
-  // align_corners, asymmetric or tf_half_pixel_for_nn.
+  // How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
+  // pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn.
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
-  // Whether, where the result is smaller, the weights are stretched to cover all of x.
+  // Whether the filter is widened when downsampling, so that every element of x contributes.
   bool antialias = false;
-  // Whether places outside x count nothing; otherwise the element at the edge stands for them.
+  // Whether positions outside x have weight 0; otherwise the element at the edge is used.
   bool exclude_outside = false;
 
   tenon_resize_linear_attrs c() const {
@@ -5636,20 +5656,20 @@ struct ResizeLinearAttrs {
 };
 
 /**
- * A tensor in other sizes, each element between its two neighbours along each axis.
+ * A tensor resized by linear interpolation of two neighbours along each axis.
  *
- *     y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis
+ *     y[i] = sum(x[k] * max(0, 1 - |k - position(i)|) for k) along each resized axis
  *
  * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
- * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
- * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
- * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
- * both sizes and scales are given, sizes are those of the result, and the scales say where its
- * places are. Places are exact, so that ties are ties.
+ * result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n - 1) / (n * s
+ * - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. If both
+ * sizes and scales are given, sizes are the sizes of the result, and scales determine the
+ * positions. Positions are computed exactly, so that ties are detected exactly.
  *
- * @param x Any floating tensor.
+ * @param x A floating-point tensor.
  *
- * @return The input in its new sizes; NaN spreads to all that it is a neighbour of.
+ * @return The resized input; NaN propagates to every element that has it as a neighbour.
  */
 inline Tensor resize_linear(const Input& x, const ResizeLinearAttrs& attrs = {}) {  // .sizes, .scales, .scale_divisors, .axes, .coordinate_transformation_mode, .antialias, .exclude_outside
   tenon_tensor* const given[] = {x.get()};
@@ -5661,22 +5681,22 @@ inline Tensor resize_linear(const Input& x, const ResizeLinearAttrs& attrs = {})
 
 // Attributes of resize_cubic.
 struct ResizeCubicAttrs {
-  // Of the result, for each of axes; empty for what the scales make of x, rounded down.
+  // The size of the result along each of axes; empty to compute it from scales, rounded down.
   std::vector<int64_t> sizes = {};
-  // How many times as large the result is, for each of axes; empty for what sizes say.
+  // The scale factor along each of axes; empty to compute it from sizes.
   std::vector<int64_t> scales = {};
-  // What each of scales is divided by; empty for ones.
+  // The divisor of each of scales; empty for ones.
   std::vector<int64_t> scale_divisors = {};
   // The axes to resize, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // How places of the result are places of x: half_pixel, half_pixel_symmetric, pytorch_half_pixel,
-  // align_corners, asymmetric or tf_half_pixel_for_nn.
+  // How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
+  // pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn.
   CoordinateTransformationMode coordinate_transformation_mode = CoordinateTransformationMode::kHalfPixel;
-  // Whether, where the result is smaller, the weights are stretched to cover all of x.
+  // Whether the filter is widened when downsampling, so that every element of x contributes.
   bool antialias = false;
-  // Whether places outside x count nothing; otherwise the element at the edge stands for them.
+  // Whether positions outside x have weight 0; otherwise the element at the edge is used.
   bool exclude_outside = false;
-  // The a of the curve, its slope at a distance of 1.
+  // The coefficient a of the cubic kernel, its slope at a distance of 1.
   double cubic_coeff_a = -0.75;
 
   tenon_resize_cubic_attrs c() const {
@@ -5699,21 +5719,21 @@ struct ResizeCubicAttrs {
 };
 
 /**
- * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+ * A tensor resized by cubic interpolation of four elements along each axis.
  *
- *     y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 -
- *         (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
+ *     y[i] = sum(x[k] * w(|k - position(i)|) for k) along each resized axis, with w(d) = (a + 2)
+ *         d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
  *
  * With n and m for the sizes of x and of the result, s for the scale and i for an index of the
- * result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m / s) / 2
- * for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n - 1) / (n
- * * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. Where
- * both sizes and scales are given, sizes are those of the result, and the scales say where its
- * places are. Places are exact, so that ties are ties.
+ * result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m / s) / 2
+ * for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n - 1) / (n * s
+ * - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for tf_half_pixel_for_nn. If both
+ * sizes and scales are given, sizes are the sizes of the result, and scales determine the
+ * positions. Positions are computed exactly, so that ties are detected exactly.
  *
- * @param x Any floating tensor.
+ * @param x A floating-point tensor.
  *
- * @return The input in its new sizes; NaN spreads to all that it is a neighbour of.
+ * @return The resized input; NaN propagates to every element that has it as a neighbour.
  */
 inline Tensor resize_cubic(const Input& x, const ResizeCubicAttrs& attrs = {}) {  // .sizes, .scales, .scale_divisors, .axes, .coordinate_transformation_mode, .antialias, .exclude_outside, .cubic_coeff_a
   tenon_tensor* const given[] = {x.get()};
@@ -5725,17 +5745,17 @@ inline Tensor resize_cubic(const Input& x, const ResizeCubicAttrs& attrs = {}) {
 
 // Attributes of lp_pool.
 struct LpPoolAttrs {
-  // The window's size along each spatial axis.
+  // The size of the window along each spatial axis.
   std::vector<int64_t> kernel_shape = {};
-  // The window's step along each spatial axis; empty for ones.
+  // The step of the window along each spatial axis; empty for ones.
   std::vector<int64_t> strides = {};
-  // Zeros before each spatial axis, then after each; empty for none.
+  // The number of zeros added before each spatial axis, then after each; empty for none.
   std::vector<int64_t> pads = {};
-  // The step inside the window along each axis; empty for ones.
+  // The step between elements of the window along each spatial axis; empty for ones.
   std::vector<int64_t> dilations = {};
-  // Whether windows that hang over the end count.
+  // Whether to include windows that extend past the end.
   bool ceil_mode = false;
-  // Of the norm.
+  // The order of the norm.
   int64_t p = 2;
 
   tenon_lp_pool_attrs c() const {
@@ -5760,9 +5780,9 @@ struct LpPoolAttrs {
  *
  *     y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
  *
- * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
- * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
- * of lp_pool with p > 2 must be in the range of the dtype.
+ * Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are computed in
+ * float32. Squares neither overflow nor underflow (see l2_norm), and neither do the other powers in
+ * global_lp_pool. The powers in lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param x Batch, channels, then one to three spatial axes.
  *
@@ -5778,7 +5798,7 @@ inline Tensor lp_pool(const Input& x, const LpPoolAttrs& attrs = {}) {  // .kern
 
 // Attributes of global_lp_pool.
 struct GlobalLpPoolAttrs {
-  // Of the norm.
+  // The order of the norm.
   int64_t p = 2;
 
   tenon_global_lp_pool_attrs c() const {
@@ -5790,13 +5810,13 @@ struct GlobalLpPoolAttrs {
 };
 
 /**
- * The p-norm of each channel.
+ * The p-norm of each channel over all spatial axes.
  *
  *     y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
  *
- * Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in float32.
- * Squares neither overflow nor vanish (l2_norm), nor do the other powers of global_lp_pool; those
- * of lp_pool with p > 2 must be in the range of the dtype.
+ * Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are computed in
+ * float32. Squares neither overflow nor underflow (see l2_norm), and neither do the other powers in
+ * global_lp_pool. The powers in lp_pool with p > 2 must be in the range of the dtype.
  *
  * @param x Batch, channels, then the spatial axes.
  *
@@ -5842,7 +5862,7 @@ inline Tensor softmax(const Input& x, const SoftmaxAttrs& attrs = {}) {  // .axi
 
 // Attributes of log_softmax.
 struct LogSoftmaxAttrs {
-  // The axis to normalise; a negative one counts from the end.
+  // The axis to normalise over; negative values count from the end.
   int64_t axis = -1;
 
   tenon_log_softmax_attrs c() const {
@@ -5884,17 +5904,17 @@ struct BatchNormAttrs {
 };
 
 /**
- * Each channel moved and scaled by statistics that are known already.
+ * Each channel normalised by given statistics, then scaled and shifted.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, by channel
  *
- * @param x Batch, channels, then any axes.
- * @param scale One element for each channel.
- * @param bias One element for each channel.
+ * @param x The input: batch, channels, then any other axes.
+ * @param scale The scale, one element for each channel.
+ * @param bias The bias, one element for each channel.
  * @param mean The mean of each channel.
  * @param var The variance of each channel.
  *
- * @return Of the type of x.
+ * @return The result, of the type of x.
  */
 inline Tensor batch_norm(const Input& x, const Tensor& scale, const Tensor& bias,
                          const Tensor& mean, const Tensor& var, const BatchNormAttrs& attrs = {}) {  // .epsilon
@@ -5909,7 +5929,7 @@ inline Tensor batch_norm(const Input& x, const Tensor& scale, const Tensor& bias
 struct BatchNormTrainAttrs {
   // Added to the variance.
   double epsilon = 1e-05;
-  // How much of the running statistics stays.
+  // The weight of the old running statistics in the new ones.
   double momentum = 0.9;
 
   tenon_batch_norm_train_attrs c() const {
@@ -5922,7 +5942,7 @@ struct BatchNormTrainAttrs {
 };
 
 struct BatchNormTrainOutputs {
-  Tensor y;  // Of the type of x.
+  Tensor y;  // The result, of the type of x.
   Tensor running_mean;  // The new running mean.
   Tensor running_var;  // The new running variance.
   Tensor saved_mean;  // The mean of this batch.
@@ -5930,18 +5950,18 @@ struct BatchNormTrainOutputs {
 };
 
 /**
- * Each channel moved and scaled by the statistics of this batch, which are also mixed into running
- * ones.
+ * Each channel normalised by the statistics of this batch, which also update the running
+ * statistics.
  *
  *     y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running =
  *         running * momentum + batch * (1 - momentum)
  *
- * Variances are those of the population. Half types are computed in float32. The squares behind y
- * and saved_inv_std neither overflow nor vanish (l2_norm).
+ * Variances are population variances. Half types are computed in float32. The squares used for y
+ * and saved_inv_std neither overflow nor underflow (see l2_norm).
  *
- * @param x Batch, channels, then any axes.
- * @param scale One element for each channel.
- * @param bias One element for each channel.
+ * @param x The input: batch, channels, then any other axes.
+ * @param scale The scale, one element for each channel.
+ * @param bias The bias, one element for each channel.
  * @param mean The running mean of each channel.
  * @param var The running variance of each channel.
  */
@@ -5959,7 +5979,7 @@ inline BatchNormTrainOutputs batch_norm_train(const Input& x, const Tensor& scal
 
 // Attributes of layer_norm.
 struct LayerNormAttrs {
-  // The first axis of those normalised together; a negative one counts from the end.
+  // The first of the axes that are normalised together; negative values count from the end.
   int64_t axis = -1;
   // Added to the variance.
   double epsilon = 1e-05;
@@ -5975,22 +5995,22 @@ struct LayerNormAttrs {
 
 struct LayerNormOutputs {
   Tensor y;  // Of the type of x.
-  Tensor mean;  // The means, with size 1 from the axis on.
-  Tensor inv_std;  // 1 / sqrt(var + epsilon), with size 1 from the axis on.
+  Tensor mean;  // The means, with size 1 from axis on.
+  Tensor inv_std;  // 1 / sqrt(var + epsilon), with size 1 from axis on.
 };
 
 /**
- * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and moved by
- * parameters.
+ * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+ * shifts them.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias
  *
- * The variance is that of the population. Half types are computed in float32. The squares neither
- * overflow nor vanish (l2_norm).
+ * The variance is the population variance. Half types are computed in float32. The squares neither
+ * overflow nor underflow (see l2_norm).
  *
  * @param x Any floating tensor.
- * @param scale Broadcast to the sizes of x from the axis on.
- * @param bias Broadcast like scale.
+ * @param scale The scale, broadcast to the sizes of x from axis on.
+ * @param bias The bias, broadcast like scale.
  */
 inline LayerNormOutputs layer_norm(const Input& x, const Tensor& scale, const Tensor& bias = {},
                                    const LayerNormAttrs& attrs = {}) {  // .axis, .epsilon
@@ -6003,13 +6023,13 @@ inline LayerNormOutputs layer_norm(const Input& x, const Tensor& scale, const Te
 
 // Attributes of lrn.
 struct LrnAttrs {
-  // How much the mean square of the channels counts.
+  // The weight of the mean square of the channels.
   double alpha = 0.0001;
   // The exponent.
   double beta = 0.75;
-  // What is added to the mean square.
+  // Added to the weighted mean square.
   double bias = 1.0;
-  // How many channels count; positive.
+  // The number of channels in the mean; positive.
   int64_t size = 0;
 
   tenon_lrn_attrs c() const {
@@ -6024,13 +6044,12 @@ struct LrnAttrs {
 };
 
 /**
- * Local response normalisation: each element divided by the strength of the channels around its
- * own.
+ * Local response normalisation across neighbouring channels.
  *
  *     y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from c - floor((size
  *         - 1) / 2) to c + ceil((size - 1) / 2)))^beta
  *
- * Channels that there are not count as zeros. Half types are computed in float32.
+ * Channels outside x count as zeros. Half types are computed in float32.
  *
  * @param x Batch, channels, then any other axes.
  *
@@ -6046,7 +6065,7 @@ inline Tensor lrn(const Input& x, const LrnAttrs& attrs = {}) {  // .alpha, .bet
 
 // Attributes of rms_norm.
 struct RmsNormAttrs {
-  // The first axis of those normalised together; a negative one counts from the end.
+  // The first of the axes that are normalised together; a negative one counts from the end.
   int64_t axis = -1;
   // Added to the mean square.
   double epsilon = 1e-05;
@@ -6061,16 +6080,16 @@ struct RmsNormAttrs {
 };
 
 /**
- * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+ * Root mean square normalisation over the trailing axes, multiplied by a scale.
  *
  *     y = x / sqrt(mean(x^2) + epsilon) * scale
  *
- * Half types are computed in float32. The squares neither overflow nor vanish (l2_norm).
+ * Half types are computed in float32. The squares neither overflow nor underflow (see l2_norm).
  *
- * @param x Any floating tensor.
- * @param scale Broadcast to the sizes of x from the axis on.
+ * @param x A floating-point tensor.
+ * @param scale The scale, which is broadcast to the sizes of x from axis on.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor rms_norm(const Input& x, const Tensor& scale, const RmsNormAttrs& attrs = {}) {  // .axis, .epsilon
   tenon_tensor* const given[] = {x.get(), scale.get()};
@@ -6084,7 +6103,7 @@ inline Tensor rms_norm(const Input& x, const Tensor& scale, const RmsNormAttrs& 
 struct GroupNormAttrs {
   // Added to the variance.
   double epsilon = 1e-05;
-  // Into how many groups the channels are cut; it divides their number.
+  // The number of groups; it must divide the number of channels.
   int64_t num_groups = 1;
 
   tenon_group_norm_attrs c() const {
@@ -6097,12 +6116,12 @@ struct GroupNormAttrs {
 };
 
 /**
- * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then each
- * channel scaled and moved by parameters.
+ * Normalises groups of channels of each example to mean 0 and variance 1, then scales and shifts
+ * each channel.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is the population variance. Half types are computed in float32.
  *
  * @param x Batch, channels, then any axes.
  * @param scale One element for each channel.
@@ -6133,12 +6152,11 @@ struct InstanceNormAttrs {
 };
 
 /**
- * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved by
- * parameters.
+ * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
  *
  *     y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the channel
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is the population variance. Half types are computed in float32.
  *
  * @param x Batch, channels, then any axes.
  * @param scale One element for each channel.
@@ -6157,9 +6175,9 @@ inline Tensor instance_norm(const Input& x, const Tensor& scale, const Tensor& b
 
 // Attributes of l2_normalize.
 struct L2NormalizeAttrs {
-  // The axis along which lengths are taken; negative from the end.
+  // The axis along which norms are computed; negative values count from the end.
   int64_t axis = -1;
-  // The length that shorter ones count as; positive.
+  // The lower bound of the norm; positive.
   double epsilon = 1e-12;
 
   tenon_l2_normalize_attrs c() const {
@@ -6172,13 +6190,13 @@ struct L2NormalizeAttrs {
 };
 
 /**
- * What lies along one axis, scaled to a Euclidean length of 1.
+ * Scales the vectors along one axis to a Euclidean norm of 1.
  *
  *     y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
  *
- * A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above it
- * this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No square and no
- * length overflows on the way (l2_norm).
+ * A norm below epsilon counts as epsilon, as in PyTorch, so zeros stay zeros. Above epsilon, this
+ * is ONNX's LpNormalization with p = 2. Half types are computed in float32. Intermediate squares
+ * and norms do not overflow (see l2_norm).
  *
  * @param x Any floating tensor.
  *
@@ -6196,7 +6214,7 @@ inline Tensor l2_normalize(const Input& x, const L2NormalizeAttrs& attrs = {}) {
 struct MomentsAttrs {
   // The axes to reduce, negative ones from the end; empty for all.
   std::vector<int64_t> axes = {};
-  // Whether reduced axes stay, with size 1.
+  // Whether reduced axes are kept, with size 1.
   bool keepdims = false;
 
   tenon_moments_attrs c() const {
@@ -6210,8 +6228,8 @@ struct MomentsAttrs {
 };
 
 struct MomentsOutputs {
-  Tensor mean;  // The mean for each place along the other axes.
-  Tensor variance;  // The variance for each place along the other axes.
+  Tensor mean;  // The mean for each index along the other axes.
+  Tensor variance;  // The variance for each index along the other axes.
 };
 
 /**
@@ -6219,8 +6237,8 @@ struct MomentsOutputs {
  *
  *     mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
  *
- * The variance is that of the population. Both are NaN for no elements. Half types are computed in
- * float32. The sum of squares does not overflow where the variance does not (l2_norm).
+ * The variance is the population variance. Both are NaN for no elements. Half types are computed in
+ * float32. The sum of squares does not overflow unless the variance does (see l2_norm).
  *
  * @param x Any floating tensor.
  */
@@ -6234,7 +6252,7 @@ inline MomentsOutputs moments(const Input& x, const MomentsAttrs& attrs = {}) { 
 
 // Attributes of hardmax.
 struct HardmaxAttrs {
-  // The axis to search along; a negative one counts from the end.
+  // The axis to search along; negative values count from the end.
   int64_t axis = -1;
 
   tenon_hardmax_attrs c() const {
@@ -6246,11 +6264,11 @@ struct HardmaxAttrs {
 };
 
 /**
- * A one where the largest element along one axis lies, zeros elsewhere.
+ * One at the largest element along an axis, and zeros elsewhere.
  *
  *     y[i] = 1 if i == argmax(x along axis), else 0
  *
- * A tie goes to the first, and NaN counts as the largest. The derivative is zero.
+ * Ties select the first element, and NaN counts as the largest. The derivative is zero.
  *
  * @param x Any floating tensor.
  *
@@ -6266,7 +6284,7 @@ inline Tensor hardmax(const Input& x, const HardmaxAttrs& attrs = {}) {  // .axi
 
 // Attributes of mean_variance_normalization.
 struct MeanVarianceNormalizationAttrs {
-  // The axes to take mean and deviation along, negative ones from the end; empty for all.
+  // The axes to compute mean and deviation over; negative values count from the end. Empty for all.
   std::vector<int64_t> axes = {0, 2, 3};
 
   tenon_mean_variance_normalization_attrs c() const {
@@ -6279,11 +6297,11 @@ struct MeanVarianceNormalizationAttrs {
 };
 
 /**
- * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+ * Normalises the elements along some axes to mean 0, and divides them by their standard deviation.
  *
  *     y = (x - mean) / (sqrt(var) + 1e-9)
  *
- * The variance is that of the population. Half types are computed in float32.
+ * The variance is the population variance. Half types are computed in float32.
  *
  * @param x Any floating tensor.
  *
@@ -6299,15 +6317,15 @@ inline Tensor mean_variance_normalization(const Input& x,
 }
 
 /**
- * A fully connected layer: the features of x times the weights, and a bias.
+ * A fully connected layer: the features of x times the weights, plus a bias.
  *
  *     y = x @ w + b
  *
- * @param x Features along the last axis.
- * @param w Weights, a row for each feature of x and a column for each of y.
+ * @param x The input, with features along the last axis.
+ * @param w The weights, a row for each feature of x and a column for each of y.
  * @param b The bias, one element for each feature of y.
  *
- * @return Features along the last axis.
+ * @return The result, with features along the last axis.
  */
 inline Tensor dense(const Input& x, const Tensor& w, const Tensor& b = {}) {
   tenon_tensor* const given[] = {x.get(), w.get(), b.get()};
@@ -6317,14 +6335,14 @@ inline Tensor dense(const Input& x, const Tensor& w, const Tensor& b = {}) {
 }
 
 /**
- * Rows of a table, looked up by number.
+ * Rows of a table, looked up by index.
  *
  *     y[..., j] = table[indices[...], j]
  *
- * An index outside the table gives zeros and an error, as gather does.
+ * An index out of range gives zeros and is an error, as in gather.
  *
- * @param table A row for each thing there is.
- * @param indices The numbers of rows.
+ * @param table The table, one row for each entry.
+ * @param indices The row indices.
  *
  * @return The rows.
  */
@@ -6337,23 +6355,23 @@ inline Tensor embedding(const Input& table, const Tensor& indices) {
 
 struct LstmCellOutputs {
   Tensor h;  // [B, H], the output.
-  Tensor c;  // [B, H], the cell state.
+  Tensor c;  // [B, H], the new cell state.
 };
 
 /**
- * One step of a long short-term memory.
+ * One step of a long short-term memory (LSTM).
  *
  *     i, o, f, g = split(x @ w^T + h @ r^T + b[:4H] + b[4H:]); c' = sigmoid(f) * c + sigmoid(i) *
  *         tanh(g); h' = sigmoid(o) * tanh(c')
  *
  * The gates are in ONNX's order: input, output, forget, cell.
  *
- * @param x [B, I], the input of this step.
- * @param h [B, H], the last output.
- * @param c [B, H], the last cell state.
+ * @param x [B, I], the input at this step.
+ * @param h [B, H], the previous output.
+ * @param c [B, H], the previous cell state.
  * @param w [4H, I], the weights of x.
  * @param r [4H, H], the weights of h.
- * @param b [8H], the biases beside w, then those beside r.
+ * @param b [8H], the biases of the products with w, then of those with r.
  */
 inline LstmCellOutputs lstm_cell(const Input& x, const Tensor& h, const Tensor& c, const Tensor& w,
                                  const Tensor& r, const Tensor& b = {}) {
@@ -6365,9 +6383,9 @@ inline LstmCellOutputs lstm_cell(const Input& x, const Tensor& h, const Tensor& 
 
 // Attributes of dropout.
 struct DropoutAttrs {
-  // How probable it is that an element is dropped.
+  // The probability that an element is dropped.
   double ratio = 0.5;
-  // Whether to drop at all.
+  // Whether to drop elements at all.
   bool training = true;
 
   tenon_dropout_attrs c() const {
@@ -6380,21 +6398,21 @@ struct DropoutAttrs {
 };
 
 struct DropoutOutputs {
-  Tensor y;  // Of the type of x.
+  Tensor y;  // The result, of the type of x.
   Tensor mask;  // Whether each element was kept.
-  Tensor new_state;  // Of the generator, moved on.
+  Tensor new_state;  // The generator state after the draw.
 };
 
 /**
- * Forgets elements at random, and scales the others up by what is lost.
+ * Sets random elements to zero and scales the others by 1 / (1 - ratio).
  *
  *     mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0
  *
- * Draws as random_uniform does in float32, one number for each element of x. Without training, y is
- * x and nothing is drawn.
+ * Draws one number for each element of x, as random_uniform does in float32. If training is false,
+ * y is x and nothing is drawn.
  *
- * @param x Any floating tensor.
- * @param state Of a generator: u32[6].
+ * @param x The input, floating point.
+ * @param state The generator state: u32[6].
  */
 inline DropoutOutputs dropout(const Input& x, const Tensor& state, const DropoutAttrs& attrs = {}) {  // .ratio, .training
   tenon_tensor* const given[] = {x.get(), state.get()};
@@ -6406,11 +6424,12 @@ inline DropoutOutputs dropout(const Input& x, const Tensor& state, const Dropout
 
 // Attributes of attention.
 struct AttentionAttrs {
-  // Whether query i meets the keys 0 to i alone.
+  // Whether query i attends to keys 0 to i only.
   bool is_causal = false;
-  // What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).
+  // The factor of the scores; 1 / sqrt(head size) if it is 0 or less.
   double scale = 0.0;
-  // What scores are held within, smoothly, before the mask; 0 for no bound.
+  // Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+  // limit.
   double softcap = 0.0;
 
   tenon_attention_attrs c() const {
@@ -6424,23 +6443,24 @@ struct AttentionAttrs {
 };
 
 /**
- * Scaled dot-product attention: for each query the mean of the values, weighted by how well their
- * keys meet it.
+ * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax of
+ * its scores.
  *
  *     s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; y = softmax(s +
  *         attn_mask) @ v
  *
- * Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads of q /
- * heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is added to
- * the scores. A query that meets no key, by masks or because there is none, gives zeros. Heads of
- * no size have scores of 0. Half types are computed in float32.
+ * If q has a multiple of the heads of k, groups of query heads share a key head: head h of q
+ * attends to head h / (heads of q / heads of k) of k. True in a bool mask means that the query
+ * attends to the key; a floating-point mask is added to the scores. A query that attends to no key,
+ * because of masks or because there are no keys, gives zeros. If the head size is 0, all scores are
+ * 0. Half types are computed in float32.
  *
- * @param q The queries: batch, heads, length, size.
- * @param k The keys: batch, heads, length, size.
- * @param v The values: batch, heads, length, size.
- * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys.
+ * @param q The queries, of shape (batch, heads, length, head size).
+ * @param k The keys, of shape (batch, heads, length, head size).
+ * @param v The values, of shape (batch, heads, length, head size).
+ * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
  *
- * @return Batch, heads and length of q, size of v.
+ * @return The result, with the batch, heads and length of q and the head size of v.
  */
 inline Tensor attention(const Input& q, const Tensor& k, const Tensor& v,
                         const Tensor& attn_mask = {}, const AttentionAttrs& attrs = {}) {  // .is_causal, .scale, .softcap
@@ -6453,11 +6473,11 @@ inline Tensor attention(const Input& q, const Tensor& k, const Tensor& v,
 
 // Attributes of rotary_embedding.
 struct RotaryEmbeddingAttrs {
-  // Whether pairs are neighbours; else they are halves apart.
+  // Whether the features of a pair are adjacent; otherwise they are n / 2 apart.
   bool interleaved = false;
-  // The number of heads; read for an x with three axes alone.
+  // The number of heads; used only if x has three axes.
   int64_t num_heads = 0;
-  // How many features of a head turn, the first ones; 0 for all.
+  // The number of leading features of each head that are rotated; 0 for all.
   int64_t rotary_embedding_dim = 0;
 
   tenon_rotary_embedding_attrs c() const {
@@ -6471,21 +6491,21 @@ struct RotaryEmbeddingAttrs {
 };
 
 /**
- * Pairs of features turned by angles that tell positions apart.
+ * Rotary position embedding: pairs of features rotated by position-dependent angles.
  *
  *     y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of
  *         features
  *
- * Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A position
- * outside the caches counts as angles of zeros and is an error, as gather has it. Half types are
- * computed in float32.
+ * The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved. A
+ * position out of range of the caches reads cosines and sines of 0 and is an error, as in gather.
+ * Half types are computed in float32.
  *
- * @param x Batch, heads, length, size; or batch, length, heads * size.
- * @param cos_cache Cosines: positions, pairs; or batch, length, pairs.
- * @param sin_cache Sines, as the cosines.
- * @param position_ids Which row of the caches a place has: batch, length.
+ * @param x The features: batch, heads, length, size; or batch, length, heads * size.
+ * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+ * @param sin_cache The sines, with the shape of the cosines.
+ * @param position_ids The row of the caches for each element of a sequence: batch, length.
  *
- * @return Of the type of x.
+ * @return The result, with the shape and dtype of x.
  */
 inline Tensor rotary_embedding(const Input& x, const Tensor& cos_cache, const Tensor& sin_cache,
                                const Tensor& position_ids = {},
@@ -6499,9 +6519,9 @@ inline Tensor rotary_embedding(const Input& x, const Tensor& cos_cache, const Te
 
 // Attributes of kv_cache_update.
 struct KvCacheUpdateAttrs {
-  // The axis of places, negative from the end; not the batch.
+  // The axis of positions, which is not the batch axis; negative values count from the end.
   int64_t axis = -2;
-  // What follows the last place: linear, an error, or circular, the first.
+  // What follows the last position: an error (linear), or the first position (circular).
   CacheMode mode = CacheMode::kLinear;
 
   tenon_kv_cache_update_attrs c() const {
@@ -6514,20 +6534,19 @@ struct KvCacheUpdateAttrs {
 };
 
 /**
- * New keys or values written into a cache of a fixed size, at a place that each example of the
- * batch has for itself.
+ * A fixed-size cache with new keys or values written at a position for each example of the batch.
  *
  *     y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
  *
- * Each place is taken by itself, as scatter does: a negative one counts from the end, and what is
- * written out of range is dropped and is an error. In mode circular places are taken modulo their
- * number, so that none is.
+ * Each position is handled separately, as in scatter: a negative position counts from the end, and
+ * an element written out of range is dropped and is an error. In mode circular, positions are taken
+ * modulo the size of the axis, so that none is out of range.
  *
- * @param past_cache What is there: batch, then any axes, one of them of places.
- * @param update What comes there, as many places along axis as it has.
- * @param write_indices The first place of each example, or one for all; else 0.
+ * @param past_cache The cache: batch, then any axes, one of them the axis of positions.
+ * @param update The new elements, for as many positions as update has along axis.
+ * @param write_indices The first position of each example, or one for all; 0 if absent.
  *
- * @return Past_cache with the update.
+ * @return The cache after the update.
  */
 inline Tensor kv_cache_update(const Input& past_cache, const Tensor& update,
                               const Tensor& write_indices = {},
@@ -6541,7 +6560,7 @@ inline Tensor kv_cache_update(const Input& past_cache, const Tensor& update,
 
 // Attributes of rnn_cell.
 struct RnnCellAttrs {
-  // What the sum goes through: tanh or relu.
+  // The activation applied to the sum: tanh or relu.
   RnnActivation activation = RnnActivation::kTanh;
 
   tenon_rnn_cell_attrs c() const {
@@ -6553,17 +6572,17 @@ struct RnnCellAttrs {
 };
 
 /**
- * One step of a plain recurrent network.
+ * One step of a simple (Elman) recurrent network.
  *
  *     h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])
  *
  * @param x [B, I], the input of this step.
- * @param h [B, H], the last output.
- * @param w [H, I], the weights of x.
- * @param r [H, H], the weights of h.
- * @param b [2H], the biases beside w, then those beside r.
+ * @param h [B, H], the output of the previous step.
+ * @param w [H, I], the weights applied to x.
+ * @param r [H, H], the recurrent weights, applied to h.
+ * @param b [2H], the biases added to the product with w, then those added to the product with r.
  *
- * @return [B, H], the output.
+ * @return [B, H], the output of this step.
  */
 inline Tensor rnn_cell(const Input& x, const Tensor& h, const Tensor& w, const Tensor& r,
                        const Tensor& b = {}, const RnnCellAttrs& attrs = {}) {  // .activation
@@ -6576,7 +6595,7 @@ inline Tensor rnn_cell(const Input& x, const Tensor& h, const Tensor& w, const T
 
 // Attributes of gru_cell.
 struct GruCellAttrs {
-  // Whether the reset gate scales the hidden gate's product with h, not h.
+  // Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
   bool linear_before_reset = false;
 
   tenon_gru_cell_attrs c() const {
@@ -6588,7 +6607,7 @@ struct GruCellAttrs {
 };
 
 /**
- * One step of a gated recurrent unit.
+ * One step of a gated recurrent unit (GRU).
  *
  *     z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); n = tanh(x @ w_n^T + b_n + (r * h) @
  *         r_n^T + c_n), or with linear_before_reset tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n));
@@ -6597,11 +6616,11 @@ struct GruCellAttrs {
  *
  * The gates are in ONNX's order: update, reset, hidden.
  *
- * @param x [B, I], the input of this step.
- * @param h [B, H], the last output.
+ * @param x [B, I], the input at this step.
+ * @param h [B, H], the previous output.
  * @param w [3H, I], the weights of x.
  * @param r [3H, H], the weights of h.
- * @param b [6H], the biases beside w, then those beside r.
+ * @param b [6H], the biases of the products with w, then of those with r.
  *
  * @return [B, H], the output.
  */
@@ -6616,13 +6635,14 @@ inline Tensor gru_cell(const Input& x, const Tensor& h, const Tensor& w, const T
 
 // Attributes of lstm.
 struct LstmAttrs {
-  // Which way the steps are taken: forward, reverse, or bidirectional, each way by its own weights.
+  // The direction of the time steps: forward, reverse, or bidirectional, with separate weights for
+  // each direction.
   Direction direction = Direction::kForward;
-  // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
+  // 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H].
   int64_t layout = 0;
-  // What activations are given is held within [-clip, clip]; 0 for no bound.
+  // Inputs of activations are clipped to [-clip, clip]; 0 for no clipping.
   double clip = 0.0;
-  // Whether f is 1 - i, instead of a gate of its own.
+  // Whether f is 1 - i instead of a separate gate.
   bool input_forget = false;
 
   tenon_lstm_attrs c() const {
@@ -6637,31 +6657,31 @@ struct LstmAttrs {
 };
 
 struct LstmOutputs {
-  Tensor y;  // [T, D, B, H], h of every step.
+  Tensor y;  // [T, D, B, H], h at every step.
   Tensor y_h;  // [D, B, H], the last h.
   Tensor y_c;  // [D, B, H], the last c.
 };
 
 /**
- * Long short-term memories over sequences.
+ * A long short-term memory (LSTM) applied to sequences.
  *
  *     i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p);
  *         i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i
  *         * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
  *
  * The gates are in ONNX's order: input, output, forget, cell. Half types are computed in float32.
- * ONNX's other activations are left out.
+ * ONNX's other activations are not supported.
  *
- * @param x [T, B, I], the inputs of all steps.
+ * @param x [T, B, I], the inputs at all steps.
  * @param w [D, 4H, I], the weights of x.
  * @param r [D, 4H, H], the weights of h.
- * @param b [D, 8H], the biases beside w, then those beside r.
- * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
- *                      as they are and its outputs are zeros; in reverse it begins at its own last
- *                      step. More than T counts as T, less than 0 as 0.
- * @param initial_h [D, B, H], the first h; else zeros.
- * @param initial_c [D, B, H], the first c; else zeros.
- * @param p [D, 3H], what the gates input, output and forget see of c; else nothing.
+ * @param b [D, 8H], the biases of the products with w, then of those with r.
+ * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its last
+ *                      step a sequence keeps its state and outputs zeros; in reverse, it starts at
+ *                      its own last step. Values above T are treated as T, and negative ones as 0.
+ * @param initial_h [D, B, H], the initial h; zeros if absent.
+ * @param initial_c [D, B, H], the initial c; zeros if absent.
+ * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if absent.
  */
 inline LstmOutputs lstm(const Input& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
                         const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
@@ -6677,13 +6697,14 @@ inline LstmOutputs lstm(const Input& x, const Tensor& w, const Tensor& r, const 
 
 // Attributes of gru.
 struct GruAttrs {
-  // Which way the steps are taken: forward, reverse, or bidirectional, each way by its own weights.
+  // The direction of the time steps: forward, reverse, or bidirectional, with separate weights for
+  // each direction.
   Direction direction = Direction::kForward;
-  // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
+  // 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H].
   int64_t layout = 0;
-  // What activations are given is held within [-clip, clip]; 0 for no bound.
+  // Inputs of activations are clipped to [-clip, clip]; 0 for no clipping.
   double clip = 0.0;
-  // Whether the reset gate scales the hidden gate's product with h, not h.
+  // Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
   bool linear_before_reset = false;
 
   tenon_gru_attrs c() const {
@@ -6698,26 +6719,26 @@ struct GruAttrs {
 };
 
 struct GruOutputs {
-  Tensor y;  // [T, D, B, H], h of every step.
+  Tensor y;  // [T, D, B, H], h at every step.
   Tensor y_h;  // [D, B, H], the last h.
 };
 
 /**
- * Gated recurrent units over sequences.
+ * A gated recurrent unit (GRU) applied to sequences.
  *
  *     h[t] = gru_cell(x[t], h[t - 1], w, r, b)
  *
  * The gates are in ONNX's order: update, reset, hidden. Half types are computed in float32. ONNX's
- * other activations are left out.
+ * other activations are not supported.
  *
- * @param x [T, B, I], the inputs of all steps.
+ * @param x [T, B, I], the inputs at all steps.
  * @param w [D, 3H, I], the weights of x.
  * @param r [D, 3H, H], the weights of h.
- * @param b [D, 6H], the biases beside w, then those beside r.
- * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
- *                      as they are and its outputs are zeros; in reverse it begins at its own last
- *                      step. More than T counts as T, less than 0 as 0.
- * @param initial_h [D, B, H], the first h; else zeros.
+ * @param b [D, 6H], the biases of the products with w, then of those with r.
+ * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its last
+ *                      step a sequence keeps its state and outputs zeros; in reverse, it starts at
+ *                      its own last step. Values above T are treated as T, and negative ones as 0.
+ * @param initial_h [D, B, H], the initial h; zeros if absent.
  */
 inline GruOutputs gru(const Input& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
                       const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
@@ -6732,13 +6753,14 @@ inline GruOutputs gru(const Input& x, const Tensor& w, const Tensor& r, const Te
 
 // Attributes of rnn.
 struct RnnAttrs {
-  // Which way the steps are taken: forward, reverse, or bidirectional, each way by its own weights.
+  // The direction of the time steps: forward, reverse, or bidirectional, with separate weights for
+  // each direction.
   Direction direction = Direction::kForward;
-  // 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H].
+  // 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H].
   int64_t layout = 0;
-  // What activations are given is held within [-clip, clip]; 0 for no bound.
+  // Inputs of activations are clipped to [-clip, clip]; 0 for no clipping.
   double clip = 0.0;
-  // What the sum of a step goes through: tanh or relu.
+  // The activation applied to the sum of each step: tanh or relu.
   RnnActivation activation = RnnActivation::kTanh;
 
   tenon_rnn_attrs c() const {
@@ -6754,24 +6776,24 @@ struct RnnAttrs {
 
 struct RnnOutputs {
   Tensor y;  // [T, D, B, H], h of every step.
-  Tensor y_h;  // [D, B, H], the last h.
+  Tensor y_h;  // [D, B, H], the final h.
 };
 
 /**
- * A plain recurrent network over sequences.
+ * A simple (Elman) recurrent network over sequences.
  *
  *     h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])
  *
- * Half types are computed in float32. ONNX's other activations are left out.
+ * Half types are computed in float32. Other activations of ONNX's RNN are not supported.
  *
  * @param x [T, B, I], the inputs of all steps.
- * @param w [D, H, I], the weights of x.
- * @param r [D, H, H], the weights of h.
- * @param b [D, 2H], the biases beside w, then those beside r.
- * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states stay
- *                      as they are and its outputs are zeros; in reverse it begins at its own last
- *                      step. More than T counts as T, less than 0 as 0.
- * @param initial_h [D, B, H], the first h; else zeros.
+ * @param w [D, H, I], the weights applied to x.
+ * @param r [D, H, H], the recurrent weights, applied to h.
+ * @param b [D, 2H], the biases added to the product with w, then those added to the product with r.
+ * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its last
+ *                      step a sequence keeps its state and outputs zeros; in reverse, it starts at
+ *                      its own last step. Values above T are treated as T, and negative ones as 0.
+ * @param initial_h [D, B, H], the initial h; zeros if absent.
  */
 inline RnnOutputs rnn(const Input& x, const Tensor& w, const Tensor& r, const Tensor& b = {},
                       const Tensor& sequence_lens = {}, const Tensor& initial_h = {},
@@ -6786,15 +6808,16 @@ inline RnnOutputs rnn(const Input& x, const Tensor& w, const Tensor& r, const Te
 
 // Attributes of multi_head_attention.
 struct MultiHeadAttentionAttrs {
-  // The heads of the queries.
+  // The number of query heads.
   int64_t num_heads = 1;
-  // The heads of keys and values; 0 for as many as of the queries.
+  // The number of key and value heads; 0 for as many as query heads.
   int64_t kv_num_heads = 0;
-  // Whether query i meets the keys 0 to i alone.
+  // Whether query i attends to keys 0 to i only.
   bool is_causal = false;
-  // What scores are multiplied by; 0 or less for 1 / sqrt(size of a head).
+  // The factor of the scores; 1 / sqrt(head size) if it is 0 or less.
   double scale = 0.0;
-  // What scores are held within, smoothly, before the mask; 0 for no bound.
+  // Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+  // limit.
   double softcap = 0.0;
 
   tenon_multi_head_attention_attrs c() const {
@@ -6810,21 +6833,21 @@ struct MultiHeadAttentionAttrs {
 };
 
 /**
- * Queries, keys and values projected into heads, attention, and a projection of what the heads
- * give.
+ * Multi-head attention: projects queries, keys and values into heads, applies attention and
+ * projects the result.
  *
  *     y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), heads(value @ w_v +
  *         b_v), attn_mask)) @ w_o + b_o
  *
- * A head is a run of neighbouring columns. For masks and shared heads see attention.
+ * A head is a block of consecutive columns. For masks and shared heads, see attention.
  *
  * @param query Batch, length, features.
  * @param key Batch, length, features.
  * @param value Batch, length, features.
- * @param w_q A row for each feature of query, a column for each element of its heads.
- * @param w_k The same of key.
- * @param w_v The same of value.
- * @param w_o A row for each element that the heads give, a column for each of y.
+ * @param w_q One row for each feature of query, one column for each element of its heads.
+ * @param w_k The same for key.
+ * @param w_v The same for value.
+ * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
  * @param b_q One element for each column of w_q.
  * @param b_k One element for each column of w_k.
  * @param b_v One element for each column of w_v.
@@ -6850,7 +6873,7 @@ inline Tensor multi_head_attention(const Input& query, const Tensor& key, const 
 
 // Attributes of mse.
 struct MseAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
 
@@ -6863,14 +6886,14 @@ struct MseAttrs {
 };
 
 /**
- * The mean of squared differences.
+ * The mean squared error.
  *
  *     loss = mean((x - target)^2)
  *
- * @param x What was predicted.
- * @param target What it should have been.
+ * @param x The predictions.
+ * @param target The true values.
  *
- * @return 0-d, or with reduction none of the type of x.
+ * @return The loss: 0-d, or of the type of x if reduction is none.
  */
 inline Tensor mse(const Input& x, const Tensor& target, const MseAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), target.get()};
@@ -6882,7 +6905,7 @@ inline Tensor mse(const Input& x, const Tensor& target, const MseAttrs& attrs = 
 
 // Attributes of mae.
 struct MaeAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
 
@@ -6895,16 +6918,16 @@ struct MaeAttrs {
 };
 
 /**
- * The mean of absolute differences.
+ * The mean absolute error.
  *
  *     loss = mean(abs(x - target))
  *
- * The derivative where x meets the target is 0.
+ * The derivative is 0 where x equals target.
  *
- * @param x What was predicted.
- * @param target What it should have been.
+ * @param x The predictions.
+ * @param target The true values.
  *
- * @return 0-d, or with reduction none of the type of x.
+ * @return The loss: 0-d, or of the type of x if reduction is none.
  */
 inline Tensor mae(const Input& x, const Tensor& target, const MaeAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), target.get()};
@@ -6916,7 +6939,7 @@ inline Tensor mae(const Input& x, const Tensor& target, const MaeAttrs& attrs = 
 
 // Attributes of bce_with_logits.
 struct BceWithLogitsAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
 
@@ -6929,14 +6952,14 @@ struct BceWithLogitsAttrs {
 };
 
 /**
- * The cross entropy of yes-or-no questions, from logits.
+ * The binary cross entropy, computed from logits.
  *
  *     loss = mean(-target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)))
  *
  * @param x The logits.
- * @param target The probabilities that the answer is yes.
+ * @param target The probabilities of the positive class.
  *
- * @return 0-d, or with reduction none of the type of x.
+ * @return The loss: 0-d, or of the type of x if reduction is none.
  */
 inline Tensor bce_with_logits(const Input& x, const Tensor& target,
                               const BceWithLogitsAttrs& attrs = {}) {  // .reduction
@@ -6949,7 +6972,7 @@ inline Tensor bce_with_logits(const Input& x, const Tensor& target,
 
 // Attributes of softmax_cross_entropy.
 struct SoftmaxCrossEntropyAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
 
@@ -6962,17 +6985,17 @@ struct SoftmaxCrossEntropyAttrs {
 };
 
 struct SoftmaxCrossEntropyOutputs {
-  Tensor loss;  // 0-d, or with reduction none one for each example.
-  Tensor log_probs;  // Log_softmax(logits).
+  Tensor loss;  // The loss, 0-d, or with reduction none one for each example.
+  Tensor log_probs;  // The value of log_softmax(logits).
 };
 
 /**
- * How far the softmax of logits is from given probabilities.
+ * The cross entropy between given class probabilities and the softmax of logits.
  *
  *     loss = mean(-sum(labels[n, c] * log_softmax(logits)[n, c] for c) for n)
  *
- * @param logits A row for each example, a column for each class.
- * @param labels The probabilities that the classes should have.
+ * @param logits The logits, with a row for each example and a column for each class.
+ * @param labels The target probabilities of the classes.
  */
 inline SoftmaxCrossEntropyOutputs softmax_cross_entropy(const Input& logits, const Tensor& labels,
                                                         const SoftmaxCrossEntropyAttrs& attrs = {}) {  // .reduction
@@ -6985,7 +7008,7 @@ inline SoftmaxCrossEntropyOutputs softmax_cross_entropy(const Input& logits, con
 
 // Attributes of sparse_softmax_cross_entropy.
 struct SparseSoftmaxCrossEntropyAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
 
@@ -6998,19 +7021,19 @@ struct SparseSoftmaxCrossEntropyAttrs {
 };
 
 struct SparseSoftmaxCrossEntropyOutputs {
-  Tensor loss;  // 0-d, or with reduction none one for each example.
-  Tensor log_probs;  // Log_softmax(logits).
+  Tensor loss;  // The loss, 0-d, or with reduction none one for each example.
+  Tensor log_probs;  // The value of log_softmax(logits).
 };
 
 /**
- * How far the softmax of logits is from being sure of the right class.
+ * The cross entropy between the correct class of each example and the softmax of logits.
  *
  *     loss = mean(-log_softmax(logits)[n, labels[n]] for n)
  *
- * A label outside the classes is an error, and its loss counts as 0.
+ * A label out of range is an error, and its loss counts as 0.
  *
- * @param logits A row for each example, a column for each class.
- * @param labels The number of the right class of each example.
+ * @param logits The logits, with a row for each example and a column for each class.
+ * @param labels The index of the correct class of each example.
  */
 inline SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(const Input& logits,
                                                                      const Tensor& labels,
@@ -7024,10 +7047,10 @@ inline SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(const Input
 
 // Attributes of nll.
 struct NllAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by the sum
-  // of their weights.
+  // How the losses of elements are combined: none keeps them, sum adds them, mean divides their sum
+  // by the sum of their weights.
   Reduction reduction = Reduction::kMean;
-  // Targets that count for nothing.
+  // Targets with this value are ignored.
   int64_t ignore_index = -100;
 
   tenon_nll_attrs c() const {
@@ -7040,19 +7063,19 @@ struct NllAttrs {
 };
 
 /**
- * The negative logarithms of the probabilities that the right classes were given.
+ * The negative log-likelihood of the target classes.
  *
  *     loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
  *
- * Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm infinite. A
- * target of ignore_index has the loss 0 and the weight 0, so the mean is by what counted; of
- * nothing it is NaN. Half types are summed in float32.
+ * Without weight, all weights are 1. The loss of a class of weight 0 is 0, even if its
+ * log-probability is infinite. A target equal to ignore_index has loss 0 and weight 0, so the mean
+ * is taken over the other targets; it is NaN if there are none. Half types are summed in float32.
  *
- * @param x Logarithms of probabilities: [N, C, ...].
- * @param target The number of the right class: [N, ...].
- * @param weight How much each class counts: [C].
+ * @param x The log-probabilities: [N, C, ...].
+ * @param target The target classes: [N, ...].
+ * @param weight The weight of each class: [C].
  *
- * @return 0-d, or with reduction none of the shape of target.
+ * @return The loss: 0-d, or of the shape of target if reduction is none.
  */
 inline Tensor nll(const Input& x, const Tensor& target, const Tensor& weight = {},
                   const NllAttrs& attrs = {}) {  // .reduction, .ignore_index
@@ -7065,10 +7088,10 @@ inline Tensor nll(const Input& x, const Tensor& target, const Tensor& weight = {
 
 // Attributes of huber.
 struct HuberAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
-  // The distance from which on the loss is a line; positive.
+  // The distance beyond which the loss is linear; positive.
   double delta = 1.0;
 
   tenon_huber_attrs c() const {
@@ -7081,14 +7104,14 @@ struct HuberAttrs {
 };
 
 /**
- * Half of the squared difference, and beyond some distance a straight line.
+ * The Huber loss: half the squared difference, but linear beyond a distance of delta.
  *
  *     loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
  *
- * @param x What was predicted.
- * @param target What it should have been.
+ * @param x The predictions.
+ * @param target The true values.
  *
- * @return 0-d, or with reduction none of the type of x.
+ * @return The loss: 0-d, or of the type of x if reduction is none.
  */
 inline Tensor huber(const Input& x, const Tensor& target, const HuberAttrs& attrs = {}) {  // .reduction, .delta
   tenon_tensor* const given[] = {x.get(), target.get()};
@@ -7100,10 +7123,10 @@ inline Tensor huber(const Input& x, const Tensor& target, const HuberAttrs& attr
 
 // Attributes of kl_div.
 struct KlDivAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
-  // Whether target holds logarithms too.
+  // Whether target holds log-probabilities as well.
   bool log_target = false;
 
   tenon_kl_div_attrs c() const {
@@ -7116,17 +7139,17 @@ struct KlDivAttrs {
 };
 
 /**
- * How far logarithms of probabilities are from given probabilities.
+ * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
  *
  *     loss = mean(target * (ln(target) - x))
  *
- * Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the number
- * of elements; the divergence of each example is a sum of losses.
+ * Where the target probability is 0, the loss and its derivative with respect to target are 0. The
+ * mean divides by the number of elements; the divergence of one example is the sum of its losses.
  *
- * @param x Logarithms of probabilities.
- * @param target The probabilities that they should be, or logarithms of them.
+ * @param x The predicted log-probabilities.
+ * @param target The target probabilities, or their logarithms.
  *
- * @return 0-d, or with reduction none of the type of x.
+ * @return The loss: 0-d, or of the type of x if reduction is none.
  */
 inline Tensor kl_div(const Input& x, const Tensor& target, const KlDivAttrs& attrs = {}) {  // .reduction, .log_target
   tenon_tensor* const given[] = {x.get(), target.get()};
@@ -7138,9 +7161,9 @@ inline Tensor kl_div(const Input& x, const Tensor& target, const KlDivAttrs& att
 
 // Attributes of cosine_similarity.
 struct CosineSimilarityAttrs {
-  // The axis along which the vectors lie; a negative one counts from the end.
+  // The axis of the vectors; a negative one counts from the end.
   int64_t axis = 1;
-  // The least length that divides.
+  // The lower bound for the lengths in the divisor.
   double epsilon = 1e-08;
 
   tenon_cosine_similarity_attrs c() const {
@@ -7153,17 +7176,17 @@ struct CosineSimilarityAttrs {
 };
 
 /**
- * The cosines of the angles between vectors.
+ * The cosine of the angle between vectors along an axis.
  *
  *     y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
  *
- * A vector of length 0 has the similarity 0. Half types are computed in float32. No square and no
- * length overflows on the way (l2_norm).
+ * The similarity to a vector of length 0 is 0. Half types are computed in float32. Squares and
+ * lengths do not overflow in intermediate results (see l2_norm).
  *
- * @param a Vectors along axis.
- * @param b Vectors along axis, broadcast against a.
+ * @param a The first vectors, along axis.
+ * @param b The second vectors, broadcast against a.
  *
- * @return A cosine for each pair of vectors.
+ * @return The cosine for each pair of vectors.
  */
 inline Tensor cosine_similarity(const Input& a, const Tensor& b,
                                 const CosineSimilarityAttrs& attrs = {}) {  // .axis, .epsilon
@@ -7176,7 +7199,7 @@ inline Tensor cosine_similarity(const Input& a, const Tensor& b,
 
 // Attributes of hinge.
 struct HingeAttrs {
-  // What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+  // How the losses are combined: none returns each, sum their sum, mean the sum divided by their
   // number.
   Reduction reduction = Reduction::kMean;
 
@@ -7189,16 +7212,16 @@ struct HingeAttrs {
 };
 
 /**
- * How far predictions are from the right side of a margin.
+ * The hinge loss of predictions.
  *
  *     loss = mean(max(0, 1 - target * x))
  *
- * The derivative at the margin is 0.
+ * The derivative is 0 at the margin, where target * x is 1.
  *
- * @param x What was predicted: the sign is the answer.
- * @param target 1 or -1, the right answer.
+ * @param x The predictions, whose signs are the predicted classes.
+ * @param target The true classes, 1 or -1.
  *
- * @return 0-d, or with reduction none of the type of x.
+ * @return The loss: 0-d, or of the type of x if reduction is none.
  */
 inline Tensor hinge(const Input& x, const Tensor& target, const HingeAttrs& attrs = {}) {  // .reduction
   tenon_tensor* const given[] = {x.get(), target.get()};
@@ -7209,7 +7232,7 @@ inline Tensor hinge(const Input& x, const Tensor& target, const HingeAttrs& attr
 }
 
 /**
- * A step down the gradient.
+ * One step of stochastic gradient descent.
  *
  *     new_p = p - lr * g
  *
@@ -7228,9 +7251,9 @@ inline Tensor sgd(const Input& p, const Tensor& g, const Tensor& lr) {
 
 // Attributes of momentum.
 struct MomentumAttrs {
-  // How much of the last step stays.
+  // The decay rate of the sum.
   double momentum = 0.9;
-  // Whether to step from where the sum is about to lead.
+  // Whether to use Nesterov momentum.
   bool nesterov = false;
 
   tenon_momentum_attrs c() const {
@@ -7244,17 +7267,17 @@ struct MomentumAttrs {
 
 struct MomentumOutputs {
   Tensor new_p;  // The parameter after the step.
-  Tensor new_v;  // The decaying sum.
+  Tensor new_v;  // The decaying sum of gradients.
 };
 
 /**
- * A step down a decaying sum of gradients.
+ * A step of gradient descent with momentum.
  *
  *     new_v = momentum * v + g; new_p = p - lr * (nesterov ? g + momentum * new_v : new_v)
  *
  * @param p The parameter.
  * @param g Its gradient.
- * @param v The decaying sum, zeros before the first step.
+ * @param v The decaying sum of gradients, zeros before the first step.
  * @param lr The learning rate, 0-d.
  */
 inline MomentumOutputs momentum(const Input& p, const Tensor& g, const Tensor& v, const Tensor& lr,
@@ -7268,9 +7291,9 @@ inline MomentumOutputs momentum(const Input& p, const Tensor& g, const Tensor& v
 
 // Attributes of rmsprop.
 struct RmspropAttrs {
-  // How much of the mean of squares stays.
+  // The decay rate of the mean of squared gradients.
   double rho = 0.9;
-  // Added to the root of it.
+  // Added to the root of that mean.
   double epsilon = 1e-07;
 
   tenon_rmsprop_attrs c() const {
@@ -7288,7 +7311,7 @@ struct RmspropOutputs {
 };
 
 /**
- * A step down the gradient, divided by how large it has been of late.
+ * One RMSProp step: the gradient divided by the root of its decaying mean square.
  *
  *     new_s = rho * s + (1 - rho) * g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
  *
@@ -7308,11 +7331,11 @@ inline RmspropOutputs rmsprop(const Input& p, const Tensor& g, const Tensor& s, 
 
 // Attributes of adam.
 struct AdamAttrs {
-  // How much of the mean stays.
+  // The decay rate of the moving average of gradients.
   double beta1 = 0.9;
-  // How much of the mean of squares stays.
+  // The decay rate of the moving average of squared gradients.
   double beta2 = 0.999;
-  // Added to the root of the latter.
+  // Added to the root of the average of squared gradients.
   double epsilon = 1e-08;
 
   tenon_adam_attrs c() const {
@@ -7327,21 +7350,21 @@ struct AdamAttrs {
 
 struct AdamOutputs {
   Tensor new_p;  // The parameter after the step.
-  Tensor new_m;  // The decaying mean of gradients.
-  Tensor new_v;  // The decaying mean of their squares.
+  Tensor new_m;  // The moving average of gradients.
+  Tensor new_v;  // The moving average of squared gradients.
 };
 
 /**
- * A step down the decaying mean of gradients, divided by how large they have been.
+ * An Adam step, based on moving averages of gradients and of their squares.
  *
  *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p - lr *
  *         (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
  *
  * @param p The parameter.
  * @param g Its gradient.
- * @param m The decaying mean of gradients, zeros before the first step.
- * @param v The decaying mean of their squares, zeros before the first step.
- * @param step The number of this step, 0-d; the first is 1.
+ * @param m The moving average of gradients, zeros before the first step.
+ * @param v The moving average of squared gradients, zeros before the first step.
+ * @param step The step number, 0-d; the first step is 1.
  * @param lr The learning rate, 0-d.
  */
 inline AdamOutputs adam(const Input& p, const Tensor& g, const Tensor& m, const Tensor& v,
@@ -7355,7 +7378,7 @@ inline AdamOutputs adam(const Input& p, const Tensor& g, const Tensor& m, const 
 
 // Attributes of adagrad.
 struct AdagradAttrs {
-  // Added to the root of the sum of squares.
+  // Added to the square root of the sum of squares.
   double epsilon = 1e-06;
 
   tenon_adagrad_attrs c() const {
@@ -7372,13 +7395,13 @@ struct AdagradOutputs {
 };
 
 /**
- * A step down the gradient, divided by how large all gradients have been.
+ * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
  *
  *     new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
  *
  * @param p The parameter.
  * @param g Its gradient.
- * @param s The sum of squared gradients, zeros or more before the first step.
+ * @param s The sum of squared gradients, not negative before the first step.
  * @param lr The learning rate, 0-d.
  */
 inline AdagradOutputs adagrad(const Input& p, const Tensor& g, const Tensor& s, const Tensor& lr,
@@ -7392,13 +7415,13 @@ inline AdagradOutputs adagrad(const Input& p, const Tensor& g, const Tensor& s, 
 
 // Attributes of adamw.
 struct AdamwAttrs {
-  // How much of the mean stays.
+  // The decay rate of the moving average of gradients.
   double beta1 = 0.9;
-  // How much of the mean of squares stays.
+  // The decay rate of the moving average of squared gradients.
   double beta2 = 0.999;
-  // Added to the root of the latter.
+  // Added to the root of the average of squared gradients.
   double epsilon = 1e-08;
-  // The share of the parameter that a step of rate 1 takes away.
+  // The fraction of the parameter that a step with learning rate 1 subtracts.
   double weight_decay = 0.01;
 
   tenon_adamw_attrs c() const {
@@ -7414,12 +7437,12 @@ struct AdamwAttrs {
 
 struct AdamwOutputs {
   Tensor new_p;  // The parameter after the step.
-  Tensor new_m;  // The decaying mean of gradients.
-  Tensor new_v;  // The decaying mean of their squares.
+  Tensor new_m;  // The moving average of gradients.
+  Tensor new_v;  // The moving average of squared gradients.
 };
 
 /**
- * A step of adam, with a decay of the parameter beside it.
+ * An Adam step with decoupled weight decay of the parameter.
  *
  *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 -
  *         lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) +
@@ -7427,9 +7450,9 @@ struct AdamwOutputs {
  *
  * @param p The parameter.
  * @param g Its gradient.
- * @param m The decaying mean of gradients, zeros before the first step.
- * @param v The decaying mean of their squares, zeros before the first step.
- * @param step The number of this step, 0-d; the first is 1.
+ * @param m The moving average of gradients, zeros before the first step.
+ * @param v The moving average of squared gradients, zeros before the first step.
+ * @param step The step number, 0-d; the first step is 1.
  * @param lr The learning rate, 0-d.
  */
 inline AdamwOutputs adamw(const Input& p, const Tensor& g, const Tensor& m, const Tensor& v,
@@ -7443,13 +7466,13 @@ inline AdamwOutputs adamw(const Input& p, const Tensor& g, const Tensor& m, cons
 
 // Attributes of lamb.
 struct LambAttrs {
-  // How much of the mean stays.
+  // The decay rate of the mean of gradients.
   double beta1 = 0.9;
-  // How much of the mean of squares stays.
+  // The decay rate of the mean of their squares.
   double beta2 = 0.999;
-  // Added to the root of the latter.
+  // Added to the square root of the mean of squares.
   double epsilon = 1e-06;
-  // The share of the parameter that joins the direction.
+  // The fraction of the parameter that is added to the direction.
   double weight_decay = 0.01;
 
   tenon_lamb_attrs c() const {
@@ -7470,15 +7493,15 @@ struct LambOutputs {
 };
 
 /**
- * A step in the direction of adamw, as long as the parameter is.
+ * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
  *
  *     new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 -
  *         beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p -
  *         lr * |p| / |d| * d
  *
- * Where p or d has the length 0, the factor |p| / |d| is 1.
+ * If the norm of p or d is 0, the factor |p| / |d| is 1.
  *
- * @param p The parameter, one layer's.
+ * @param p The parameter of one layer.
  * @param g Its gradient.
  * @param m The decaying mean of gradients, zeros before the first step.
  * @param v The decaying mean of their squares, zeros before the first step.
@@ -7495,16 +7518,16 @@ inline LambOutputs lamb(const Input& p, const Tensor& g, const Tensor& m, const 
 }
 
 /**
- * Products of matrices of bytes, with sums in 32 bits.
+ * Matrix products of 8-bit integers, accumulated in 32 bits.
  *
  *     y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
  *
- * Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+ * Vectors and batch axes are handled as in matmul. Sums wrap at 32 bits; an empty sum is 0.
  *
  * @param a Matrices, or a vector.
  * @param b Matrices, or a vector.
- * @param a_zero_point What stands for 0 in a, or in each row of it; absent for 0.
- * @param b_zero_point What stands for 0 in b, or in each column of it; absent for 0.
+ * @param a_zero_point The value that represents 0 in a, or in each row of a; 0 if absent.
+ * @param b_zero_point The value that represents 0 in b, or in each column of b; 0 if absent.
  *
  * @return The products, i32.
  */
@@ -7518,9 +7541,9 @@ inline Tensor int8_matmul(const Input& a, const Tensor& b, const Tensor& a_zero_
 
 // Attributes of quantize_linear.
 struct QuantizeLinearAttrs {
-  // The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+  // The axis of scale, unless that is 0-d; a negative axis counts from the end.
   int64_t axis = 1;
-  // Of the result; none takes that of zero_point, or u8.
+  // The dtype of the result; none uses that of zero_point, or u8 without a zero_point.
   DType output_dtype = TENON_DTYPE_NONE;
 
   tenon_quantize_linear_attrs c() const {
@@ -7533,18 +7556,18 @@ struct QuantizeLinearAttrs {
 };
 
 /**
- * Real numbers as small integers, by a scale and a zero point.
+ * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
  *
  *     y = saturate(round(x / scale) + zero_point)
  *
- * Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0. Half types
- * are computed in float32.
+ * Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types are
+ * computed in float32.
  *
  * @param x Any floating tensor.
  * @param scale 0-d, or one for each index along axis.
- * @param zero_point What stands for 0, of the shape of scale.
+ * @param zero_point The quantized value of 0, with the shape of scale.
  *
- * @return The integers, of the shape of x.
+ * @return The integers, in the shape of x.
  */
 inline Tensor quantize_linear(const Input& x, const Tensor& scale, const Tensor& zero_point = {},
                               const QuantizeLinearAttrs& attrs = {}) {  // .axis, .output_dtype
@@ -7557,7 +7580,7 @@ inline Tensor quantize_linear(const Input& x, const Tensor& scale, const Tensor&
 
 // Attributes of dequantize_linear.
 struct DequantizeLinearAttrs {
-  // The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+  // The axis of scale, unless that is 0-d; a negative axis counts from the end.
   int64_t axis = 1;
 
   tenon_dequantize_linear_attrs c() const {
@@ -7569,17 +7592,17 @@ struct DequantizeLinearAttrs {
 };
 
 /**
- * The real numbers that small integers stand for.
+ * Quantised integers converted to real numbers with a scale and a zero point.
  *
  *     y = (x - zero_point) * scale
  *
  * The difference is exact. Half types are computed in float32.
  *
- * @param x The integers.
+ * @param x The quantised integers.
  * @param scale 0-d, or one for each index along axis.
- * @param zero_point What stands for 0, of the shape of scale.
+ * @param zero_point The quantized value of 0, with the shape of scale.
  *
- * @return The numbers, in the dtype of scale.
+ * @return The real numbers, in the dtype of scale.
  */
 inline Tensor dequantize_linear(const Input& x, const Tensor& scale, const Tensor& zero_point = {},
                                 const DequantizeLinearAttrs& attrs = {}) {  // .axis
@@ -7592,11 +7615,11 @@ inline Tensor dequantize_linear(const Input& x, const Tensor& scale, const Tenso
 
 // Attributes of fake_quantize.
 struct FakeQuantizeAttrs {
-  // The least of the integers.
+  // The smallest integer.
   int64_t quant_min = 0;
-  // The largest.
+  // The largest integer.
   int64_t quant_max = 255;
-  // The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
+  // The axis of scale, unless that is 0-d; a negative axis counts from the end.
   int64_t axis = 1;
 
   tenon_fake_quantize_attrs c() const {
@@ -7610,18 +7633,19 @@ struct FakeQuantizeAttrs {
 };
 
 /**
- * The real numbers that are left of x after it has been small integers.
+ * The input quantised to integers and converted back to real numbers.
  *
  *     y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
  *
- * Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range, its edges
- * included, and 0 elsewhere; scale and zero_point get none. Half types are computed in float32.
+ * Ties round to even. NaN propagates. The derivative with respect to x is 1 where the integer is in
+ * range, bounds included, and 0 elsewhere; scale and zero_point receive no gradient. Half types are
+ * computed in float32.
  *
- * @param x Any floating tensor.
+ * @param x The input, floating point.
  * @param scale 0-d, or one for each index along axis.
- * @param zero_point What stands for 0, of the shape of scale.
+ * @param zero_point The quantized value of 0, with the shape of scale.
  *
- * @return Of the type of x.
+ * @return The result, of the type of x.
  */
 inline Tensor fake_quantize(const Input& x, const Tensor& scale, const Tensor& zero_point = {},
                             const FakeQuantizeAttrs& attrs = {}) {  // .quant_min, .quant_max, .axis
@@ -7633,16 +7657,16 @@ inline Tensor fake_quantize(const Input& x, const Tensor& scale, const Tensor& z
 }
 
 /**
- * The input itself, once it is known to have neither NaN nor infinities.
+ * The input, after a check that it contains neither NaN nor infinities.
  *
  *     y = x
  *
- * Fails if an element is NaN or infinite, and says how many are and which is the first. The host
- * waits for the answer. The derivative passes unchecked.
+ * Fails if an element is NaN or infinite; the error reports how many are and the index of the
+ * first. The host waits for the check. The derivative passes unchecked.
  *
- * @param x What should be finite.
+ * @param x The tensor to check.
  *
- * @return X.
+ * @return The input, unchanged.
  */
 inline Tensor check_numerics(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -7652,13 +7676,13 @@ inline Tensor check_numerics(const Input& x) {
 }
 
 /**
- * Whether the sign of each element is negative, that of a zero too.
+ * Whether the sign bit of each element is set, as it is for -0.
  *
  *     y = the sign bit of x
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor signbit(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -7672,12 +7696,12 @@ inline Tensor signbit(const Input& x) {
  *
  *     y = sum(1 / (x + k)^2 for k from 0)
  *
- * Infinite at 0 and at negative whole numbers. Its own derivative comes from a polynomial that
- * approximates it, and has about 5 digits in float32.
+ * The result is infinite at 0 and at negative integers. The derivative is that of an approximating
+ * polynomial and has about 5 accurate digits in float32.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor trigamma(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -7687,15 +7711,15 @@ inline Tensor trigamma(const Input& x) {
 }
 
 /**
- * The number whose error function is x.
+ * The inverse of the error function.
  *
  *     erf(y) = x
  *
- * Infinite at -1 and 1, NaN beyond. Zeros keep their sign.
+ * Infinite at -1 and 1, NaN outside [-1, 1]. Zeros keep their sign.
  *
  * @param x The input.
  *
- * @return The result, of x's shape.
+ * @return The result, with the shape of x.
  */
 inline Tensor erfinv(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -7705,16 +7729,17 @@ inline Tensor erfinv(const Input& x) {
 }
 
 /**
- * The number of the dtype that follows a on the way to b.
+ * The next representable number after a in the direction of b.
  *
- *     y = the number beside a in the direction of b
+ *     y = the representable number next to a in the direction of b
  *
- * b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.
+ * The result is b where a and b are equal, and NaN where either is NaN. A step to zero keeps the
+ * sign of a.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor nextafter(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -7724,16 +7749,17 @@ inline Tensor nextafter(const Input& a, const Tensor& b) {
 }
 
 /**
- * The length of the vector (a, b), without overflow on the way.
+ * The length of the vector (a, b), without intermediate overflow.
  *
  *     y = sqrt(a^2 + b^2)
  *
- * Infinite if either is, even beside NaN. The derivative where both are 0 is 0.
+ * Infinite if either input is infinite, even if the other is NaN. The derivative is 0 where both
+ * inputs are 0.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor hypot(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -7743,16 +7769,16 @@ inline Tensor hypot(const Input& a, const Tensor& b) {
 }
 
 /**
- * The square of the difference of two tensors.
+ * The elementwise squared difference of two tensors.
  *
  *     y = (a - b)^2
  *
- * Integers wrap.
+ * Integers wrap around on overflow.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor squared_difference(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -7762,17 +7788,17 @@ inline Tensor squared_difference(const Input& a, const Tensor& b) {
 }
 
 /**
- * a times the logarithm of b, and 0 where a is 0.
+ * a times the natural logarithm of b, and 0 where a is 0.
  *
  *     y = a == 0 ? 0 : a * ln(b)
  *
- * NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a unless b is
- * positive.
+ * NaN where b is NaN. Where a is 0, the derivative with respect to b is 0, and the derivative with
+ * respect to a is 0 unless b is positive.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor xlogy(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -7782,16 +7808,16 @@ inline Tensor xlogy(const Input& a, const Tensor& b) {
 }
 
 /**
- * The quotient of two tensors, and 0 where the divisor is 0.
+ * The elementwise quotient of two tensors, and 0 where the divisor is 0.
  *
  *     y = b == 0 ? 0 : a / b
  *
- * Where b is 0, whatever a is, the result and both derivatives are 0.
+ * Where b is 0, the result and both derivatives are 0, whatever the value of a.
  *
  * @param a The first operand.
  * @param b The second operand.
  *
- * @return The result, of the shape that a and b broadcast to.
+ * @return The result, with the broadcast shape of a and b.
  */
 inline Tensor divide_no_nan(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -7801,17 +7827,17 @@ inline Tensor divide_no_nan(const Input& a, const Tensor& b) {
 }
 
 /**
- * The way from one tensor to another, as far as a weight says.
+ * Linear interpolation between two tensors by a weight.
  *
  *     y = a + weight * (b - a)
  *
- * A weight of 1 gives b itself. Weights outside [0, 1] lead on.
+ * A weight of 1 gives exactly b. Weights outside [0, 1] extrapolate.
  *
- * @param a Where the way begins.
- * @param b Where it ends.
- * @param weight How far to go; 1 for all of it.
+ * @param a The start.
+ * @param b The end.
+ * @param weight The interpolation weight, 1 for b.
  *
- * @return The points, of the shape that the inputs broadcast to.
+ * @return The interpolated values, in the shape that the inputs broadcast to.
  */
 inline Tensor lerp(const Input& a, const Tensor& b, const Tensor& weight) {
   tenon_tensor* const given[] = {a.get(), b.get(), weight.get()};
@@ -7822,7 +7848,7 @@ inline Tensor lerp(const Input& a, const Tensor& b, const Tensor& weight) {
 
 // Attributes of addcmul.
 struct AddcmulAttrs {
-  // What scales the product.
+  // The factor that scales the product.
   double value = 1.0;
 
   tenon_addcmul_attrs c() const {
@@ -7834,7 +7860,7 @@ struct AddcmulAttrs {
 };
 
 /**
- * A tensor plus the product of two others, scaled by a number.
+ * A tensor plus the scaled product of two others.
  *
  *     y = x + value * a * b
  *
@@ -7857,7 +7883,7 @@ inline Tensor addcmul(const Input& x, const Tensor& a, const Tensor& b,
 struct TensordotAttrs {
   // The axes of a to sum over, negative ones from the end.
   std::vector<int64_t> axes_a = {};
-  // The axes of b that meet them, in the same order.
+  // The axes of b that are paired with them, in the same order.
   std::vector<int64_t> axes_b = {};
 
   tenon_tensordot_attrs c() const {
@@ -7872,16 +7898,16 @@ struct TensordotAttrs {
 };
 
 /**
- * The sum of products over axes of one tensor with as many of another.
+ * The contraction of two tensors over pairs of axes: the sum of products.
  *
  *     y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
  *
- * Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+ * Without axes the result is the outer product. A sum of no elements is 0. Integers wrap.
  *
  * @param a The left operand.
  * @param b The right operand.
  *
- * @return The other axes of a, then those of b.
+ * @return The contraction, with the other axes of a, then those of b.
  */
 inline Tensor tensordot(const Input& a, const Tensor& b, const TensordotAttrs& attrs = {}) {  // .axes_a, .axes_b
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -7893,7 +7919,7 @@ inline Tensor tensordot(const Input& a, const Tensor& b, const TensordotAttrs& a
 
 // Attributes of einsum.
 struct EinsumAttrs {
-  // Terms with commas between, and the result: a letter for each axis, "..." for any others.
+  // Comma-separated terms and the result, with a letter for each axis and "..." for any others.
   std::string equation = {};
 
   tenon_einsum_attrs c() const {
@@ -7905,18 +7931,18 @@ struct EinsumAttrs {
 };
 
 /**
- * Sums of products of tensors, as an equation of their axes says.
+ * Sums of products of tensors along axes that an equation specifies (Einstein summation).
  *
  *     y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation "ij,jk->ik"
  *
- * Each letter is an axis. Those that the result lacks are summed over; one that a term has twice
- * runs along its diagonal. Without "->" the result has the axes under "..." and then the letters
- * that occur once, capitals first. Operands are multiplied in pairs, the cheapest ones first. A sum
- * of nothing is 0; integers wrap.
+ * Each letter labels an axis. Axes that the result lacks are summed over. A letter that occurs
+ * twice in a term selects the diagonal of its axes. Without "->", the result has the axes that
+ * "..." covers and then the letters that occur once, in ASCII order (capitals first). Operands are
+ * multiplied in pairs, the cheapest pair first. A sum over no elements is 0. Integers wrap around.
  *
  * @param x The operands.
  *
- * @return The axes that the equation gives it.
+ * @return The result, with the axes that the equation specifies.
  */
 inline Tensor einsum(std::span<const Tensor> x, const EinsumAttrs& attrs = {},
                      SourceLocation at = here()) {  // .equation
@@ -7929,7 +7955,8 @@ inline Tensor einsum(std::span<const Tensor> x, const EinsumAttrs& attrs = {},
 
 // Attributes of cholesky.
 struct CholeskyAttrs {
-  // Whether the upper triangle is read and x = y^T y, else the lower.
+  // Whether to read the upper triangle, so that x = y^T y with y upper triangular, instead of the
+  // lower one.
   bool upper = false;
 
   tenon_cholesky_attrs c() const {
@@ -7941,16 +7968,16 @@ struct CholeskyAttrs {
 };
 
 /**
- * The triangular root of symmetric positive definite matrices.
+ * The Cholesky factors of symmetric positive definite matrices.
  *
  *     x = y y^T, with y lower triangular and a positive diagonal
  *
- * Of x only the triangle that y has is read, and the derivative lies there alone. A matrix that is
- * not positive definite, or not finite, gives NaN in the triangle of its root.
+ * Only the triangle of x that y has is read, and the derivative is 0 elsewhere. A matrix that is
+ * not positive definite, or not finite, gives NaN in the triangle of its factor.
  *
  * @param x The matrices, in the last two axes.
  *
- * @return The roots, with zeros in the other triangle.
+ * @return The factors, with zeros in the other triangle.
  */
 inline Tensor cholesky(const Input& x, const CholeskyAttrs& attrs = {}) {  // .upper
   tenon_tensor* const given[] = {x.get()};
@@ -7962,13 +7989,13 @@ inline Tensor cholesky(const Input& x, const CholeskyAttrs& attrs = {}) {  // .u
 
 // Attributes of triangular_solve.
 struct TriangularSolveAttrs {
-  // Whether a's lower triangle is read, else its upper one.
+  // Whether the lower triangle of a is read; otherwise the upper one is.
   bool lower = true;
-  // Swap a's axes, after that choice.
+  // Whether a is transposed, after its triangle is selected.
   bool transpose = false;
-  // Whether a's diagonal counts as ones, and is not read.
+  // Whether the diagonal of a is taken to be ones and is not read.
   bool unit_diagonal = false;
-  // Whether a stands left of y, else right.
+  // Whether a is the left factor of the product; otherwise it is the right one.
   bool left = true;
 
   tenon_triangular_solve_attrs c() const {
@@ -7983,16 +8010,17 @@ struct TriangularSolveAttrs {
 };
 
 /**
- * The solutions of systems of equations whose matrix is triangular.
+ * The solutions of systems of linear equations whose matrix is triangular.
  *
  *     a y = b, or y a = b with left false, where a may be transposed
  *
- * The other triangle of a is not read. What depends on a zero of the diagonal is infinite or NaN.
+ * The other triangle of a is not read. Elements of y that depend on a zero on the diagonal of a are
+ * infinite or NaN.
  *
  * @param a The triangular matrices, in the last two axes.
- * @param b The right sides, one in each column, or row with left false.
+ * @param b The right-hand sides, one in each column, or in each row if left is false.
  *
- * @return The solutions, laid out like b.
+ * @return The solutions, arranged like b.
  */
 inline Tensor triangular_solve(const Input& a, const Tensor& b,
                                const TriangularSolveAttrs& attrs = {}) {  // .lower, .transpose, .unit_diagonal, .left
@@ -8004,20 +8032,21 @@ inline Tensor triangular_solve(const Input& a, const Tensor& b,
 }
 
 struct QrOutputs {
-  Tensor q;  // Orthonormal columns, as many as x has rows or columns, whichever are fewer.
-  Tensor r;  // The triangles.
+  Tensor q;  // Matrices of min(m, n) orthonormal columns.
+  Tensor r;  // Upper triangular matrices of min(m, n) rows.
 };
 
 /**
- * Matrices as products of orthonormal columns with an upper triangle.
+ * The reduced QR factorisation of matrices.
  *
  *     x = q r, with q^T q = 1, r upper triangular and its diagonal not negative
  *
- * The diagonal of r being positive, the product is the only one of its kind, if the first columns
- * of x are independent. Where they are not, columns of q are any that make it orthonormal, and the
- * derivative is not finite. A matrix that is not finite gives NaN.
+ * The factorisation of an m by n matrix is unique if its first min(m, n) columns are linearly
+ * independent, because the diagonal of r is then positive. If they are dependent, some columns of q
+ * are unspecified except that q is orthonormal, and the derivative is not finite. If a matrix is
+ * not finite, its factors are NaN.
  *
- * @param x The matrices, in the last two axes.
+ * @param x The m by n matrices, in the last two axes.
  */
 inline QrOutputs qr(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -8035,12 +8064,13 @@ struct SvdOutputs {
 /**
  * The singular values and vectors of matrices.
  *
- *     x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative
+ *     x = u diag(s) vh, with u^T u = vh vh^T = 1 s >= 0 and s descending
  *
- * Of each column of u the largest element is positive, the first one of those that differ in
- * magnitude by less than a thousandth. So the vectors are unique where singular values are distinct
- * and not 0; where they are not, they are any that make u and vh orthonormal, and the derivative
- * through them is not finite. That of s alone always is. A matrix that is not finite gives NaN.
+ * In each column of u, the element of the largest magnitude is positive; among magnitudes within
+ * 0.1 % of the largest, the first element is. The vectors are therefore unique if the singular
+ * values are distinct and not 0. Otherwise they are any vectors that make u and vh orthonormal, and
+ * the derivative through them is not finite. The derivative through s alone is always finite. A
+ * matrix that is not finite gives NaN.
  *
  * @param x The matrices, in the last two axes.
  */
@@ -8052,20 +8082,20 @@ inline SvdOutputs svd(const Input& x) {
 }
 
 struct EighOutputs {
-  Tensor w;  // The eigenvalues, the smallest first.
+  Tensor w;  // The eigenvalues in ascending order.
   Tensor v;  // The eigenvectors, as columns.
 };
 
 /**
  * The eigenvalues and eigenvectors of symmetric matrices.
  *
- *     x = v diag(w) v^T, with v^T v = 1 and w rising
+ *     x = v diag(w) v^T, with v^T v = 1 and w ascending
  *
- * Of x only the lower triangle is read, and the derivative lies there alone. Of each column of v
- * the largest element is positive, the first one of those that differ in magnitude by less than a
- * thousandth. So the vectors are unique where eigenvalues are distinct; where they are not, they
- * are any that make v orthonormal, and the derivative through them is not finite. That of w alone
- * always is. A matrix that is not finite gives NaN.
+ * Only the lower triangle of x is read, and the derivative is 0 elsewhere. In each column of v, the
+ * element of the largest magnitude is positive; among magnitudes within 0.1 % of the largest, the
+ * first element is. The eigenvectors are therefore unique if the eigenvalues are distinct.
+ * Otherwise, they are any vectors that make v orthonormal, and the derivative through v is not
+ * finite. The derivative through w alone is always finite. A matrix that is not finite gives NaN.
  *
  * @param x The matrices, in the last two axes.
  */
@@ -8081,13 +8111,13 @@ inline EighOutputs eigh(const Input& x) {
  *
  *     a y = b
  *
- * By elimination with the largest pivot of each column. A matrix that is singular, so that a pivot
- * is exactly 0, or not finite, gives NaN.
+ * The systems are solved by Gaussian elimination with partial pivoting. The solution is NaN if the
+ * matrix is not finite, or if it is singular so that a pivot is exactly 0.
  *
  * @param a Square matrices, in the last two axes.
- * @param b The right sides, as columns, or one vector for all.
+ * @param b The right-hand sides, as columns, or one vector for all matrices.
  *
- * @return The solutions, laid out like b.
+ * @return The solutions, arranged like b.
  */
 inline Tensor solve(const Input& a, const Tensor& b) {
   tenon_tensor* const given[] = {a.get(), b.get()};
@@ -8101,8 +8131,8 @@ inline Tensor solve(const Input& a, const Tensor& b) {
  *
  *     y = x^-1
  *
- * A matrix that is singular, so that a pivot of its elimination is exactly 0, or not finite, gives
- * NaN. To solve equations, solve is quicker and more exact.
+ * The inverse is NaN if the matrix is not finite, or is singular so that a pivot of its elimination
+ * is exactly 0. To solve linear systems, solve is faster and more accurate.
  *
  * @param x Square matrices, in the last two axes.
  *
@@ -8120,12 +8150,12 @@ inline Tensor inv(const Input& x) {
  *
  *     y = det(x)
  *
- * By elimination; of a matrix without elements it is 1. A matrix that is not finite gives NaN, and
- * so does the derivative of a singular one.
+ * Computed by Gaussian elimination. The determinant of a matrix without elements is 1. A matrix
+ * that is not finite gives NaN. The derivative for a singular matrix is NaN.
  *
  * @param x Square matrices, in the last two axes.
  *
- * @return A number for each.
+ * @return The determinant of each matrix.
  */
 inline Tensor det(const Input& x) {
   tenon_tensor* const given[] = {x.get()};
@@ -8135,17 +8165,17 @@ inline Tensor det(const Input& x) {
 }
 
 struct SlogdetOutputs {
-  Tensor sign;  // -1, 0 or 1 for each.
-  Tensor logabsdet;  // The logarithm of the magnitude for each.
+  Tensor sign;  // The sign of each determinant: -1, 0 or 1.
+  Tensor logabsdet;  // The logarithm of the absolute value of each determinant.
 };
 
 /**
- * The signs of the determinants of matrices, and the logarithms of their magnitudes.
+ * The signs of the determinants of matrices, and the logarithms of their absolute values.
  *
  *     det(x) = sign * exp(logabsdet)
  *
- * Neither overflows where the determinant would. A singular matrix has the sign 0 and the logarithm
- * -inf; its derivative is NaN. A matrix that is not finite gives NaN.
+ * The outputs do not overflow where the determinant would. A singular matrix has the sign 0 and the
+ * logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
  *
  * @param x Square matrices, in the last two axes.
  */

@@ -747,12 +747,12 @@ pub struct tenon_deleter {
 pub struct tenon_fill_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the result. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
     /// ```text
-    /// The dtype of the result; none takes that of value. Default: none.
+    /// The dtype of the result; none for that of value. Default: none.
     /// ```
     pub dtype: tenon_dtype,
 }
@@ -764,7 +764,7 @@ pub struct tenon_fill_attrs {
 pub struct tenon_iota_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the result. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
@@ -773,7 +773,7 @@ pub struct tenon_iota_attrs {
     /// ```
     pub dtype: tenon_dtype,
     /// ```text
-    /// The axis along which the numbers count; negative from the end. Default: 0.
+    /// The axis along which the numbers increase; negative values count from the end. Default: 0.
     /// ```
     pub axis: i64,
 }
@@ -785,12 +785,12 @@ pub struct tenon_iota_attrs {
 pub struct tenon_rng_bits_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the draw. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
     /// ```text
-    /// U32, or u64 for two lanes to an element. Default: u32.
+    /// The dtype of the words: u32, or u64 with two lanes per element. Default: u32.
     /// ```
     pub dtype: tenon_dtype,
 }
@@ -802,7 +802,7 @@ pub struct tenon_rng_bits_attrs {
 pub struct tenon_linspace_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many numbers. Default: 50.
+    /// The number of elements. Default: 50.
     /// ```
     pub num: i64,
     /// ```text
@@ -810,7 +810,7 @@ pub struct tenon_linspace_attrs {
     /// ```
     pub endpoint: bool,
     /// ```text
-    /// The dtype of the result; none takes that of the ends. Default: none.
+    /// The dtype of the result; none uses that of start and stop. Default: none.
     /// ```
     pub dtype: tenon_dtype,
 }
@@ -830,7 +830,7 @@ pub struct tenon_eye_attrs {
     /// ```
     pub columns: i64,
     /// ```text
-    /// The diagonal, counted from the main one to the right. Default: 0.
+    /// The offset of the diagonal: positive right of the main one, negative left of it. Default: 0.
     /// ```
     pub k: i64,
     /// ```text
@@ -850,7 +850,7 @@ pub struct tenon_one_hot_attrs {
     /// ```
     pub depth: i64,
     /// ```text
-    /// Where the new axis goes; negative from the end. Default: -1.
+    /// The position of the new axis in the result; negative values count from the end. Default: -1.
     /// ```
     pub axis: i64,
     /// ```text
@@ -866,12 +866,12 @@ pub struct tenon_one_hot_attrs {
 pub struct tenon_random_uniform_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the draw. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
     /// ```text
-    /// The dtype of the numbers; floating point. Default: f32.
+    /// The dtype of the result; floating point. Default: f32.
     /// ```
     pub dtype: tenon_dtype,
     /// ```text
@@ -891,16 +891,16 @@ pub struct tenon_random_uniform_attrs {
 pub struct tenon_random_normal_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the draw. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
     /// ```text
-    /// The dtype of the numbers; floating point. Default: f32.
+    /// The dtype of the result; floating point. Default: f32.
     /// ```
     pub dtype: tenon_dtype,
     /// ```text
-    /// The middle of the curve. Default: 0.
+    /// The mean of the distribution. Default: 0.
     /// ```
     pub mean: f64,
     /// ```text
@@ -916,7 +916,7 @@ pub struct tenon_random_normal_attrs {
 pub struct tenon_random_bernoulli_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the draw. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
@@ -929,16 +929,16 @@ pub struct tenon_random_bernoulli_attrs {
 pub struct tenon_truncated_normal_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the draw. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
     /// ```text
-    /// The dtype of the numbers; floating point. Default: f32.
+    /// The dtype of the result; floating point. Default: f32.
     /// ```
     pub dtype: tenon_dtype,
     /// ```text
-    /// The middle of the curve. Default: 0.
+    /// The mean of the distribution. Default: 0.
     /// ```
     pub mean: f64,
     /// ```text
@@ -954,7 +954,7 @@ pub struct tenon_truncated_normal_attrs {
 pub struct tenon_random_categorical_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many classes to draw for each distribution. Default: 1.
+    /// The number of classes to draw from each distribution. Default: 1.
     /// ```
     pub num_samples: i64,
 }
@@ -966,7 +966,7 @@ pub struct tenon_random_categorical_attrs {
 pub struct tenon_random_permutation_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many numbers. Default: 0.
+    /// The number of elements. Default: 0.
     /// ```
     pub n: i64,
 }
@@ -978,11 +978,12 @@ pub struct tenon_random_permutation_attrs {
 pub struct tenon_hann_window_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many numbers. Default: 0.
+    /// The number of elements. Default: 0.
     /// ```
     pub size: i64,
     /// ```text
-    /// Whether the number behind the last would be the first again. Default: true.
+    /// Whether the element after the last one would equal the first; otherwise the window is
+    /// symmetric. Default: true.
     /// ```
     pub periodic: bool,
     /// ```text
@@ -998,11 +999,12 @@ pub struct tenon_hann_window_attrs {
 pub struct tenon_hamming_window_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many numbers. Default: 0.
+    /// The number of elements. Default: 0.
     /// ```
     pub size: i64,
     /// ```text
-    /// Whether the number behind the last would be the first again. Default: true.
+    /// Whether the element after the last one would equal the first; otherwise the window is
+    /// symmetric. Default: true.
     /// ```
     pub periodic: bool,
     /// ```text
@@ -1018,11 +1020,12 @@ pub struct tenon_hamming_window_attrs {
 pub struct tenon_blackman_window_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many numbers. Default: 0.
+    /// The number of elements. Default: 0.
     /// ```
     pub size: i64,
     /// ```text
-    /// Whether the number behind the last would be the first again. Default: true.
+    /// Whether the element after the last one would equal the first; otherwise the window is
+    /// symmetric. Default: true.
     /// ```
     pub periodic: bool,
     /// ```text
@@ -1038,7 +1041,7 @@ pub struct tenon_blackman_window_attrs {
 pub struct tenon_meshgrid_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Xy for rows and columns of a picture, ij for a matrix's. Default: xy.
+    /// Xy for the axes of an image, ij for the axes of a matrix. Default: xy.
     /// ```
     pub indexing: i32,
 }
@@ -1050,7 +1053,7 @@ pub struct tenon_meshgrid_attrs {
 pub struct tenon_reshape_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The new sizes; one of them may be -1, which is inferred. Default: [].
+    /// The new shape; one of its sizes may be -1 and is then inferred. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
@@ -1076,7 +1079,7 @@ pub struct tenon_transpose_attrs {
 pub struct tenon_broadcast_to_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the result. Default: [].
+    /// The shape of the result. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
@@ -1089,7 +1092,7 @@ pub struct tenon_broadcast_to_attrs {
 pub struct tenon_squeeze_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axes to take out; empty for all of size one. Default: [].
+    /// The axes to remove; empty for all of size one. Default: [].
     /// ```
     pub axes: *const i64,
     pub n_axes: usize,
@@ -1102,7 +1105,7 @@ pub struct tenon_squeeze_attrs {
 pub struct tenon_expand_dims_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Where the new axes are in the result; negative from its end. Default: [].
+    /// The positions of the new axes in the result; negative ones count from its end. Default: [].
     /// ```
     pub axes: *const i64,
     pub n_axes: usize,
@@ -1120,17 +1123,19 @@ pub struct tenon_slice_attrs {
     pub starts: *const i64,
     pub n_starts: usize,
     /// ```text
-    /// One past the last index, seen in the direction of the step. Default: [].
+    /// The exclusive end along each of the axes: one past the last index, in the direction of the
+    /// step. Default: [].
     /// ```
     pub ends: *const i64,
     pub n_ends: usize,
     /// ```text
-    /// The axes; empty for the first ones. Default: [].
+    /// The axes; empty for the leading axes. Default: [].
     /// ```
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// The steps; empty for ones; negative ones walk backwards. Default: [].
+    /// The step along each of the axes; empty for ones. A negative step goes backwards. Default:
+    /// [].
     /// ```
     pub steps: *const i64,
     pub n_steps: usize,
@@ -1156,11 +1161,12 @@ pub struct tenon_flip_attrs {
 pub struct tenon_split_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to cut; a negative one counts from the end. Default: 0.
+    /// The axis to split; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
     /// ```text
-    /// How many equal parts, the last one smaller; 0 takes split. Default: 0.
+    /// The number of equal parts, of which the last ones may be smaller; 0 to use split. Default:
+    /// 0.
     /// ```
     pub num_outputs: i64,
     /// ```text
@@ -1182,7 +1188,7 @@ pub struct tenon_moveaxis_attrs {
     pub source: *const i64,
     pub n_source: usize,
     /// ```text
-    /// Where each of them goes. Default: [].
+    /// The new position of each of them. Default: [].
     /// ```
     pub destination: *const i64,
     pub n_destination: usize,
@@ -1207,7 +1213,7 @@ pub struct tenon_bitcast_attrs {
 pub struct tenon_unstack_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to take apart; a negative one counts from the end. Default: 0.
+    /// The axis to slice along; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
 }
@@ -1219,11 +1225,11 @@ pub struct tenon_unstack_attrs {
 pub struct tenon_swapaxes_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The one axis; a negative one counts from the end. Default: -2.
+    /// The first axis; a negative one counts from the end. Default: -2.
     /// ```
     pub axis1: i64,
     /// ```text
-    /// The other. Default: -1.
+    /// The second axis; a negative one counts from the end. Default: -1.
     /// ```
     pub axis2: i64,
 }
@@ -1235,8 +1241,8 @@ pub struct tenon_swapaxes_attrs {
 pub struct tenon_flatten_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The first axis of those that become columns; a negative one counts from the end, and the
-    /// rank makes all of them rows. Default: 1.
+    /// The first of the axes that are merged into the columns; a negative one counts from the end.
+    /// If axis is the rank of x, all axes are merged into the rows. Default: 1.
     /// ```
     pub axis: i64,
 }
@@ -1248,7 +1254,7 @@ pub struct tenon_flatten_attrs {
 pub struct tenon_diagonal_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Which diagonal: above 0 right of the main one, below 0 left of it. Default: 0.
+    /// The offset of the diagonal: positive right of the main one, negative left of it. Default: 0.
     /// ```
     pub offset: i64,
     /// ```text
@@ -1280,7 +1286,7 @@ pub struct tenon_cast_attrs {
 pub struct tenon_concat_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis; a negative one counts from the end. Default: 0.
+    /// The axis to concatenate along; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
 }
@@ -1292,16 +1298,16 @@ pub struct tenon_concat_attrs {
 pub struct tenon_pad_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Elements added before each of the axes, then after each. Default: [].
+    /// The number of elements added before each of the axes, then after each. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// What the added elements are: constant, reflect, edge or wrap. Default: constant.
+    /// How the added elements are chosen: constant, reflect, edge or wrap. Default: constant.
     /// ```
     pub mode: i32,
     /// ```text
-    /// The axes that pads is about; empty for all. Default: [].
+    /// The axes that pads refers to; empty for all. Default: [].
     /// ```
     pub axes: *const i64,
     pub n_axes: usize,
@@ -1314,7 +1320,7 @@ pub struct tenon_pad_attrs {
 pub struct tenon_stack_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Where the new axis is in the result; negative from its end. Default: 0.
+    /// The index of the new axis in the result; a negative one counts from its end. Default: 0.
     /// ```
     pub axis: i64,
 }
@@ -1326,7 +1332,7 @@ pub struct tenon_stack_attrs {
 pub struct tenon_tile_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How often x is repeated along each axis. Default: [].
+    /// The number of repetitions of x along each axis. Default: [].
     /// ```
     pub repeats: *const i64,
     pub n_repeats: usize,
@@ -1339,7 +1345,8 @@ pub struct tenon_tile_attrs {
 pub struct tenon_tril_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+    /// The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
+    /// Default: 0.
     /// ```
     pub k: i64,
 }
@@ -1351,7 +1358,8 @@ pub struct tenon_tril_attrs {
 pub struct tenon_triu_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+    /// The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
+    /// Default: 0.
     /// ```
     pub k: i64,
 }
@@ -1363,7 +1371,7 @@ pub struct tenon_triu_attrs {
 pub struct tenon_dynamic_slice_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Of the slice, one for each axis of x. Default: [].
+    /// The sizes of the slice, one for each axis of x. Default: [].
     /// ```
     pub sizes: *const i64,
     pub n_sizes: usize,
@@ -1376,7 +1384,8 @@ pub struct tenon_dynamic_slice_attrs {
 pub struct tenon_repeat_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How often: one number for all elements along axis, or one each. Default: [].
+    /// The number of repetitions: one for all elements along axis, or one for each element.
+    /// Default: [].
     /// ```
     pub repeats: *const i64,
     pub n_repeats: usize,
@@ -1393,12 +1402,13 @@ pub struct tenon_repeat_attrs {
 pub struct tenon_roll_attrs {
     pub struct_size: u32,
     /// ```text
-    /// By how many places, towards the end: one for each axis, or for all. Default: [].
+    /// The number of positions to shift towards the end: one for each of axes, or one for all.
+    /// Default: [].
     /// ```
     pub shifts: *const i64,
     pub n_shifts: usize,
     /// ```text
-    /// The axes; empty takes all elements in row-major order as one axis. Default: [].
+    /// The axes; if empty, all elements in row-major order are shifted as one axis. Default: [].
     /// ```
     pub axes: *const i64,
     pub n_axes: usize,
@@ -1411,12 +1421,12 @@ pub struct tenon_roll_attrs {
 pub struct tenon_depth_to_space_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The side of the squares. Default: 0.
+    /// The side length of the blocks. Default: 0.
     /// ```
     pub blocksize: i64,
     /// ```text
-    /// Whether a channel's number counts the place in a square first and then the channel of the
-    /// image, dcr, or the other way round, crd. Default: dcr.
+    /// The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+    /// channel), crd for (channel, block row, block column). Default: dcr.
     /// ```
     pub mode: i32,
 }
@@ -1428,12 +1438,12 @@ pub struct tenon_depth_to_space_attrs {
 pub struct tenon_space_to_depth_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The side of the squares. Default: 0.
+    /// The side length of the blocks. Default: 0.
     /// ```
     pub blocksize: i64,
     /// ```text
-    /// Whether a channel's number counts the place in a square first and then the channel of the
-    /// image, dcr, or the other way round, crd. Default: dcr.
+    /// The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+    /// channel), crd for (channel, block row, block column). Default: dcr.
     /// ```
     pub mode: i32,
 }
@@ -1445,11 +1455,11 @@ pub struct tenon_space_to_depth_attrs {
 pub struct tenon_reverse_sequence_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis that counts sequences; negative from the end. Default: 1.
+    /// The axis that enumerates the sequences; a negative one counts from the end. Default: 1.
     /// ```
     pub batch_axis: i64,
     /// ```text
-    /// The axis along which a sequence runs; negative from the end. Default: 0.
+    /// The axis along which each sequence runs; a negative one counts from the end. Default: 0.
     /// ```
     pub time_axis: i64,
 }
@@ -1461,12 +1471,12 @@ pub struct tenon_reverse_sequence_attrs {
 pub struct tenon_space_to_batch_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The block's size along each axis behind the batch. Default: [].
+    /// The block's size along each axis after the batch axis. Default: [].
     /// ```
     pub block_shape: *const i64,
     pub n_block_shape: usize,
     /// ```text
-    /// Zeros before each of these axes, then after each; empty for none. Default: [].
+    /// The number of zeros before each of these axes, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
@@ -1479,12 +1489,13 @@ pub struct tenon_space_to_batch_attrs {
 pub struct tenon_batch_to_space_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The block's size along each axis behind the batch. Default: [].
+    /// The block's size along each axis after the batch axis. Default: [].
     /// ```
     pub block_shape: *const i64,
     pub n_block_shape: usize,
     /// ```text
-    /// What is cropped before each of these axes, then after each; empty for nothing. Default: [].
+    /// The number of elements cropped at the start of each of these axes, then at the end of each;
+    /// empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
@@ -1497,22 +1508,24 @@ pub struct tenon_batch_to_space_attrs {
 pub struct tenon_im2col_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The window's size along each spatial axis. Default: [].
+    /// The size of the window along each spatial axis. Default: [].
     /// ```
     pub kernel_shape: *const i64,
     pub n_kernel_shape: usize,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The step of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// The number of zeros added before each spatial axis, then after each; empty for none.
+    /// Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The step inside the window along each axis; empty for ones. Default: [].
+    /// The step between elements of the window along each spatial axis; empty for ones. Default:
+    /// [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
@@ -1530,22 +1543,24 @@ pub struct tenon_col2im_attrs {
     pub image_shape: *const i64,
     pub n_image_shape: usize,
     /// ```text
-    /// The window's size along each spatial axis. Default: [].
+    /// The size of the window along each spatial axis. Default: [].
     /// ```
     pub kernel_shape: *const i64,
     pub n_kernel_shape: usize,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The step of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// The number of zeros added before each spatial axis, then after each; empty for none.
+    /// Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The step inside the window along each axis; empty for ones. Default: [].
+    /// The step between elements of the window along each spatial axis; empty for ones. Default:
+    /// [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
@@ -1558,7 +1573,7 @@ pub struct tenon_col2im_attrs {
 pub struct tenon_gather_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to choose along; a negative one counts from the end. Default: 0.
+    /// The axis to select along; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
 }
@@ -1570,7 +1585,7 @@ pub struct tenon_gather_attrs {
 pub struct tenon_gather_elements_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis that indices count along; negative from the end. Default: 0.
+    /// The axis that indices refer to; negative values count from the end. Default: 0.
     /// ```
     pub axis: i64,
 }
@@ -1582,7 +1597,7 @@ pub struct tenon_gather_elements_attrs {
 pub struct tenon_gather_nd_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many leading axes x and indices share. Default: 0.
+    /// The number of leading batch axes that x and indices share. Default: 0.
     /// ```
     pub batch_dims: i64,
 }
@@ -1594,11 +1609,12 @@ pub struct tenon_gather_nd_attrs {
 pub struct tenon_scatter_elements_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis that indices count along; negative from the end. Default: 0.
+    /// The axis that the indices refer to; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
     /// ```text
-    /// How updates meet what is there: none, add, mul, min or max. Default: none.
+    /// How updates are combined with the elements of x: none (replace them), add, mul, min or max.
+    /// Default: none.
     /// ```
     pub reduction: i32,
 }
@@ -1610,7 +1626,8 @@ pub struct tenon_scatter_elements_attrs {
 pub struct tenon_scatter_nd_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How updates meet what is there: none, add, mul, min or max. Default: none.
+    /// How updates are combined with the elements of x: none (replace them), add, mul, min or max.
+    /// Default: none.
     /// ```
     pub reduction: i32,
 }
@@ -1654,7 +1671,7 @@ pub struct tenon_argsort_attrs {
 pub struct tenon_top_k_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many are chosen. Default: 1.
+    /// The number of elements to choose. Default: 1.
     /// ```
     pub k: i64,
     /// ```text
@@ -1662,11 +1679,12 @@ pub struct tenon_top_k_attrs {
     /// ```
     pub axis: i64,
     /// ```text
-    /// Whether the largest are chosen, or the smallest. Default: true.
+    /// Whether the largest elements are chosen; otherwise the smallest are. Default: true.
     /// ```
     pub largest: bool,
     /// ```text
-    /// Whether the most extreme one comes first, or the one of the lowest index. Default: true.
+    /// Whether results are in order of value, the most extreme one first; otherwise in order of
+    /// index. Default: true.
     /// ```
     pub sorted: bool,
 }
@@ -1678,12 +1696,12 @@ pub struct tenon_top_k_attrs {
 pub struct tenon_nonzero_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many places the result has room for; -1 for as many as are found, for which the host
-    /// waits. Default: -1.
+    /// The size of the result; -1 for the number of elements found, which the host waits for.
+    /// Default: -1.
     /// ```
     pub size: i64,
     /// ```text
-    /// What stands in the room that is left. Default: 0.
+    /// The value that fills unused columns of indices. Default: 0.
     /// ```
     pub fill: i64,
 }
@@ -1695,16 +1713,16 @@ pub struct tenon_nonzero_attrs {
 pub struct tenon_boolean_mask_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The first axis of x that the mask has; a negative one counts from the end. Default: 0.
+    /// The first axis of x that the mask covers; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
     /// ```text
-    /// How many places the result has room for; -1 for as many as are found, for which the host
-    /// waits. Default: -1.
+    /// The size of the result; -1 for the number of elements found, which the host waits for.
+    /// Default: -1.
     /// ```
     pub size: i64,
     /// ```text
-    /// What stands in the room that is left. Default: 0.
+    /// The value of the elements beyond the selected slices. Default: 0.
     /// ```
     pub fill: f64,
 }
@@ -1716,11 +1734,11 @@ pub struct tenon_boolean_mask_attrs {
 pub struct tenon_bincount_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How long the result is at least, where length does not tell. Default: 0.
+    /// The minimum length of the result if length is -1. Default: 0.
     /// ```
     pub minlength: i64,
     /// ```text
-    /// How long the result is; -1 for one more than the largest element. Default: -1.
+    /// The length of the result; -1 for one more than the largest element. Default: -1.
     /// ```
     pub length: i64,
 }
@@ -1732,11 +1750,11 @@ pub struct tenon_bincount_attrs {
 pub struct tenon_segment_reduce_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many groups there are. Default: 0.
+    /// The number of segments. Default: 0.
     /// ```
     pub num_segments: i64,
     /// ```text
-    /// What becomes of a group: sum, prod, min, max or mean. Default: sum.
+    /// How the slices of a segment are reduced: sum, prod, min, max or mean. Default: sum.
     /// ```
     pub reduction: i32,
 }
@@ -1748,7 +1766,8 @@ pub struct tenon_segment_reduce_attrs {
 pub struct tenon_searchsorted_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Left puts a value before the elements that equal it, right behind them. Default: left.
+    /// Whether a value is inserted before the elements that equal it (left) or after them (right).
+    /// Default: left.
     /// ```
     pub side: i32,
 }
@@ -1760,16 +1779,17 @@ pub struct tenon_searchsorted_attrs {
 pub struct tenon_unique_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Whether values ascend, NaN last, or come in the order of first occurrence. Default: true.
+    /// Whether values are in ascending order, NaN last; otherwise in the order of first occurrence.
+    /// Default: true.
     /// ```
     pub sorted: bool,
     /// ```text
-    /// How many places the result has room for; -1 for as many as are found, for which the host
-    /// waits. Default: -1.
+    /// The size of the result; -1 for the number of elements found, which the host waits for.
+    /// Default: -1.
     /// ```
     pub size: i64,
     /// ```text
-    /// What stands among the values in the room that is left. Default: 0.
+    /// The value that pads the output values if fewer than size are found. Default: 0.
     /// ```
     pub fill: f64,
 }
@@ -1781,7 +1801,7 @@ pub struct tenon_unique_attrs {
 pub struct tenon_histogram_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many. Default: 10.
+    /// The number of bins. Default: 10.
     /// ```
     pub bins: i64,
 }
@@ -1805,7 +1825,7 @@ pub struct tenon_leaky_relu_attrs {
 pub struct tenon_elu_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What the function tends to, negated, far below zero. Default: 1.
+    /// The function tends to -alpha far below zero. Default: 1.
     /// ```
     pub alpha: f64,
 }
@@ -1817,7 +1837,7 @@ pub struct tenon_elu_attrs {
 pub struct tenon_gelu_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Whether the tanh form stands for the one with erf. Default: false.
+    /// Whether to use the tanh approximation instead of erf. Default: false.
     /// ```
     pub approximate: bool,
 }
@@ -1829,7 +1849,7 @@ pub struct tenon_gelu_attrs {
 pub struct tenon_selu_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What gamma scales, negated, far below zero. Default: 1.67326.
+    /// The factor of the exponential; far below zero, y tends to -gamma * alpha. Default: 1.67326.
     /// ```
     pub alpha: f64,
     /// ```text
@@ -1849,7 +1869,7 @@ pub struct tenon_hard_sigmoid_attrs {
     /// ```
     pub alpha: f64,
     /// ```text
-    /// Its value at 0. Default: 0.5.
+    /// The value of the line at 0. Default: 0.5.
     /// ```
     pub beta: f64,
 }
@@ -1861,7 +1881,7 @@ pub struct tenon_hard_sigmoid_attrs {
 pub struct tenon_swiglu_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to cut; a negative one counts from the end. Default: -1.
+    /// The axis to split; a negative one counts from the end. Default: -1.
     /// ```
     pub axis: i64,
 }
@@ -1873,7 +1893,7 @@ pub struct tenon_swiglu_attrs {
 pub struct tenon_celu_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What the function tends to, negated, far below zero; positive. Default: 1.
+    /// The function tends to -alpha far below zero; must be positive. Default: 1.
     /// ```
     pub alpha: f64,
 }
@@ -1913,11 +1933,11 @@ pub struct tenon_thresholded_relu_attrs {
 pub struct tenon_shrink_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How far from zero the zeros reach; not negative. Default: 0.5.
+    /// The distance from zero up to which elements become 0; not negative. Default: 0.5.
     /// ```
     pub lambd: f64,
     /// ```text
-    /// How far the rest is moved. Default: 0.
+    /// The distance by which the other elements are moved. Default: 0.
     /// ```
     pub bias: f64,
 }
@@ -1929,7 +1949,7 @@ pub struct tenon_shrink_attrs {
 pub struct tenon_glu_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to cut; a negative one counts from the end. Default: -1.
+    /// The axis to split; a negative one counts from the end. Default: -1.
     /// ```
     pub axis: i64,
 }
@@ -1946,7 +1966,7 @@ pub struct tenon_sum_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -1963,7 +1983,7 @@ pub struct tenon_prod_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -1980,7 +2000,7 @@ pub struct tenon_max_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -1997,7 +2017,7 @@ pub struct tenon_min_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2013,7 +2033,7 @@ pub struct tenon_argmax_attrs {
     /// ```
     pub axis: i64,
     /// ```text
-    /// Whether the axis stays, with size 1. Default: false.
+    /// Whether the axis is kept with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2029,7 +2049,7 @@ pub struct tenon_argmin_attrs {
     /// ```
     pub axis: i64,
     /// ```text
-    /// Whether the axis stays, with size 1. Default: false.
+    /// Whether the axis is kept with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2041,15 +2061,15 @@ pub struct tenon_argmin_attrs {
 pub struct tenon_cumsum_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
     /// ```text
-    /// Whether element i leaves out x[i]. Default: false.
+    /// Whether to exclude x[i] from y[i]. Default: false.
     /// ```
     pub exclusive: bool,
     /// ```text
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     /// ```
     pub reverse: bool,
 }
@@ -2066,7 +2086,7 @@ pub struct tenon_mean_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2083,7 +2103,7 @@ pub struct tenon_any_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2100,7 +2120,7 @@ pub struct tenon_all_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2117,11 +2137,11 @@ pub struct tenon_var_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
     /// ```text
-    /// Taken from the number of elements that the sum is divided by. Default: 0.
+    /// Subtracted from the number of elements in the divisor. Default: 0.
     /// ```
     pub correction: f64,
 }
@@ -2138,7 +2158,7 @@ pub struct tenon_logsumexp_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2155,7 +2175,7 @@ pub struct tenon_l2_norm_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2167,15 +2187,15 @@ pub struct tenon_l2_norm_attrs {
 pub struct tenon_cumprod_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
     /// ```text
-    /// Whether element i leaves out x[i]. Default: false.
+    /// Whether to exclude x[i] from y[i]. Default: false.
     /// ```
     pub exclusive: bool,
     /// ```text
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     /// ```
     pub reverse: bool,
 }
@@ -2192,7 +2212,7 @@ pub struct tenon_count_nonzero_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2204,11 +2224,11 @@ pub struct tenon_count_nonzero_attrs {
 pub struct tenon_cummax_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
     /// ```text
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     /// ```
     pub reverse: bool,
 }
@@ -2220,11 +2240,11 @@ pub struct tenon_cummax_attrs {
 pub struct tenon_cummin_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     /// ```
     pub axis: i64,
     /// ```text
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     /// ```
     pub reverse: bool,
 }
@@ -2241,7 +2261,7 @@ pub struct tenon_l1_norm_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2258,7 +2278,7 @@ pub struct tenon_sum_square_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2275,7 +2295,7 @@ pub struct tenon_log_sum_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2287,11 +2307,11 @@ pub struct tenon_log_sum_attrs {
 pub struct tenon_diff_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How many times differences are taken; 0 gives x. Default: 1.
+    /// The number of times that differences are taken; 0 gives x. Default: 1.
     /// ```
     pub n: i64,
     /// ```text
-    /// The axis to walk along; a negative one counts from the end. Default: -1.
+    /// The axis of the differences; a negative one counts from the end. Default: -1.
     /// ```
     pub axis: i64,
 }
@@ -2303,11 +2323,11 @@ pub struct tenon_diff_attrs {
 pub struct tenon_matmul_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Swap the last two axes of a first. Default: false.
+    /// Whether to swap the last two axes of a first. Default: false.
     /// ```
     pub transpose_a: bool,
     /// ```text
-    /// Swap the last two axes of b first. Default: false.
+    /// Whether to swap the last two axes of b first. Default: false.
     /// ```
     pub transpose_b: bool,
 }
@@ -2343,26 +2363,26 @@ pub struct tenon_gemm_attrs {
 pub struct tenon_conv_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The stride of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The filter's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     /// ```
     pub group: i64,
     /// ```text
-    /// The input's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the input along each spatial axis; empty for ones. Default: [].
     /// ```
     pub lhs_dilation: *const i64,
     pub n_lhs_dilation: usize,
@@ -2375,31 +2395,31 @@ pub struct tenon_conv_attrs {
 pub struct tenon_conv_backward_input_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the input of conv. Default: [].
+    /// The shape of the input of conv. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The stride of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The filter's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     /// ```
     pub group: i64,
     /// ```text
-    /// The input's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the input along each spatial axis; empty for ones. Default: [].
     /// ```
     pub lhs_dilation: *const i64,
     pub n_lhs_dilation: usize,
@@ -2412,31 +2432,31 @@ pub struct tenon_conv_backward_input_attrs {
 pub struct tenon_conv_backward_filter_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the filter of conv. Default: [].
+    /// The shape of the filter of conv. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The stride of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The filter's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     /// ```
     pub group: i64,
     /// ```text
-    /// The input's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the input along each spatial axis; empty for ones. Default: [].
     /// ```
     pub lhs_dilation: *const i64,
     pub n_lhs_dilation: usize,
@@ -2449,27 +2469,28 @@ pub struct tenon_conv_backward_filter_attrs {
 pub struct tenon_max_pool_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The window's size along each spatial axis. Default: [].
+    /// The size of the window along each spatial axis. Default: [].
     /// ```
     pub kernel_shape: *const i64,
     pub n_kernel_shape: usize,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The step of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Padding before each spatial axis, then after each; empty for none. Default: [].
+    /// The padding before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The step inside the window along each axis; empty for ones. Default: [].
+    /// The step between elements of the window along each spatial axis; empty for ones. Default:
+    /// [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether to include windows that extend past the end. Default: false.
     /// ```
     pub ceil_mode: bool,
 }
@@ -2481,7 +2502,7 @@ pub struct tenon_max_pool_attrs {
 pub struct tenon_max_pool_backward_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The sizes of the x of max_pool. Default: [].
+    /// The shape of the x of max_pool. Default: [].
     /// ```
     pub shape: *const i64,
     pub n_shape: usize,
@@ -2504,17 +2525,18 @@ pub struct tenon_window_sum_attrs {
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// The number of zeros before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The step inside the window along each axis; empty for ones. Default: [].
+    /// The step between elements of the window along each spatial axis; empty for ones. Default:
+    /// [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether windows that extend past the padded end are included. Default: false.
     /// ```
     pub ceil_mode: bool,
 }
@@ -2526,31 +2548,31 @@ pub struct tenon_window_sum_attrs {
 pub struct tenon_avg_pool_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The window's size along each spatial axis. Default: [].
+    /// The size of the window along each spatial axis. Default: [].
     /// ```
     pub kernel_shape: *const i64,
     pub n_kernel_shape: usize,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The stride of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The step inside the window along each axis; empty for ones. Default: [].
+    /// The dilation of the window along each axis; empty for ones. Default: [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether to include windows that extend past the end. Default: false.
     /// ```
     pub ceil_mode: bool,
     /// ```text
-    /// Whether padding counts as elements. Default: false.
+    /// Whether padding is counted as elements. Default: false.
     /// ```
     pub count_include_pad: bool,
 }
@@ -2562,32 +2584,31 @@ pub struct tenon_avg_pool_attrs {
 pub struct tenon_conv_transpose_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How far apart the filters lie along each spatial axis; empty for ones. Default: [].
+    /// The distance between filter copies along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// What is cut off before each spatial axis, then after each; empty for none. Default: [].
+    /// The elements cropped before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The filter's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     /// ```
     pub group: i64,
     /// ```text
-    /// By how much the result is longer at the end of each spatial axis; empty for none. Default:
-    /// [].
+    /// The size added to the end of each spatial axis of the result; empty for none. Default: [].
     /// ```
     pub output_padding: *const i64,
     pub n_output_padding: usize,
     /// ```text
-    /// The spatial sizes of the result, instead of pads; empty for none. Default: [].
+    /// The spatial sizes of the result, instead of pads; empty to use pads. Default: [].
     /// ```
     pub output_shape: *const i64,
     pub n_output_shape: usize,
@@ -2600,17 +2621,17 @@ pub struct tenon_conv_transpose_attrs {
 pub struct tenon_depthwise_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The stride of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The filter's step along each spatial axis; empty for ones. Default: [].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
@@ -2623,19 +2644,18 @@ pub struct tenon_depthwise_attrs {
 pub struct tenon_resize_nearest_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-    /// [].
+    /// The size of the result along each of axes; empty to compute it from scales, rounded down.
+    /// Default: [].
     /// ```
     pub sizes: *const i64,
     pub n_sizes: usize,
     /// ```text
-    /// How many times as large the result is, for each of axes; empty for what sizes say. Default:
-    /// [].
+    /// The scale factor along each of axes; empty to compute it from sizes. Default: [].
     /// ```
     pub scales: *const i64,
     pub n_scales: usize,
     /// ```text
-    /// What each of scales is divided by; empty for ones. Default: [].
+    /// The divisor of each of scales; empty for ones. Default: [].
     /// ```
     pub scale_divisors: *const i64,
     pub n_scale_divisors: usize,
@@ -2645,13 +2665,13 @@ pub struct tenon_resize_nearest_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// How places of the result are places of x: half_pixel, half_pixel_symmetric,
+    /// How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
     /// pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel.
     /// ```
     pub coordinate_transformation_mode: i32,
     /// ```text
-    /// Where a place between two elements goes: round_prefer_floor, round_prefer_ceil, floor or
-    /// ceil. Default: round_prefer_floor.
+    /// How a position between two elements is rounded: round_prefer_floor, round_prefer_ceil, floor
+    /// or ceil. Default: round_prefer_floor.
     /// ```
     pub nearest_mode: i32,
 }
@@ -2663,19 +2683,18 @@ pub struct tenon_resize_nearest_attrs {
 pub struct tenon_resize_linear_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-    /// [].
+    /// The size of the result along each of axes; empty to compute it from scales, rounded down.
+    /// Default: [].
     /// ```
     pub sizes: *const i64,
     pub n_sizes: usize,
     /// ```text
-    /// How many times as large the result is, for each of axes; empty for what sizes say. Default:
-    /// [].
+    /// The scale factor along each of axes; empty to compute it from sizes. Default: [].
     /// ```
     pub scales: *const i64,
     pub n_scales: usize,
     /// ```text
-    /// What each of scales is divided by; empty for ones. Default: [].
+    /// The divisor of each of scales; empty for ones. Default: [].
     /// ```
     pub scale_divisors: *const i64,
     pub n_scale_divisors: usize,
@@ -2685,17 +2704,17 @@ pub struct tenon_resize_linear_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// How places of the result are places of x: half_pixel, half_pixel_symmetric,
+    /// How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
     /// pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel.
     /// ```
     pub coordinate_transformation_mode: i32,
     /// ```text
-    /// Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
-    /// false.
+    /// Whether the filter is widened when downsampling, so that every element of x contributes.
+    /// Default: false.
     /// ```
     pub antialias: bool,
     /// ```text
-    /// Whether places outside x count nothing; otherwise the element at the edge stands for them.
+    /// Whether positions outside x have weight 0; otherwise the element at the edge is used.
     /// Default: false.
     /// ```
     pub exclude_outside: bool,
@@ -2708,19 +2727,18 @@ pub struct tenon_resize_linear_attrs {
 pub struct tenon_resize_cubic_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-    /// [].
+    /// The size of the result along each of axes; empty to compute it from scales, rounded down.
+    /// Default: [].
     /// ```
     pub sizes: *const i64,
     pub n_sizes: usize,
     /// ```text
-    /// How many times as large the result is, for each of axes; empty for what sizes say. Default:
-    /// [].
+    /// The scale factor along each of axes; empty to compute it from sizes. Default: [].
     /// ```
     pub scales: *const i64,
     pub n_scales: usize,
     /// ```text
-    /// What each of scales is divided by; empty for ones. Default: [].
+    /// The divisor of each of scales; empty for ones. Default: [].
     /// ```
     pub scale_divisors: *const i64,
     pub n_scale_divisors: usize,
@@ -2730,22 +2748,22 @@ pub struct tenon_resize_cubic_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// How places of the result are places of x: half_pixel, half_pixel_symmetric,
+    /// How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
     /// pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel.
     /// ```
     pub coordinate_transformation_mode: i32,
     /// ```text
-    /// Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
-    /// false.
+    /// Whether the filter is widened when downsampling, so that every element of x contributes.
+    /// Default: false.
     /// ```
     pub antialias: bool,
     /// ```text
-    /// Whether places outside x count nothing; otherwise the element at the edge stands for them.
+    /// Whether positions outside x have weight 0; otherwise the element at the edge is used.
     /// Default: false.
     /// ```
     pub exclude_outside: bool,
     /// ```text
-    /// The a of the curve, its slope at a distance of 1. Default: -0.75.
+    /// The coefficient a of the cubic kernel, its slope at a distance of 1. Default: -0.75.
     /// ```
     pub cubic_coeff_a: f64,
 }
@@ -2757,31 +2775,33 @@ pub struct tenon_resize_cubic_attrs {
 pub struct tenon_lp_pool_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The window's size along each spatial axis. Default: [].
+    /// The size of the window along each spatial axis. Default: [].
     /// ```
     pub kernel_shape: *const i64,
     pub n_kernel_shape: usize,
     /// ```text
-    /// The window's step along each spatial axis; empty for ones. Default: [].
+    /// The step of the window along each spatial axis; empty for ones. Default: [].
     /// ```
     pub strides: *const i64,
     pub n_strides: usize,
     /// ```text
-    /// Zeros before each spatial axis, then after each; empty for none. Default: [].
+    /// The number of zeros added before each spatial axis, then after each; empty for none.
+    /// Default: [].
     /// ```
     pub pads: *const i64,
     pub n_pads: usize,
     /// ```text
-    /// The step inside the window along each axis; empty for ones. Default: [].
+    /// The step between elements of the window along each spatial axis; empty for ones. Default:
+    /// [].
     /// ```
     pub dilations: *const i64,
     pub n_dilations: usize,
     /// ```text
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether to include windows that extend past the end. Default: false.
     /// ```
     pub ceil_mode: bool,
     /// ```text
-    /// Of the norm. Default: 2.
+    /// The order of the norm. Default: 2.
     /// ```
     pub p: i64,
 }
@@ -2793,7 +2813,7 @@ pub struct tenon_lp_pool_attrs {
 pub struct tenon_global_lp_pool_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Of the norm. Default: 2.
+    /// The order of the norm. Default: 2.
     /// ```
     pub p: i64,
 }
@@ -2817,7 +2837,7 @@ pub struct tenon_softmax_attrs {
 pub struct tenon_log_softmax_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to normalise; a negative one counts from the end. Default: -1.
+    /// The axis to normalise over; negative values count from the end. Default: -1.
     /// ```
     pub axis: i64,
 }
@@ -2845,7 +2865,7 @@ pub struct tenon_batch_norm_train_attrs {
     /// ```
     pub epsilon: f64,
     /// ```text
-    /// How much of the running statistics stays. Default: 0.9.
+    /// The weight of the old running statistics in the new ones. Default: 0.9.
     /// ```
     pub momentum: f64,
 }
@@ -2857,8 +2877,8 @@ pub struct tenon_batch_norm_train_attrs {
 pub struct tenon_layer_norm_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The first axis of those normalised together; a negative one counts from the end. Default:
-    /// -1.
+    /// The first of the axes that are normalised together; negative values count from the end.
+    /// Default: -1.
     /// ```
     pub axis: i64,
     /// ```text
@@ -2874,7 +2894,7 @@ pub struct tenon_layer_norm_attrs {
 pub struct tenon_lrn_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How much the mean square of the channels counts. Default: 0.0001.
+    /// The weight of the mean square of the channels. Default: 0.0001.
     /// ```
     pub alpha: f64,
     /// ```text
@@ -2882,11 +2902,11 @@ pub struct tenon_lrn_attrs {
     /// ```
     pub beta: f64,
     /// ```text
-    /// What is added to the mean square. Default: 1.
+    /// Added to the weighted mean square. Default: 1.
     /// ```
     pub bias: f64,
     /// ```text
-    /// How many channels count; positive. Default: 0.
+    /// The number of channels in the mean; positive. Default: 0.
     /// ```
     pub size: i64,
 }
@@ -2898,8 +2918,8 @@ pub struct tenon_lrn_attrs {
 pub struct tenon_rms_norm_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The first axis of those normalised together; a negative one counts from the end. Default:
-    /// -1.
+    /// The first of the axes that are normalised together; a negative one counts from the end.
+    /// Default: -1.
     /// ```
     pub axis: i64,
     /// ```text
@@ -2919,7 +2939,7 @@ pub struct tenon_group_norm_attrs {
     /// ```
     pub epsilon: f64,
     /// ```text
-    /// Into how many groups the channels are cut; it divides their number. Default: 1.
+    /// The number of groups; it must divide the number of channels. Default: 1.
     /// ```
     pub num_groups: i64,
 }
@@ -2943,11 +2963,11 @@ pub struct tenon_instance_norm_attrs {
 pub struct tenon_l2_normalize_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis along which lengths are taken; negative from the end. Default: -1.
+    /// The axis along which norms are computed; negative values count from the end. Default: -1.
     /// ```
     pub axis: i64,
     /// ```text
-    /// The length that shorter ones count as; positive. Default: 1e-12.
+    /// The lower bound of the norm; positive. Default: 1e-12.
     /// ```
     pub epsilon: f64,
 }
@@ -2964,7 +2984,7 @@ pub struct tenon_moments_attrs {
     pub axes: *const i64,
     pub n_axes: usize,
     /// ```text
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     /// ```
     pub keepdims: bool,
 }
@@ -2976,7 +2996,7 @@ pub struct tenon_moments_attrs {
 pub struct tenon_hardmax_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis to search along; a negative one counts from the end. Default: -1.
+    /// The axis to search along; negative values count from the end. Default: -1.
     /// ```
     pub axis: i64,
 }
@@ -2988,8 +3008,8 @@ pub struct tenon_hardmax_attrs {
 pub struct tenon_mean_variance_normalization_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axes to take mean and deviation along, negative ones from the end; empty for all.
-    /// Default: [0, 2, 3].
+    /// The axes to compute mean and deviation over; negative values count from the end. Empty for
+    /// all. Default: [0, 2, 3].
     /// ```
     pub axes: *const i64,
     pub n_axes: usize,
@@ -3002,11 +3022,11 @@ pub struct tenon_mean_variance_normalization_attrs {
 pub struct tenon_dropout_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How probable it is that an element is dropped. Default: 0.5.
+    /// The probability that an element is dropped. Default: 0.5.
     /// ```
     pub ratio: f64,
     /// ```text
-    /// Whether to drop at all. Default: true.
+    /// Whether to drop elements at all. Default: true.
     /// ```
     pub training: bool,
 }
@@ -3018,15 +3038,16 @@ pub struct tenon_dropout_attrs {
 pub struct tenon_attention_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Whether query i meets the keys 0 to i alone. Default: false.
+    /// Whether query i attends to keys 0 to i only. Default: false.
     /// ```
     pub is_causal: bool,
     /// ```text
-    /// What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0.
+    /// The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
     /// ```
     pub scale: f64,
     /// ```text
-    /// What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0.
+    /// Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+    /// limit. Default: 0.
     /// ```
     pub softcap: f64,
 }
@@ -3038,15 +3059,15 @@ pub struct tenon_attention_attrs {
 pub struct tenon_rotary_embedding_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Whether pairs are neighbours; else they are halves apart. Default: false.
+    /// Whether the features of a pair are adjacent; otherwise they are n / 2 apart. Default: false.
     /// ```
     pub interleaved: bool,
     /// ```text
-    /// The number of heads; read for an x with three axes alone. Default: 0.
+    /// The number of heads; used only if x has three axes. Default: 0.
     /// ```
     pub num_heads: i64,
     /// ```text
-    /// How many features of a head turn, the first ones; 0 for all. Default: 0.
+    /// The number of leading features of each head that are rotated; 0 for all. Default: 0.
     /// ```
     pub rotary_embedding_dim: i64,
 }
@@ -3058,11 +3079,13 @@ pub struct tenon_rotary_embedding_attrs {
 pub struct tenon_kv_cache_update_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis of places, negative from the end; not the batch. Default: -2.
+    /// The axis of positions, which is not the batch axis; negative values count from the end.
+    /// Default: -2.
     /// ```
     pub axis: i64,
     /// ```text
-    /// What follows the last place: linear, an error, or circular, the first. Default: linear.
+    /// What follows the last position: an error (linear), or the first position (circular).
+    /// Default: linear.
     /// ```
     pub mode: i32,
 }
@@ -3074,7 +3097,7 @@ pub struct tenon_kv_cache_update_attrs {
 pub struct tenon_rnn_cell_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What the sum goes through: tanh or relu. Default: tanh.
+    /// The activation applied to the sum: tanh or relu. Default: tanh.
     /// ```
     pub activation: i32,
 }
@@ -3086,7 +3109,8 @@ pub struct tenon_rnn_cell_attrs {
 pub struct tenon_gru_cell_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Whether the reset gate scales the hidden gate's product with h, not h. Default: false.
+    /// Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
+    /// Default: false.
     /// ```
     pub linear_before_reset: bool,
 }
@@ -3098,20 +3122,21 @@ pub struct tenon_gru_cell_attrs {
 pub struct tenon_lstm_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-    /// weights. Default: forward.
+    /// The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+    /// for each direction. Default: forward.
     /// ```
     pub direction: i32,
     /// ```text
-    /// 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0.
+    /// 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default:
+    /// 0.
     /// ```
     pub layout: i64,
     /// ```text
-    /// What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0.
+    /// Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0.
     /// ```
     pub clip: f64,
     /// ```text
-    /// Whether f is 1 - i, instead of a gate of its own. Default: false.
+    /// Whether f is 1 - i instead of a separate gate. Default: false.
     /// ```
     pub input_forget: bool,
 }
@@ -3123,20 +3148,22 @@ pub struct tenon_lstm_attrs {
 pub struct tenon_gru_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-    /// weights. Default: forward.
+    /// The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+    /// for each direction. Default: forward.
     /// ```
     pub direction: i32,
     /// ```text
-    /// 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0.
+    /// 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default:
+    /// 0.
     /// ```
     pub layout: i64,
     /// ```text
-    /// What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0.
+    /// Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0.
     /// ```
     pub clip: f64,
     /// ```text
-    /// Whether the reset gate scales the hidden gate's product with h, not h. Default: false.
+    /// Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
+    /// Default: false.
     /// ```
     pub linear_before_reset: bool,
 }
@@ -3148,20 +3175,21 @@ pub struct tenon_gru_attrs {
 pub struct tenon_rnn_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-    /// weights. Default: forward.
+    /// The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+    /// for each direction. Default: forward.
     /// ```
     pub direction: i32,
     /// ```text
-    /// 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0.
+    /// 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default:
+    /// 0.
     /// ```
     pub layout: i64,
     /// ```text
-    /// What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0.
+    /// Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0.
     /// ```
     pub clip: f64,
     /// ```text
-    /// What the sum of a step goes through: tanh or relu. Default: tanh.
+    /// The activation applied to the sum of each step: tanh or relu. Default: tanh.
     /// ```
     pub activation: i32,
 }
@@ -3173,23 +3201,24 @@ pub struct tenon_rnn_attrs {
 pub struct tenon_multi_head_attention_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The heads of the queries. Default: 1.
+    /// The number of query heads. Default: 1.
     /// ```
     pub num_heads: i64,
     /// ```text
-    /// The heads of keys and values; 0 for as many as of the queries. Default: 0.
+    /// The number of key and value heads; 0 for as many as query heads. Default: 0.
     /// ```
     pub kv_num_heads: i64,
     /// ```text
-    /// Whether query i meets the keys 0 to i alone. Default: false.
+    /// Whether query i attends to keys 0 to i only. Default: false.
     /// ```
     pub is_causal: bool,
     /// ```text
-    /// What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0.
+    /// The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
     /// ```
     pub scale: f64,
     /// ```text
-    /// What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0.
+    /// Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+    /// limit. Default: 0.
     /// ```
     pub softcap: f64,
 }
@@ -3201,8 +3230,8 @@ pub struct tenon_multi_head_attention_attrs {
 pub struct tenon_mse_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
 }
@@ -3214,8 +3243,8 @@ pub struct tenon_mse_attrs {
 pub struct tenon_mae_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
 }
@@ -3227,8 +3256,8 @@ pub struct tenon_mae_attrs {
 pub struct tenon_bce_with_logits_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
 }
@@ -3240,8 +3269,8 @@ pub struct tenon_bce_with_logits_attrs {
 pub struct tenon_softmax_cross_entropy_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
 }
@@ -3253,8 +3282,8 @@ pub struct tenon_softmax_cross_entropy_attrs {
 pub struct tenon_sparse_softmax_cross_entropy_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
 }
@@ -3266,12 +3295,12 @@ pub struct tenon_sparse_softmax_cross_entropy_attrs {
 pub struct tenon_nll_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by the
-    /// sum of their weights. Default: mean.
+    /// How the losses of elements are combined: none keeps them, sum adds them, mean divides their
+    /// sum by the sum of their weights. Default: mean.
     /// ```
     pub reduction: i32,
     /// ```text
-    /// Targets that count for nothing. Default: -100.
+    /// Targets with this value are ignored. Default: -100.
     /// ```
     pub ignore_index: i64,
 }
@@ -3283,12 +3312,12 @@ pub struct tenon_nll_attrs {
 pub struct tenon_huber_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
     /// ```text
-    /// The distance from which on the loss is a line; positive. Default: 1.
+    /// The distance beyond which the loss is linear; positive. Default: 1.
     /// ```
     pub delta: f64,
 }
@@ -3300,12 +3329,12 @@ pub struct tenon_huber_attrs {
 pub struct tenon_kl_div_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
     /// ```text
-    /// Whether target holds logarithms too. Default: false.
+    /// Whether target holds log-probabilities as well. Default: false.
     /// ```
     pub log_target: bool,
 }
@@ -3317,11 +3346,11 @@ pub struct tenon_kl_div_attrs {
 pub struct tenon_cosine_similarity_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis along which the vectors lie; a negative one counts from the end. Default: 1.
+    /// The axis of the vectors; a negative one counts from the end. Default: 1.
     /// ```
     pub axis: i64,
     /// ```text
-    /// The least length that divides. Default: 1e-08.
+    /// The lower bound for the lengths in the divisor. Default: 1e-08.
     /// ```
     pub epsilon: f64,
 }
@@ -3333,8 +3362,8 @@ pub struct tenon_cosine_similarity_attrs {
 pub struct tenon_hinge_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// their number. Default: mean.
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by their
+    /// number. Default: mean.
     /// ```
     pub reduction: i32,
 }
@@ -3346,11 +3375,11 @@ pub struct tenon_hinge_attrs {
 pub struct tenon_momentum_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How much of the last step stays. Default: 0.9.
+    /// The decay rate of the sum. Default: 0.9.
     /// ```
     pub momentum: f64,
     /// ```text
-    /// Whether to step from where the sum is about to lead. Default: false.
+    /// Whether to use Nesterov momentum. Default: false.
     /// ```
     pub nesterov: bool,
 }
@@ -3362,11 +3391,11 @@ pub struct tenon_momentum_attrs {
 pub struct tenon_rmsprop_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How much of the mean of squares stays. Default: 0.9.
+    /// The decay rate of the mean of squared gradients. Default: 0.9.
     /// ```
     pub rho: f64,
     /// ```text
-    /// Added to the root of it. Default: 1e-07.
+    /// Added to the root of that mean. Default: 1e-07.
     /// ```
     pub epsilon: f64,
 }
@@ -3378,15 +3407,15 @@ pub struct tenon_rmsprop_attrs {
 pub struct tenon_adam_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How much of the mean stays. Default: 0.9.
+    /// The decay rate of the moving average of gradients. Default: 0.9.
     /// ```
     pub beta1: f64,
     /// ```text
-    /// How much of the mean of squares stays. Default: 0.999.
+    /// The decay rate of the moving average of squared gradients. Default: 0.999.
     /// ```
     pub beta2: f64,
     /// ```text
-    /// Added to the root of the latter. Default: 1e-08.
+    /// Added to the root of the average of squared gradients. Default: 1e-08.
     /// ```
     pub epsilon: f64,
 }
@@ -3398,7 +3427,7 @@ pub struct tenon_adam_attrs {
 pub struct tenon_adagrad_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Added to the root of the sum of squares. Default: 1e-06.
+    /// Added to the square root of the sum of squares. Default: 1e-06.
     /// ```
     pub epsilon: f64,
 }
@@ -3410,19 +3439,19 @@ pub struct tenon_adagrad_attrs {
 pub struct tenon_adamw_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How much of the mean stays. Default: 0.9.
+    /// The decay rate of the moving average of gradients. Default: 0.9.
     /// ```
     pub beta1: f64,
     /// ```text
-    /// How much of the mean of squares stays. Default: 0.999.
+    /// The decay rate of the moving average of squared gradients. Default: 0.999.
     /// ```
     pub beta2: f64,
     /// ```text
-    /// Added to the root of the latter. Default: 1e-08.
+    /// Added to the root of the average of squared gradients. Default: 1e-08.
     /// ```
     pub epsilon: f64,
     /// ```text
-    /// The share of the parameter that a step of rate 1 takes away. Default: 0.01.
+    /// The fraction of the parameter that a step with learning rate 1 subtracts. Default: 0.01.
     /// ```
     pub weight_decay: f64,
 }
@@ -3434,19 +3463,19 @@ pub struct tenon_adamw_attrs {
 pub struct tenon_lamb_attrs {
     pub struct_size: u32,
     /// ```text
-    /// How much of the mean stays. Default: 0.9.
+    /// The decay rate of the mean of gradients. Default: 0.9.
     /// ```
     pub beta1: f64,
     /// ```text
-    /// How much of the mean of squares stays. Default: 0.999.
+    /// The decay rate of the mean of their squares. Default: 0.999.
     /// ```
     pub beta2: f64,
     /// ```text
-    /// Added to the root of the latter. Default: 1e-06.
+    /// Added to the square root of the mean of squares. Default: 1e-06.
     /// ```
     pub epsilon: f64,
     /// ```text
-    /// The share of the parameter that joins the direction. Default: 0.01.
+    /// The fraction of the parameter that is added to the direction. Default: 0.01.
     /// ```
     pub weight_decay: f64,
 }
@@ -3458,12 +3487,12 @@ pub struct tenon_lamb_attrs {
 pub struct tenon_quantize_linear_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-    /// Default: 1.
+    /// The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
     /// ```
     pub axis: i64,
     /// ```text
-    /// Of the result; none takes that of zero_point, or u8. Default: none.
+    /// The dtype of the result; none uses that of zero_point, or u8 without a zero_point. Default:
+    /// none.
     /// ```
     pub output_dtype: tenon_dtype,
 }
@@ -3475,8 +3504,7 @@ pub struct tenon_quantize_linear_attrs {
 pub struct tenon_dequantize_linear_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-    /// Default: 1.
+    /// The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
     /// ```
     pub axis: i64,
 }
@@ -3488,16 +3516,15 @@ pub struct tenon_dequantize_linear_attrs {
 pub struct tenon_fake_quantize_attrs {
     pub struct_size: u32,
     /// ```text
-    /// The least of the integers. Default: 0.
+    /// The smallest integer. Default: 0.
     /// ```
     pub quant_min: i64,
     /// ```text
-    /// The largest. Default: 255.
+    /// The largest integer. Default: 255.
     /// ```
     pub quant_max: i64,
     /// ```text
-    /// The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-    /// Default: 1.
+    /// The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
     /// ```
     pub axis: i64,
 }
@@ -3509,7 +3536,7 @@ pub struct tenon_fake_quantize_attrs {
 pub struct tenon_addcmul_attrs {
     pub struct_size: u32,
     /// ```text
-    /// What scales the product. Default: 1.
+    /// The factor that scales the product. Default: 1.
     /// ```
     pub value: f64,
 }
@@ -3526,7 +3553,7 @@ pub struct tenon_tensordot_attrs {
     pub axes_a: *const i64,
     pub n_axes_a: usize,
     /// ```text
-    /// The axes of b that meet them, in the same order. Default: [].
+    /// The axes of b that are paired with them, in the same order. Default: [].
     /// ```
     pub axes_b: *const i64,
     pub n_axes_b: usize,
@@ -3539,7 +3566,7 @@ pub struct tenon_tensordot_attrs {
 pub struct tenon_einsum_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Terms with commas between, and the result: a letter for each axis, "..." for any others.
+    /// Comma-separated terms and the result, with a letter for each axis and "..." for any others.
     /// Default: "".
     /// ```
     pub equation: tenon_string,
@@ -3552,7 +3579,8 @@ pub struct tenon_einsum_attrs {
 pub struct tenon_cholesky_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Whether the upper triangle is read and x = y^T y, else the lower. Default: false.
+    /// Whether to read the upper triangle, so that x = y^T y with y upper triangular, instead of
+    /// the lower one. Default: false.
     /// ```
     pub upper: bool,
 }
@@ -3564,19 +3592,19 @@ pub struct tenon_cholesky_attrs {
 pub struct tenon_triangular_solve_attrs {
     pub struct_size: u32,
     /// ```text
-    /// Whether a's lower triangle is read, else its upper one. Default: true.
+    /// Whether the lower triangle of a is read; otherwise the upper one is. Default: true.
     /// ```
     pub lower: bool,
     /// ```text
-    /// Swap a's axes, after that choice. Default: false.
+    /// Whether a is transposed, after its triangle is selected. Default: false.
     /// ```
     pub transpose: bool,
     /// ```text
-    /// Whether a's diagonal counts as ones, and is not read. Default: false.
+    /// Whether the diagonal of a is taken to be ones and is not read. Default: false.
     /// ```
     pub unit_diagonal: bool,
     /// ```text
-    /// Whether a stands left of y, else right. Default: true.
+    /// Whether a is the left factor of the product; otherwise it is the right one. Default: true.
     /// ```
     pub left: bool,
 }
@@ -6586,6 +6614,23 @@ functions! {
     /// @since 0.1, unstable
     /// ```
     fn tenon_trace_text(trace: *mut tenon_trace, out_text: *mut tenon_string) -> *mut tenon_error;
+    /// ```text
+    /// Formats what executions have made of a trace so far as text: the graph as traced; the graph after
+    /// the passes, which the first execution runs; its segments, each a run of consecutive calls on one
+    /// device; and the launch plans, which the second execution with the same sizes records. A launch is
+    /// listed with its op, or the ops that were fused into it, its inputs and its outputs: `block + N`
+    /// is a temporary at byte N of the memory that the launches share. The format may change. Any
+    /// thread.
+    ///
+    /// @param trace     The trace.
+    /// @param out_text  Receives text to be freed with tenon_string_release().
+    ///
+    /// @return NULL, or an error for the caller to free:
+    ///   - TENON_INVALID_ARGUMENT if `trace` is not a trace or `out_text` is NULL.
+    ///
+    /// @since 0.1, unstable
+    /// ```
+    fn tenon_trace_stages(trace: *mut tenon_trace, out_text: *mut tenon_string) -> *mut tenon_error;
     /// ```text
     /// Counts the variables that a trace reads or assigns. Any thread.
     ///

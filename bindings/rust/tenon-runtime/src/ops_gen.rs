@@ -226,10 +226,10 @@ pub enum Reduction {
 /// y = -x
 /// ```
 ///
-/// Unsigned integers and the least signed one wrap.
+/// Unsigned integers and the lowest signed integer wrap.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -255,10 +255,10 @@ pub fn neg<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = |x|
 /// ```
 ///
-/// The least signed integer stays as it is. The derivative at 0 is 0.
+/// The lowest signed integer is unchanged. The derivative at 0 is 0.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -278,16 +278,16 @@ pub fn abs<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_abs, std::ptr::null(), &[x.raw()])
 }
-/// -1, 0 or 1: the sign of each element.
+/// The sign of each element: -1, 0 or 1.
 ///
 /// ```text
 /// y = (x > 0) - (x < 0)
 /// ```
 ///
-/// Both zeros give 0 and NaN gives NaN. The derivative is 0 everywhere.
+/// The sign of either zero is 0, and that of NaN is NaN. The derivative is 0 everywhere.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -314,7 +314,7 @@ pub fn sign<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -340,10 +340,10 @@ pub fn reciprocal<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = sqrt(x)
 /// ```
 ///
-/// NaN below zero; -0 gives -0.
+/// The result is NaN below zero, and -0 at -0.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -370,7 +370,7 @@ pub fn sqrt<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -397,7 +397,7 @@ pub fn rsqrt<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -424,7 +424,7 @@ pub fn exp<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -444,14 +444,14 @@ pub fn exp2<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_exp2, std::ptr::null(), &[x.raw()])
 }
-/// exp(x) - 1, exact near zero too.
+/// The exponential of each element minus one, accurate near zero too.
 ///
 /// ```text
 /// y = e^x - 1
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -477,10 +477,10 @@ pub fn expm1<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = ln(x)
 /// ```
 ///
-/// -infinity at both zeros, NaN below.
+/// The result is -infinity at both zeros and NaN below zero.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -507,7 +507,7 @@ pub fn log<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -534,7 +534,7 @@ pub fn log2<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -554,14 +554,14 @@ pub fn log10<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_log10, std::ptr::null(), &[x.raw()])
 }
-/// The natural logarithm of 1 + x, exact near zero too.
+/// The natural logarithm of 1 + x, accurate near zero too.
 ///
 /// ```text
 /// y = ln(1 + x)
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -581,16 +581,16 @@ pub fn log1p<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_log1p, std::ptr::null(), &[x.raw()])
 }
-/// The sine of each element, in radians.
+/// The sine of each element, an angle in radians.
 ///
 /// ```text
 /// y = sin(x)
 /// ```
 ///
-/// The argument is reduced exactly: every finite x is within the class.
+/// The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -610,16 +610,16 @@ pub fn sin<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_sin, std::ptr::null(), &[x.raw()])
 }
-/// The cosine of each element, in radians.
+/// The cosine of each element, an angle in radians.
 ///
 /// ```text
 /// y = cos(x)
 /// ```
 ///
-/// The argument is reduced exactly: every finite x is within the class.
+/// The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -639,14 +639,14 @@ pub fn cos<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_cos, std::ptr::null(), &[x.raw()])
 }
-/// The tangent of each element, in radians.
+/// The tangent of each element, an angle in radians.
 ///
 /// ```text
 /// y = tan(x)
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -672,10 +672,10 @@ pub fn tan<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = asin(x)
 /// ```
 ///
-/// NaN outside \[-1, 1\].
+/// The result is NaN outside \[-1, 1\].
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -701,10 +701,10 @@ pub fn asin<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = acos(x)
 /// ```
 ///
-/// NaN outside \[-1, 1\].
+/// The result is NaN outside \[-1, 1\].
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -731,7 +731,7 @@ pub fn acos<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -758,7 +758,7 @@ pub fn atan<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -785,7 +785,7 @@ pub fn sinh<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -812,7 +812,7 @@ pub fn cosh<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -839,7 +839,7 @@ pub fn tanh<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -865,10 +865,10 @@ pub fn asinh<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = acosh(x)
 /// ```
 ///
-/// NaN below 1.
+/// The result is NaN below 1.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -894,10 +894,10 @@ pub fn acosh<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = atanh(x)
 /// ```
 ///
-/// NaN outside \[-1, 1\].
+/// The result is NaN outside \[-1, 1\].
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -924,7 +924,7 @@ pub fn atanh<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -951,7 +951,7 @@ pub fn erf<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -971,7 +971,7 @@ pub fn sigmoid<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_sigmoid, std::ptr::null(), &[x.raw()])
 }
-/// The largest whole number that is not above each element.
+/// The largest integer not greater than each element.
 ///
 /// ```text
 /// y = floor(x)
@@ -980,7 +980,7 @@ pub fn sigmoid<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// The derivative is 0 everywhere.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -1000,7 +1000,7 @@ pub fn floor<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_floor, std::ptr::null(), &[x.raw()])
 }
-/// The smallest whole number that is not below each element.
+/// The smallest integer not less than each element.
 ///
 /// ```text
 /// y = ceil(x)
@@ -1009,7 +1009,7 @@ pub fn floor<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// The derivative is 0 everywhere.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -1029,16 +1029,16 @@ pub fn ceil<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_ceil, std::ptr::null(), &[x.raw()])
 }
-/// The whole number nearest to each element.
+/// The integer nearest to each element.
 ///
 /// ```text
 /// y = round(x)
 /// ```
 ///
-/// Halfway cases go to the even neighbour. The derivative is 0 everywhere.
+/// Halfway cases are rounded to even. The derivative is 0 everywhere.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -1058,7 +1058,7 @@ pub fn round<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_round, std::ptr::null(), &[x.raw()])
 }
-/// Each element without its fraction.
+/// Each element rounded towards zero.
 ///
 /// ```text
 /// y = sign(x) * floor(|x|)
@@ -1067,7 +1067,7 @@ pub fn round<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// The derivative is 0 everywhere.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -1087,14 +1087,14 @@ pub fn trunc<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_trunc, std::ptr::null(), &[x.raw()])
 }
-/// Whether each element is not a number.
+/// Whether each element is NaN.
 ///
 /// ```text
 /// y = x is NaN
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: bool.
+/// - gives `y`: The result, with the shape of x. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -1121,7 +1121,7 @@ pub fn isnan<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: bool.
+/// - gives `y`: The result, with the shape of x. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -1148,7 +1148,7 @@ pub fn isinf<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: bool.
-/// - gives `y`: The result, of x's shape. Dtype: bool.
+/// - gives `y`: The result, with the shape of x. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -1168,16 +1168,16 @@ pub fn logical_not<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_logical_not, std::ptr::null(), &[x.raw()])
 }
-/// Each element with every bit turned over.
+/// The bitwise complement of each element.
 ///
 /// ```text
 /// y = ~x
 /// ```
 ///
-/// On bool it is logical\_not.
+/// For bool it is the same as logical\_not.
 ///
 /// - `x`: The input. Dtype: integer or bool.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -1204,7 +1204,7 @@ pub fn bitwise_not<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -1231,7 +1231,7 @@ pub fn square<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: bool.
+/// - gives `y`: The result, with the shape of x. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -1251,14 +1251,14 @@ pub fn isfinite<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_isfinite, std::ptr::null(), &[x.raw()])
 }
-/// One minus the error function, exact where that is small.
+/// One minus the error function of each element, accurate where the result is small.
 ///
 /// ```text
 /// y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -1278,18 +1278,18 @@ pub fn erfc<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_erfc, std::ptr::null(), &[x.raw()])
 }
-/// The logarithm of the gamma function's absolute value.
+/// The natural logarithm of the absolute value of the gamma function.
 ///
 /// ```text
 /// y = ln |gamma(x)|
 /// ```
 ///
-/// Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where it is
-/// 0, results keep their relative accuracy; beside its zeros below -2 they are good to a few
-/// units in the last place of lgamma(-x).
+/// The result is infinite at 0, at negative integers and at both infinities. Near 1 and 2,
+/// where it is 0, results keep their relative accuracy; near the zeros below -2 the error is a
+/// few units in the last place of lgamma(-x).
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -1309,23 +1309,23 @@ pub fn lgamma<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_lgamma, std::ptr::null(), &[x.raw()])
 }
-/// The sum of two tensors.
+/// The elementwise sum of two tensors.
 ///
 /// ```text
 /// y = a + b
 /// ```
 ///
-/// Integers wrap.
+/// Integers wrap around on overflow.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1342,23 +1342,23 @@ pub fn add<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_add, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The difference of two tensors.
+/// The elementwise difference of two tensors.
 ///
 /// ```text
 /// y = a - b
 /// ```
 ///
-/// Integers wrap.
+/// Integers wrap around on overflow.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1375,23 +1375,23 @@ pub fn sub<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_sub, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The product of two tensors, element by element.
+/// The elementwise product of two tensors.
 ///
 /// ```text
 /// y = a * b
 /// ```
 ///
-/// Integers wrap.
+/// Integers wrap around on overflow.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1408,23 +1408,24 @@ pub fn mul<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_mul, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The quotient of two tensors; that of integers without its fraction.
+/// The elementwise quotient of two tensors; for integers, truncated toward zero.
 ///
 /// ```text
 /// y = a / b
 /// ```
 ///
-/// Integers truncate toward zero, give 0 where b is 0, and the least one divided by -1 wraps.
+/// Integer division truncates toward zero and gives 0 where b is 0. The smallest integer
+/// divided by -1 wraps around.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1441,25 +1442,26 @@ pub fn div<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_div, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The largest whole number that is not above the quotient.
+/// The quotient of two tensors, rounded down to an integer.
 ///
 /// ```text
 /// y = floor(a / b)
 /// ```
 ///
-/// The quotient is the exact one: a number over an infinity of the other sign gives -1. A float
-/// by zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the sign of a
-/// / b. Integers by zero give 0. The derivative is 0 everywhere.
+/// The exact quotient is rounded, so a nonzero finite number divided by an infinity of the
+/// opposite sign gives -1. Floating-point division by zero gives a / b, and an infinity divided
+/// by anything else gives NaN, as in NumPy. A zero result has the sign of a / b. Integer
+/// division by zero gives 0. The derivative is 0 everywhere.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1476,24 +1478,25 @@ pub fn floor_div<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
     let b = b.lend()?;
     call_one(sys::TENON_OP_floor_div, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The remainder of floor\_div; it has b's sign.
+/// The remainder of floor division; it has the sign of b.
 ///
 /// ```text
 /// y = a - b * floor(a / b)
 /// ```
 ///
-/// Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a where
-/// their signs agree and b where they differ, as in NumPy. A zero has b's sign.
+/// Where b is 0, integers give 0 and floating-point numbers give NaN. An infinite a gives NaN.
+/// An infinite b gives a where the signs of a and b agree, and b where they differ, as in
+/// NumPy. A zero result has the sign of b.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1510,25 +1513,25 @@ pub fn mod_<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_mod, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// a to the power of b.
+/// a raised to the power of b, element by element.
 ///
 /// ```text
 /// y = a^b
 /// ```
 ///
-/// Anything to the power of 0 is 1. An integer to a negative power is the reciprocal without
-/// its fraction: 0 but for 1 and -1, and 0 for 0. The gradient of b is 0 where a is not above
-/// 0.
+/// Anything to the power of 0 is 1. An integer to a negative power is the truncated reciprocal,
+/// which is 0 except for the bases 1 and -1; for the base 0 it is also 0. The derivative with
+/// respect to b is 0 where a is not positive.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1545,23 +1548,23 @@ pub fn pow<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_pow, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The larger of two tensors, element by element.
+/// The elementwise maximum of two tensors.
 ///
 /// ```text
 /// y = max(a, b)
 /// ```
 ///
-/// NaN if either is NaN. Where they are equal, each takes half of the gradient.
+/// NaN if either input is NaN. Equal inputs each receive half of the gradient.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1578,23 +1581,23 @@ pub fn maximum<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_maximum, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The smaller of two tensors, element by element.
+/// The elementwise minimum of two tensors.
 ///
 /// ```text
 /// y = min(a, b)
 /// ```
 ///
-/// NaN if either is NaN. Where they are equal, each takes half of the gradient.
+/// NaN if either input is NaN. Equal inputs each receive half of the gradient.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1614,18 +1617,18 @@ pub fn minimum<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 /// The angle of the point (b, a), in \[-pi, pi\].
 ///
 /// ```text
-/// y = atan(a / b), in the quadrant that the signs of a and b say
+/// y = atan(a / b), in the quadrant given by the signs of a and b
 /// ```
 ///
 /// - `a`: The first operand. Dtype: floating.
 /// - `b`: The second operand. Dtype: floating.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1642,23 +1645,23 @@ pub fn atan2<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_atan2, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// a with the sign of b.
+/// The magnitude of a with the sign of b.
 ///
 /// ```text
 /// y = |a| if the sign bit of b is clear, else -|a|
 /// ```
 ///
-/// The gradient of b is 0.
+/// The derivative with respect to b is 0.
 ///
 /// - `a`: The first operand. Dtype: floating.
 /// - `b`: The second operand. Dtype: floating.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1675,7 +1678,7 @@ pub fn copysign<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> 
     let b = b.lend()?;
     call_one(sys::TENON_OP_copysign, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// Whether two elements are equal.
+/// Whether a equals b, element by element.
 ///
 /// ```text
 /// y = a == b
@@ -1683,13 +1686,13 @@ pub fn copysign<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> 
 ///
 /// - `a`: The first operand. Dtype: any.
 /// - `b`: The second operand. Dtype: any.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
 /// # Errors
-/// - C1: a and b are numeric; equal and not\_equal take bool too.
-/// - C2: a and b broadcast.
+/// - C1: a and b are numeric; equal and not\_equal also accept bool.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1706,7 +1709,7 @@ pub fn equal<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_equal, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// Whether two elements differ.
+/// Whether a differs from b, element by element.
 ///
 /// ```text
 /// y = a != b
@@ -1714,13 +1717,13 @@ pub fn equal<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// - `a`: The first operand. Dtype: any.
 /// - `b`: The second operand. Dtype: any.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
 /// # Errors
-/// - C1: a and b are numeric; equal and not\_equal take bool too.
-/// - C2: a and b broadcast.
+/// - C1: a and b are numeric; equal and not\_equal also accept bool.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1737,7 +1740,7 @@ pub fn not_equal<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
     let b = b.lend()?;
     call_one(sys::TENON_OP_not_equal, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// Whether the first element is the smaller one.
+/// Whether a is less than b, element by element.
 ///
 /// ```text
 /// y = a < b
@@ -1745,13 +1748,13 @@ pub fn not_equal<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
 /// # Errors
-/// - C1: a and b are numeric; equal and not\_equal take bool too.
-/// - C2: a and b broadcast.
+/// - C1: a and b are numeric; equal and not\_equal also accept bool.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1768,7 +1771,7 @@ pub fn less<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_less, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// Whether the first element is not the larger one.
+/// Whether a is less than or equal to b, element by element.
 ///
 /// ```text
 /// y = a <= b
@@ -1776,13 +1779,13 @@ pub fn less<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
 /// # Errors
-/// - C1: a and b are numeric; equal and not\_equal take bool too.
-/// - C2: a and b broadcast.
+/// - C1: a and b are numeric; equal and not\_equal also accept bool.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1799,7 +1802,7 @@ pub fn less_equal<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor
     let b = b.lend()?;
     call_one(sys::TENON_OP_less_equal, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// Whether the first element is the larger one.
+/// Whether a is greater than b, element by element.
 ///
 /// ```text
 /// y = a > b
@@ -1807,13 +1810,13 @@ pub fn less_equal<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
 /// # Errors
-/// - C1: a and b are numeric; equal and not\_equal take bool too.
-/// - C2: a and b broadcast.
+/// - C1: a and b are numeric; equal and not\_equal also accept bool.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1830,7 +1833,7 @@ pub fn greater<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_greater, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// Whether the first element is not the smaller one.
+/// Whether a is greater than or equal to b, element by element.
 ///
 /// ```text
 /// y = a >= b
@@ -1838,13 +1841,13 @@ pub fn greater<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
 /// # Errors
-/// - C1: a and b are numeric; equal and not\_equal take bool too.
-/// - C2: a and b broadcast.
+/// - C1: a and b are numeric; equal and not\_equal also accept bool.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -1869,7 +1872,7 @@ pub fn greater_equal<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Ten
 ///
 /// - `a`: The first operand. Dtype: bool.
 /// - `b`: The second operand. Dtype: bool.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -1900,7 +1903,7 @@ pub fn logical_and<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tenso
 ///
 /// - `a`: The first operand. Dtype: bool.
 /// - `b`: The second operand. Dtype: bool.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -1931,7 +1934,7 @@ pub fn logical_or<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor
 ///
 /// - `a`: The first operand. Dtype: bool.
 /// - `b`: The second operand. Dtype: bool.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: bool.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -1960,11 +1963,11 @@ pub fn logical_xor<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tenso
 /// y = a & b
 /// ```
 ///
-/// On bool it is logical\_and.
+/// On bool, this is logical\_and.
 ///
 /// - `a`: The first operand. Dtype: integer or bool.
 /// - `b`: The second operand. Dtype: integer or bool.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -1993,11 +1996,11 @@ pub fn bitwise_and<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tenso
 /// y = a | b
 /// ```
 ///
-/// On bool it is logical\_or.
+/// On bool, this is logical\_or.
 ///
 /// - `a`: The first operand. Dtype: integer or bool.
 /// - `b`: The second operand. Dtype: integer or bool.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -2026,11 +2029,11 @@ pub fn bitwise_or<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor
 /// y = a ^ b
 /// ```
 ///
-/// On bool it is logical\_xor.
+/// On bool, this is logical\_xor.
 ///
 /// - `a`: The first operand. Dtype: integer or bool.
 /// - `b`: The second operand. Dtype: integer or bool.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -2053,17 +2056,18 @@ pub fn bitwise_xor<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tenso
     let b = b.lend()?;
     call_one(sys::TENON_OP_bitwise_xor, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The bits of a, moved b places up.
+/// The bits of a, shifted left by b.
 ///
 /// ```text
 /// y = a * 2^b
 /// ```
 ///
-/// Bits moved out are lost. Shifts below 0, or by the width and more, give 0.
+/// Bits that are shifted out are lost. The result is 0 if b is negative or at least the bit
+/// width.
 ///
 /// - `a`: The first operand. Dtype: integer.
 /// - `b`: The second operand. Dtype: integer.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -2086,18 +2090,18 @@ pub fn shift_left<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor
     let b = b.lend()?;
     call_one(sys::TENON_OP_shift_left, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The bits of a, moved b places down.
+/// The bits of a, shifted right by b.
 ///
 /// ```text
 /// y = floor(a / 2^b)
 /// ```
 ///
-/// The sign moves in from above. Shifts below 0, or by the width and more, give 0, or -1 for
-/// negative a.
+/// Copies of the sign bit are shifted in, or zeros if a is unsigned. If b is negative or at
+/// least the bit width, the result is 0, or -1 for negative a.
 ///
 /// - `a`: The first operand. Dtype: integer.
 /// - `b`: The second operand. Dtype: integer.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -2120,23 +2124,23 @@ pub fn shift_right<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tenso
     let b = b.lend()?;
     call_one(sys::TENON_OP_shift_right, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The remainder of a division without its fraction; it has a's sign.
+/// The remainder of truncating division; it has the sign of a.
 ///
 /// ```text
 /// y = a - b * trunc(a / b)
 /// ```
 ///
-/// Integers by zero give 0, floats NaN. The remainder of floats is exact.
+/// If b is 0, integers give 0 and floats NaN. The remainder of floats is exact.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2153,7 +2157,7 @@ pub fn fmod<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_fmod, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The logarithm of the sum of two exponentials, without overflow.
+/// The natural logarithm of the sum of two exponentials, computed without overflow.
 ///
 /// ```text
 /// y = ln(e^a + e^b)
@@ -2161,13 +2165,13 @@ pub fn fmod<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// - `a`: The first operand. Dtype: floating.
 /// - `b`: The second operand. Dtype: floating.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are numeric (atan2, copysign and logaddexp: floating point).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2190,12 +2194,12 @@ pub fn logaddexp<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
 /// y = gamma'(x) / gamma(x)
 /// ```
 ///
-/// Infinite at 0, with the sign other than its own, and NaN at negative whole numbers. Beside
-/// its positive zero results keep their relative accuracy; beside the negative ones they are
-/// good to a few units in the last place of ln |x| + pi.
+/// The result is -infinity at 0, infinity at -0, and NaN at negative integers. Near the
+/// positive zero of the function results keep their relative accuracy; near the negative ones
+/// the error is a few units in the last place of ln |x| + pi.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -2224,7 +2228,7 @@ pub fn digamma<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// Zeros and infinities keep their sign.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -2244,13 +2248,13 @@ pub fn cbrt<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_cbrt, std::ptr::null(), &[x.raw()])
 }
-/// Each element, raised to min and lowered to max.
+/// The elements of x, limited to the range from min to max.
 ///
 /// ```text
 /// y = minimum(maximum(x, min), max)
 /// ```
 ///
-/// NaN stays NaN. At its edges the gradient still goes to x.
+/// NaN propagates. Where x equals a bound, the gradient goes to x.
 ///
 /// - `x`: The input. Dtype: numeric.
 /// - `min`: The lower bound. Dtype: numeric.
@@ -2261,7 +2265,7 @@ pub fn cbrt<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// # Errors
 /// - C1: x, min and max are numeric.
-/// - C2: x, min and max broadcast.
+/// - C2: x, min and max can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2286,7 +2290,7 @@ pub fn clip<'a>(x: impl Operand<'a>, min: impl Operand<'a>, max: impl Operand<'a
 /// result = x * y + z
 /// ```
 ///
-/// Rounded once on a device that declares ieee\_fma, else once or twice.
+/// Rounded once on a device that declares ieee\_fma, otherwise once or twice.
 ///
 /// - `x`: The first factor. Dtype: floating.
 /// - `y`: The second factor. Dtype: floating.
@@ -2297,7 +2301,7 @@ pub fn clip<'a>(x: impl Operand<'a>, min: impl Operand<'a>, max: impl Operand<'a
 ///
 /// # Errors
 /// - C1: x, y and z are floating point.
-/// - C2: x, y and z broadcast.
+/// - C2: x, y and z can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2316,7 +2320,7 @@ pub fn fma<'a>(x: impl Operand<'a>, y: impl Operand<'a>, z: impl Operand<'a>) ->
     let z = z.lend()?;
     call_one(sys::TENON_OP_fma, std::ptr::null(), &[x.raw(), y.raw(), z.raw()])
 }
-/// The element of x where a condition holds, else that of y.
+/// The elements of x where a condition holds, and those of y elsewhere.
 ///
 /// ```text
 /// result = condition ? x : y
@@ -2327,11 +2331,11 @@ pub fn fma<'a>(x: impl Operand<'a>, y: impl Operand<'a>, z: impl Operand<'a>) ->
 /// too where it is not taken: \`where(c, exp(where(c, a, 0)), b)\` instead of \`where(c,
 /// exp(a), b)\`.
 ///
-/// - `condition`: What to choose by. Dtype: bool.
-/// - `x`: Taken where the condition holds. Dtype: any.
-/// - `y`: Taken elsewhere. Dtype: any.
-/// - gives `result`: The choice, of the shape that the inputs broadcast to. Dtype: the common
-///   one.
+/// - `condition`: The condition, which selects x where it is true. Dtype: bool.
+/// - `x`: The elements chosen where the condition holds. Dtype: any.
+/// - `y`: The elements chosen elsewhere. Dtype: any.
+/// - gives `result`: The chosen elements, with the broadcast shape of the inputs. Dtype: the
+///   common one.
 ///
 /// Differentiable to any order.
 ///
@@ -2356,7 +2360,7 @@ pub fn where_<'a>(condition: impl Operand<'a>, x: impl Operand<'a>, y: impl Oper
     let y = y.lend()?;
     call_one(sys::TENON_OP_where, std::ptr::null(), &[condition.raw(), x.raw(), y.raw()])
 }
-/// A tensor whose elements are all one value.
+/// A tensor filled with one value.
 ///
 /// ```text
 /// result[i] = value
@@ -2383,7 +2387,7 @@ pub fn where_<'a>(condition: impl Operand<'a>, x: impl Operand<'a>, y: impl Oper
 pub fn fill<'a>(value: impl Operand<'a>) -> Result<Tensor> {
     fill_with(value).run()
 }
-/// A tensor whose elements are all one value.
+/// A tensor filled with one value.
 ///
 /// ```text
 /// result[i] = value
@@ -2414,7 +2418,7 @@ pub fn fill_with<'a>(value: impl Operand<'a>) -> Fill<'a> {
         borrowed: PhantomData,
     }
 }
-/// A tensor whose elements are all one value.
+/// A tensor filled with one value.
 ///
 /// Made by [`fill_with`]; [`Fill::run`] calls the op.
 ///
@@ -2433,7 +2437,7 @@ pub struct Fill<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Fill<'a> {
-    /// The sizes of the result. Default: \[\].
+    /// The shape of the result. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2449,7 +2453,7 @@ impl<'a> Fill<'a> {
         self.c_attrs.n_shape = shape.len();
         self
     }
-    /// The dtype of the result; none takes that of value. Default: none.
+    /// The dtype of the result; none for that of value. Default: none.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2480,13 +2484,13 @@ impl<'a> Fill<'a> {
         call_one(sys::TENON_OP_fill, attrs(&self.c_attrs), &[value.raw()])
     }
 }
-/// The numbers from 0 up, counted along one axis.
+/// The numbers 0, 1, 2, ... along one axis.
 ///
 /// ```text
 /// y[i] = i[axis]
 /// ```
 ///
-/// Numbers that the dtype cannot hold wrap, or round if it is floating point.
+/// Numbers that the dtype cannot represent wrap around, or are rounded if it is floating point.
 ///
 /// - gives `y`: The numbers.
 ///
@@ -2511,7 +2515,7 @@ pub fn iota_with<'a>() -> Iota<'a> {
         borrowed: PhantomData,
     }
 }
-/// The numbers from 0 up, counted along one axis.
+/// The numbers 0, 1, 2, ... along one axis.
 ///
 /// Made by [`iota_with`]; [`Iota::run`] calls the op.
 ///
@@ -2528,7 +2532,7 @@ pub struct Iota<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Iota<'a> {
-    /// The sizes of the result. Default: \[\].
+    /// The shape of the result. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2557,7 +2561,8 @@ impl<'a> Iota<'a> {
         self.c_attrs.dtype = dtype.to_c();
         self
     }
-    /// The axis along which the numbers count; negative from the end. Default: 0.
+    /// The axis along which the numbers increase; negative values count from the end. Default:
+    /// 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2603,15 +2608,15 @@ pub struct RngBitsOutputs {
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// Random words of Philox4x32-10, and the generator's next state.
+/// Random words from the generator Philox4x32-10, and its next state.
 ///
 /// ```text
 /// bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
 /// ```
 ///
-/// State is the 64-bit key, low word first, then the 128-bit counter, low word first. Element i
-/// of u64 is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the counter by
-/// ceil(n / 4).
+/// The state is the 64-bit key, low word first, followed by the 128-bit counter, low word
+/// first. Element i of a u64 result is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes
+/// advances the counter by ceil(n / 4).
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
 /// - gives `bits`: The random words.
@@ -2622,7 +2627,7 @@ pub struct RngBitsOutputs {
 /// # Errors
 /// - C1: state is u32\[6\].
 /// - C2: dtype is u32 or u64.
-/// - C3: the sizes of \`shape\` are not negative and their product fits.
+/// - C3: the sizes in \`shape\` are not negative, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -2641,7 +2646,7 @@ pub fn rng_bits_with<'a>(state: impl Operand<'a>) -> RngBits<'a> {
         borrowed: PhantomData,
     }
 }
-/// Random words of Philox4x32-10, and the generator's next state.
+/// Random words from the generator Philox4x32-10, and its next state.
 ///
 /// Made by [`rng_bits_with`]; [`RngBits::run`] calls the op.
 ///
@@ -2661,7 +2666,7 @@ pub struct RngBits<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> RngBits<'a> {
-    /// The sizes of the draw. Default: \[\].
+    /// The shape of the result. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2678,7 +2683,7 @@ impl<'a> RngBits<'a> {
         self.c_attrs.n_shape = shape.len();
         self
     }
-    /// U32, or u64 for two lanes to an element. Default: u32.
+    /// The dtype of the words: u32, or u64 with two lanes per element. Default: u32.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2717,10 +2722,10 @@ impl<'a> RngBits<'a> {
 /// y[i] = start + i * (stop - start) / (num - 1)
 /// ```
 ///
-/// Without the endpoint, the divisor is num and stop is left out.
+/// If endpoint is false, the divisor is num and stop is excluded.
 ///
 /// - `start`: The first number, of rank 0. Dtype: any.
-/// - `stop`: The last one, of rank 0. Dtype: any.
+/// - `stop`: The last number, of rank 0. Dtype: any.
 /// - gives `y`: The numbers, along one axis.
 ///
 /// Differentiable through its decomposition.
@@ -2769,7 +2774,7 @@ pub struct Linspace<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Linspace<'a> {
-    /// How many numbers. Default: 50.
+    /// The number of elements. Default: 50.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2801,7 +2806,7 @@ impl<'a> Linspace<'a> {
         self.c_attrs.endpoint = endpoint;
         self
     }
-    /// The dtype of the result; none takes that of the ends. Default: none.
+    /// The dtype of the result; none uses that of start and stop. Default: none.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2908,7 +2913,8 @@ impl<'a> Eye<'a> {
         self.c_attrs.columns = columns;
         self
     }
-    /// The diagonal, counted from the main one to the right. Default: 0.
+    /// The offset of the diagonal: positive right of the main one, negative left of it.
+    /// Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -2950,16 +2956,17 @@ impl<'a> Eye<'a> {
         call_one(sys::TENON_OP_eye, attrs(&self.c_attrs), &[])
     }
 }
-/// A row for each index, with one at that place and zeros elsewhere.
+/// One-hot vectors: for each index, one at that position and zeros elsewhere.
 ///
 /// ```text
 /// y[..., j, ...] = 1 if indices[...] == j, else 0
 /// ```
 ///
-/// Negative indices count from the end; an index outside gives zeros and no error.
+/// Negative indices count from the end. An out-of-range index gives only zeros, and is not an
+/// error.
 ///
-/// - `indices`: The places, as integers. Dtype: integer.
-/// - gives `y`: The rows, along a new axis.
+/// - `indices`: The class indices, as integers. Dtype: integer.
+/// - gives `y`: The one-hot vectors, along a new axis.
 ///
 /// Not differentiable: its inputs are indices.
 ///
@@ -2981,16 +2988,17 @@ impl<'a> Eye<'a> {
 pub fn one_hot<'a>(indices: impl Operand<'a>) -> Result<Tensor> {
     one_hot_with(indices).run()
 }
-/// A row for each index, with one at that place and zeros elsewhere.
+/// One-hot vectors: for each index, one at that position and zeros elsewhere.
 ///
 /// ```text
 /// y[..., j, ...] = 1 if indices[...] == j, else 0
 /// ```
 ///
-/// Negative indices count from the end; an index outside gives zeros and no error.
+/// Negative indices count from the end. An out-of-range index gives only zeros, and is not an
+/// error.
 ///
-/// - `indices`: The places, as integers. Dtype: integer.
-/// - gives `y`: The rows, along a new axis.
+/// - `indices`: The class indices, as integers. Dtype: integer.
+/// - gives `y`: The one-hot vectors, along a new axis.
 ///
 /// Not differentiable: its inputs are indices.
 ///
@@ -3016,7 +3024,7 @@ pub fn one_hot_with<'a>(indices: impl Operand<'a>) -> OneHot<'a> {
         borrowed: PhantomData,
     }
 }
-/// A row for each index, with one at that place and zeros elsewhere.
+/// One-hot vectors: for each index, one at that position and zeros elsewhere.
 ///
 /// Made by [`one_hot_with`]; [`OneHot::run`] calls the op.
 ///
@@ -3050,7 +3058,8 @@ impl<'a> OneHot<'a> {
         self.c_attrs.depth = depth;
         self
     }
-    /// Where the new axis goes; negative from the end. Default: -1.
+    /// The position of the new axis in the result; negative values count from the end. Default:
+    /// -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3109,7 +3118,7 @@ impl<'a> OneHot<'a> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RandomUniformOutputs {
-    /// The numbers.
+    /// The samples.
     pub y: Tensor,
     /// The state for the next draw.
     pub new_state: Tensor,
@@ -3120,11 +3129,11 @@ pub struct RandomUniformOutputs {
 /// y = low + (high - low) * u, where u = (bits >> 8) * 2^-24 for f32
 /// ```
 ///
-/// f64 takes the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 of a u32. The
-/// lower bound may be drawn; the upper one is not, unless rounding the sum reaches it.
+/// f64 uses the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 bits of a u32.
+/// The lower bound is included; the upper bound is excluded, unless rounding the sum yields it.
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
-/// - gives `y`: The numbers.
+/// - gives `y`: The samples.
 /// - gives `new_state`: The state for the next draw. Dtype: that of state.
 ///
 /// Not differentiable: its result is drawn, not computed from numbers.
@@ -3132,7 +3141,7 @@ pub struct RandomUniformOutputs {
 /// # Errors
 /// - C1: state is u32\[6\].
 /// - C2: dtype is floating point.
-/// - C3: the sizes of \`shape\` are not negative and their product fits.
+/// - C3: the sizes in \`shape\` are not negative, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3171,7 +3180,7 @@ pub struct RandomUniform<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> RandomUniform<'a> {
-    /// The sizes of the draw. Default: \[\].
+    /// The shape of the result. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3188,7 +3197,7 @@ impl<'a> RandomUniform<'a> {
         self.c_attrs.n_shape = shape.len();
         self
     }
-    /// The dtype of the numbers; floating point. Default: f32.
+    /// The dtype of the result; floating point. Default: f32.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3268,7 +3277,7 @@ impl<'a> RandomUniform<'a> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RandomNormalOutputs {
-    /// The numbers.
+    /// The samples.
     pub y: Tensor,
     /// The state for the next draw.
     pub new_state: Tensor,
@@ -3279,12 +3288,12 @@ pub struct RandomNormalOutputs {
 /// y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
 /// ```
 ///
-/// Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same u and
-/// v: the first and the second half of 2 ceil(n / 2) numbers as random\_uniform draws them. f16
-/// and bf16 are drawn in f32.
+/// Of the n elements in row-major order, the first ceil(n / 2) use the cosine and the others
+/// the sine of the same u and v. u and v are the first and the second half of 2 ceil(n / 2)
+/// samples drawn as by random\_uniform. f16 and bf16 are drawn in f32.
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
-/// - gives `y`: The numbers.
+/// - gives `y`: The samples.
 /// - gives `new_state`: The state for the next draw. Dtype: that of state.
 ///
 /// Not differentiable: its result is drawn, not computed from numbers.
@@ -3292,7 +3301,7 @@ pub struct RandomNormalOutputs {
 /// # Errors
 /// - C1: state is u32\[6\].
 /// - C2: dtype is floating point.
-/// - C3: the sizes of \`shape\` are not negative and their product fits.
+/// - C3: the sizes in \`shape\` are not negative, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3331,7 +3340,7 @@ pub struct RandomNormal<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> RandomNormal<'a> {
-    /// The sizes of the draw. Default: \[\].
+    /// The shape of the result. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3348,7 +3357,7 @@ impl<'a> RandomNormal<'a> {
         self.c_attrs.n_shape = shape.len();
         self
     }
-    /// The dtype of the numbers; floating point. Default: f32.
+    /// The dtype of the result; floating point. Default: f32.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3364,7 +3373,7 @@ impl<'a> RandomNormal<'a> {
         self.c_attrs.dtype = dtype.to_c();
         self
     }
-    /// The middle of the curve. Default: 0.
+    /// The mean of the distribution. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3425,7 +3434,7 @@ impl<'a> RandomNormal<'a> {
 /// - `p`: The probability of true, of rank 0. Dtype: floating.
 /// - gives `y`: The samples, as bool. Dtype: bool.
 /// - gives `new_state`: The state for the next draw. Dtype: u32.
-/// - `shape`: The sizes of the draw. Default: \[\].
+/// - `shape`: The shape of the result. Default: \[\].
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -3485,7 +3494,7 @@ pub struct RandomBernoulliOutputs {
 /// ```
 #[derive(Clone, Debug)]
 pub struct TruncatedNormalOutputs {
-    /// The numbers.
+    /// The samples.
     pub y: Tensor,
     /// The state for the next draw.
     pub new_state: Tensor,
@@ -3500,7 +3509,7 @@ pub struct TruncatedNormalOutputs {
 /// u is drawn as by random\_uniform. f16 and bf16 are drawn in f32.
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
-/// - gives `y`: The numbers.
+/// - gives `y`: The samples.
 /// - gives `new_state`: The state for the next draw. Dtype: that of state.
 ///
 /// Not differentiable: its result is drawn, not computed from numbers.
@@ -3508,7 +3517,7 @@ pub struct TruncatedNormalOutputs {
 /// # Errors
 /// - C1: state is u32\[6\].
 /// - C2: dtype is floating point.
-/// - C3: the sizes of \`shape\` are not negative and their product fits.
+/// - C3: the sizes in \`shape\` are not negative, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3548,7 +3557,7 @@ pub struct TruncatedNormal<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> TruncatedNormal<'a> {
-    /// The sizes of the draw. Default: \[\].
+    /// The shape of the result. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3565,7 +3574,7 @@ impl<'a> TruncatedNormal<'a> {
         self.c_attrs.n_shape = shape.len();
         self
     }
-    /// The dtype of the numbers; floating point. Default: f32.
+    /// The dtype of the result; floating point. Default: f32.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3581,7 +3590,7 @@ impl<'a> TruncatedNormal<'a> {
         self.c_attrs.dtype = dtype.to_c();
         self
     }
-    /// The middle of the curve. Default: 0.
+    /// The mean of the distribution. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3638,22 +3647,23 @@ impl<'a> TruncatedNormal<'a> {
 /// y = argmax(logits - ln(-ln(u)))
 /// ```
 ///
-/// Class k is drawn with probability softmax(logits)\[k\], with one draw of u for each sample
-/// and class, as random\_uniform draws float32 but 2^-25 at least. A class of weight -infinity
-/// is never drawn beside others.
+/// Class k is drawn with probability softmax(logits)\[k\]. Each sample and class uses one
+/// float32 draw u, as in random\_uniform but at least 2^-25. A class with logit -infinity is
+/// never drawn if another logit is larger.
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
-/// - `logits`: The classes' logarithmic weights, along the last axis. Dtype: floating.
+/// - `logits`: The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+///   floating.
 /// - gives `y`: The classes as int64, num\_samples along the last axis. Dtype: i64.
 /// - gives `new_state`: The state for the next draw. Dtype: u32.
-/// - `num_samples`: How many classes to draw for each distribution. Default: 1.
+/// - `num_samples`: The number of classes to draw from each distribution. Default: 1.
 ///
 /// Not differentiable: its result is an index.
 ///
 /// # Errors
 /// - C1: state is u32\[6\].
 /// - C1: state is u32\[6\].
-/// - C2: logits are floating point and have a class along the last axis.
+/// - C2: logits are floating point and have at least one class along the last axis.
 /// - C2: n is not negative, and that many elements fit.
 /// - C3: num\_samples is not negative, and the result fits.
 ///
@@ -3701,20 +3711,20 @@ pub struct RandomCategoricalOutputs {
 /// y = argsort(bits)
 /// ```
 ///
-/// The bits are n words of 64 as rng\_bits draws them. gather along an axis with y shuffles a
-/// tensor.
+/// The bits are n 64-bit words, drawn as by rng\_bits. To shuffle a tensor along an axis,
+/// gather it with y.
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
-/// - gives `y`: The numbers as int64. Dtype: i64.
+/// - gives `y`: The permutation, as int64. Dtype: i64.
 /// - gives `new_state`: The state for the next draw. Dtype: u32.
-/// - `n`: How many numbers. Default: 0.
+/// - `n`: The number of elements. Default: 0.
 ///
 /// Not differentiable: its result is an index.
 ///
 /// # Errors
 /// - C1: state is u32\[6\].
 /// - C1: state is u32\[6\].
-/// - C2: logits are floating point and have a class along the last axis.
+/// - C2: logits are floating point and have at least one class along the last axis.
 /// - C2: n is not negative, and that many elements fit.
 /// - C3: num\_samples is not negative, and the result fits.
 ///
@@ -3748,19 +3758,19 @@ pub fn random_permutation<'a>(state: impl Operand<'a>, n: i64) -> Result<RandomP
 /// ```
 #[derive(Clone, Debug)]
 pub struct RandomPermutationOutputs {
-    /// The numbers as int64.
+    /// The permutation, as int64.
     pub y: Tensor,
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// One wave of a raised cosine, which begins at 0.
+/// The Hann window: one period of a raised cosine that begins at 0.
 ///
 /// ```text
 /// y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
 /// ```
 ///
-/// Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is
-/// 1.
+/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
+/// the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -3768,7 +3778,7 @@ pub struct RandomPermutationOutputs {
 ///
 /// # Errors
 /// - C1: dtype is floating point.
-/// - C2: size \>= 0, and that many elements fit.
+/// - C2: size \>= 0, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3781,14 +3791,14 @@ pub struct RandomPermutationOutputs {
 pub fn hann_window() -> Result<Tensor> {
     hann_window_with().run()
 }
-/// One wave of a raised cosine, which begins at 0.
+/// The Hann window: one period of a raised cosine that begins at 0.
 ///
 /// ```text
 /// y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
 /// ```
 ///
-/// Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is
-/// 1.
+/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
+/// the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -3796,7 +3806,7 @@ pub fn hann_window() -> Result<Tensor> {
 ///
 /// # Errors
 /// - C1: dtype is floating point.
-/// - C2: size \>= 0, and that many elements fit.
+/// - C2: size \>= 0, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3812,7 +3822,7 @@ pub fn hann_window_with<'a>() -> HannWindow<'a> {
         borrowed: PhantomData,
     }
 }
-/// One wave of a raised cosine, which begins at 0.
+/// The Hann window: one period of a raised cosine that begins at 0.
 ///
 /// Made by [`hann_window_with`]; [`HannWindow::run`] calls the op.
 ///
@@ -3829,7 +3839,7 @@ pub struct HannWindow<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> HannWindow<'a> {
-    /// How many numbers. Default: 0.
+    /// The number of elements. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3843,7 +3853,8 @@ impl<'a> HannWindow<'a> {
         self.c_attrs.size = size;
         self
     }
-    /// Whether the number behind the last would be the first again. Default: true.
+    /// Whether the element after the last one would equal the first; otherwise the window is
+    /// symmetric. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3885,14 +3896,14 @@ impl<'a> HannWindow<'a> {
         call_one(sys::TENON_OP_hann_window, attrs(&self.c_attrs), &[])
     }
 }
-/// One wave of a raised cosine, which begins above 0.
+/// The Hamming window: one period of a raised cosine that begins above 0.
 ///
 /// ```text
 /// y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
 /// ```
 ///
-/// Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is
-/// 1.
+/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
+/// the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -3900,7 +3911,7 @@ impl<'a> HannWindow<'a> {
 ///
 /// # Errors
 /// - C1: dtype is floating point.
-/// - C2: size \>= 0, and that many elements fit.
+/// - C2: size \>= 0, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3913,14 +3924,14 @@ impl<'a> HannWindow<'a> {
 pub fn hamming_window() -> Result<Tensor> {
     hamming_window_with().run()
 }
-/// One wave of a raised cosine, which begins above 0.
+/// The Hamming window: one period of a raised cosine that begins above 0.
 ///
 /// ```text
 /// y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
 /// ```
 ///
-/// Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is
-/// 1.
+/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
+/// the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -3928,7 +3939,7 @@ pub fn hamming_window() -> Result<Tensor> {
 ///
 /// # Errors
 /// - C1: dtype is floating point.
-/// - C2: size \>= 0, and that many elements fit.
+/// - C2: size \>= 0, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -3944,7 +3955,7 @@ pub fn hamming_window_with<'a>() -> HammingWindow<'a> {
         borrowed: PhantomData,
     }
 }
-/// One wave of a raised cosine, which begins above 0.
+/// The Hamming window: one period of a raised cosine that begins above 0.
 ///
 /// Made by [`hamming_window_with`]; [`HammingWindow::run`] calls the op.
 ///
@@ -3961,7 +3972,7 @@ pub struct HammingWindow<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> HammingWindow<'a> {
-    /// How many numbers. Default: 0.
+    /// The number of elements. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -3975,7 +3986,8 @@ impl<'a> HammingWindow<'a> {
         self.c_attrs.size = size;
         self
     }
-    /// Whether the number behind the last would be the first again. Default: true.
+    /// Whether the element after the last one would equal the first; otherwise the window is
+    /// symmetric. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4017,14 +4029,14 @@ impl<'a> HammingWindow<'a> {
         call_one(sys::TENON_OP_hamming_window, attrs(&self.c_attrs), &[])
     }
 }
-/// Two waves of cosines, which fall faster to 0 than one.
+/// The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
 ///
 /// ```text
 /// y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
 /// ```
 ///
-/// Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is
-/// 1.
+/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
+/// the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -4032,7 +4044,7 @@ impl<'a> HammingWindow<'a> {
 ///
 /// # Errors
 /// - C1: dtype is floating point.
-/// - C2: size \>= 0, and that many elements fit.
+/// - C2: size \>= 0, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4045,14 +4057,14 @@ impl<'a> HammingWindow<'a> {
 pub fn blackman_window() -> Result<Tensor> {
     blackman_window_with().run()
 }
-/// Two waves of cosines, which fall faster to 0 than one.
+/// The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
 ///
 /// ```text
 /// y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
 /// ```
 ///
-/// Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0 is
-/// 1.
+/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
+/// the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -4060,7 +4072,7 @@ pub fn blackman_window() -> Result<Tensor> {
 ///
 /// # Errors
 /// - C1: dtype is floating point.
-/// - C2: size \>= 0, and that many elements fit.
+/// - C2: size \>= 0, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4076,7 +4088,7 @@ pub fn blackman_window_with<'a>() -> BlackmanWindow<'a> {
         borrowed: PhantomData,
     }
 }
-/// Two waves of cosines, which fall faster to 0 than one.
+/// The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
 ///
 /// Made by [`blackman_window_with`]; [`BlackmanWindow::run`] calls the op.
 ///
@@ -4093,7 +4105,7 @@ pub struct BlackmanWindow<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> BlackmanWindow<'a> {
-    /// How many numbers. Default: 0.
+    /// The number of elements. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4107,7 +4119,8 @@ impl<'a> BlackmanWindow<'a> {
         self.c_attrs.size = size;
         self
     }
-    /// Whether the number behind the last would be the first again. Default: true.
+    /// Whether the element after the last one would equal the first; otherwise the window is
+    /// symmetric. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4155,19 +4168,19 @@ impl<'a> BlackmanWindow<'a> {
 /// y[k][i0, i1, ...] = x[k][ik]
 /// ```
 ///
-/// With indexing xy, the first input runs along the second axis and the second input along the
-/// first, as in a picture.
+/// With indexing xy, the first input varies along the second axis and the second input along
+/// the first, as in an image.
 ///
 /// - `x`: The coordinates along each axis. One or more. Dtype: any.
-/// - gives `y`: Those of each point, as many as inputs. Dtype: that of x.
-/// - `indexing`: Xy for rows and columns of a picture, ij for a matrix's. Default: xy.
+/// - gives `y`: The coordinate of each point, one tensor for each input. Dtype: that of x.
+/// - `indexing`: Xy for the axes of an image, ij for the axes of a matrix. Default: xy.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: each of x has one axis, or none and then stands for one number.
-/// - C2: all of x have one dtype.
-/// - C3: there are no more of x than axes that a tensor can have, and the grid fits.
+/// - C1: each input has at most one axis; one without axes counts as a single coordinate.
+/// - C2: all inputs have one dtype.
+/// - C3: there are at most as many inputs as a tensor can have axes, and the grid fits.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4183,24 +4196,25 @@ pub fn meshgrid<'a>(x: impl IntoIterator<Item = impl Operand<'a>>, n_outputs: us
     let c_attrs = sys::tenon_meshgrid_attrs { struct_size: std::mem::size_of::<sys::tenon_meshgrid_attrs>() as u32, indexing: indexing as i32 };
     call_many(sys::TENON_OP_meshgrid, attrs(&c_attrs), &raws(&x), n_outputs)
 }
-/// The same elements in row-major order, with other sizes.
+/// The same elements in row-major order, with a new shape.
 ///
 /// ```text
 /// y[i] = x[j], where i and j are the same place in row-major order
 /// ```
 ///
-/// A view wherever strides can say it, else a copy. A size 0 means no elements.
+/// The result is a view if strides can express it, and a copy otherwise. A size of 0 is an
+/// empty axis.
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `y`: The elements of x in the new shape. Dtype: that of x.
-/// - `shape`: The new sizes; one of them may be -1, which is inferred. Default: \[\].
+/// - `shape`: The new shape; one of its sizes may be -1 and is then inferred. Default: \[\].
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: at most one size of \`shape\` is -1; the others are not negative.
-/// - C2: the sizes multiply to the number of x's elements; -1 stands for the size that makes it
-///   so.
+/// - C2: the product of the sizes is the number of elements of x; -1 is replaced by the size
+///   that makes it so.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4216,21 +4230,21 @@ pub fn reshape<'a>(x: impl Operand<'a>, shape: &[i64]) -> Result<Tensor> {
     let c_attrs = sys::tenon_reshape_attrs { struct_size: std::mem::size_of::<sys::tenon_reshape_attrs>() as u32, shape: shape.as_ptr(), n_shape: shape.len() };
     call_one(sys::TENON_OP_reshape, attrs(&c_attrs), &[x.raw()])
 }
-/// The axes in another order.
+/// The input with its axes permuted.
 ///
 /// ```text
 /// y[i[perm[0]], i[perm[1]], ...] = x[i[0], i[1], ...]
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: X with its axes permuted. Dtype: that of x.
+/// - gives `y`: The input with its axes permuted. Dtype: that of x.
 /// - `perm`: Output axis i is input axis perm\[i\]; empty reverses the axes. Default: \[\].
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: perm is empty or has as many entries as x has axes.
-/// - C2: perm names each axis once.
+/// - C2: perm lists each axis once.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4246,7 +4260,7 @@ pub fn transpose<'a>(x: impl Operand<'a>, perm: &[i64]) -> Result<Tensor> {
     let c_attrs = sys::tenon_transpose_attrs { struct_size: std::mem::size_of::<sys::tenon_transpose_attrs>() as u32, perm: perm.as_ptr(), n_perm: perm.len() };
     call_one(sys::TENON_OP_transpose, attrs(&c_attrs), &[x.raw()])
 }
-/// The elements repeated to fill a larger shape.
+/// The input broadcast to a given shape.
 ///
 /// ```text
 /// y[..., i, j] = x[i or 0, j or 0]
@@ -4254,13 +4268,13 @@ pub fn transpose<'a>(x: impl Operand<'a>, perm: &[i64]) -> Result<Tensor> {
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `y`: A view whose repeated axes have stride 0. Dtype: that of x.
-/// - `shape`: The sizes of the result. Default: \[\].
+/// - `shape`: The shape of the result. Default: \[\].
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: the sizes of \`shape\` are not negative and their product fits.
-/// - C2: x has at most as many axes, and each, counted from the end, has that size or is 1.
+/// - C2: x has at most as many axes as y; aligned at the end, each has the same size or size 1.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4284,7 +4298,7 @@ pub fn broadcast_to<'a>(x: impl Operand<'a>, shape: &[i64]) -> Result<Tensor> {
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `y`: The elements of x with fewer axes. Dtype: that of x.
-/// - `axes`: The axes to take out; empty for all of size one. Default: \[\].
+/// - `axes`: The axes to remove; empty for all of size one. Default: \[\].
 ///
 /// Differentiable to any order.
 ///
@@ -4314,7 +4328,8 @@ pub fn squeeze<'a>(x: impl Operand<'a>, axes: &[i64]) -> Result<Tensor> {
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `y`: The elements of x with more axes. Dtype: that of x.
-/// - `axes`: Where the new axes are in the result; negative from its end. Default: \[\].
+/// - `axes`: The positions of the new axes in the result; negative ones count from its end.
+///   Default: \[\].
 ///
 /// Differentiable to any order.
 ///
@@ -4336,24 +4351,24 @@ pub fn expand_dims<'a>(x: impl Operand<'a>, axes: &[i64]) -> Result<Tensor> {
     let c_attrs = sys::tenon_expand_dims_attrs { struct_size: std::mem::size_of::<sys::tenon_expand_dims_attrs>() as u32, axes: axes.as_ptr(), n_axes: axes.len() };
     call_one(sys::TENON_OP_expand_dims, attrs(&c_attrs), &[x.raw()])
 }
-/// Evenly stepped ranges of some axes.
+/// Strided ranges of the input along some axes.
 ///
 /// ```text
 /// y[i] = x[starts + i * steps]
 /// ```
 ///
-/// Bounds count from the end where they are negative and are clamped to the axis. With a
-/// negative step, an end below -size means that the first element is taken too.
+/// Negative bounds count from the end, and all bounds are clamped to the axis. With a negative
+/// step, an end below -size includes the first element.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: A view of what is taken. Dtype: that of x.
+/// - gives `y`: A view of the selected elements. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: starts and ends have the same length; axes and steps have it too, or are empty.
-/// - C2: axes names axes of x, each at most once; without axes, there are no more starts than
-///   axes.
+/// - C2: axes lists axes of x, each at most once; if it is empty, there are at most rank(x)
+///   starts.
 /// - C3: no step is 0.
 ///
 /// ```
@@ -4368,24 +4383,24 @@ pub fn expand_dims<'a>(x: impl Operand<'a>, axes: &[i64]) -> Result<Tensor> {
 pub fn slice<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     slice_with(x).run()
 }
-/// Evenly stepped ranges of some axes.
+/// Strided ranges of the input along some axes.
 ///
 /// ```text
 /// y[i] = x[starts + i * steps]
 /// ```
 ///
-/// Bounds count from the end where they are negative and are clamped to the axis. With a
-/// negative step, an end below -size means that the first element is taken too.
+/// Negative bounds count from the end, and all bounds are clamped to the axis. With a negative
+/// step, an end below -size includes the first element.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: A view of what is taken. Dtype: that of x.
+/// - gives `y`: A view of the selected elements. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: starts and ends have the same length; axes and steps have it too, or are empty.
-/// - C2: axes names axes of x, each at most once; without axes, there are no more starts than
-///   axes.
+/// - C2: axes lists axes of x, each at most once; if it is empty, there are at most rank(x)
+///   starts.
 /// - C3: no step is 0.
 ///
 /// ```
@@ -4404,7 +4419,7 @@ pub fn slice_with<'a>(x: impl Operand<'a>) -> Slice<'a> {
         borrowed: PhantomData,
     }
 }
-/// Evenly stepped ranges of some axes.
+/// Strided ranges of the input along some axes.
 ///
 /// Made by [`slice_with`]; [`Slice::run`] calls the op.
 ///
@@ -4439,7 +4454,8 @@ impl<'a> Slice<'a> {
         self.c_attrs.n_starts = starts.len();
         self
     }
-    /// One past the last index, seen in the direction of the step. Default: \[\].
+    /// The exclusive end along each of the axes: one past the last index, in the direction of
+    /// the step. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4455,7 +4471,7 @@ impl<'a> Slice<'a> {
         self.c_attrs.n_ends = ends.len();
         self
     }
-    /// The axes; empty for the first ones. Default: \[\].
+    /// The axes; empty for the leading axes. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4471,7 +4487,8 @@ impl<'a> Slice<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// The steps; empty for ones; negative ones walk backwards. Default: \[\].
+    /// The step along each of the axes; empty for ones. A negative step goes backwards.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4510,7 +4527,7 @@ impl<'a> Slice<'a> {
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: A view that runs backwards. Dtype: that of x.
+/// - gives `y`: A view with reversed axes. Dtype: that of x.
 /// - `axes`: The axes to reverse; empty for all. Default: \[\].
 ///
 /// Differentiable to any order.
@@ -4532,7 +4549,7 @@ pub fn flip<'a>(x: impl Operand<'a>, axes: &[i64]) -> Result<Tensor> {
     let c_attrs = sys::tenon_flip_attrs { struct_size: std::mem::size_of::<sys::tenon_flip_attrs>() as u32, axes: axes.as_ptr(), n_axes: axes.len() };
     call_one(sys::TENON_OP_flip, attrs(&c_attrs), &[x.raw()])
 }
-/// One axis cut into parts.
+/// The input split into parts along one axis.
 ///
 /// ```text
 /// part[k][i] = x[split[0] + ... + split[k - 1] + i]
@@ -4565,7 +4582,7 @@ pub fn split_with<'a>(x: impl Operand<'a>, n_outputs: usize) -> Split<'a> {
         borrowed: PhantomData,
     }
 }
-/// One axis cut into parts.
+/// The input split into parts along one axis.
 ///
 /// Made by [`split_with`]; [`Split::run`] calls the op.
 ///
@@ -4585,7 +4602,7 @@ pub struct Split<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Split<'a> {
-    /// The axis to cut; a negative one counts from the end. Default: 0.
+    /// The axis to split; a negative one counts from the end. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4600,7 +4617,8 @@ impl<'a> Split<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// How many equal parts, the last one smaller; 0 takes split. Default: 0.
+    /// The number of equal parts, of which the last ones may be smaller; 0 to use split.
+    /// Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4647,21 +4665,21 @@ impl<'a> Split<'a> {
         call_many(sys::TENON_OP_split, attrs(&self.c_attrs), &[x.raw()], self.n_outputs)
     }
 }
-/// Some axes at new places, the others in their order.
+/// The input with some axes moved to new positions; the others keep their order.
 ///
 /// ```text
 /// axis source[k] of x is axis destination[k] of y
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: X with its axes permuted. Dtype: that of x.
+/// - gives `y`: The input with its axes permuted. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: source and destination have the same length.
-/// - C2: source names axes of x, each at most once.
-/// - C3: so does destination.
+/// - C2: source lists axes of x, each at most once.
+/// - C3: destination lists axes of x, each at most once.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4675,21 +4693,21 @@ impl<'a> Split<'a> {
 pub fn moveaxis<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     moveaxis_with(x).run()
 }
-/// Some axes at new places, the others in their order.
+/// The input with some axes moved to new positions; the others keep their order.
 ///
 /// ```text
 /// axis source[k] of x is axis destination[k] of y
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: X with its axes permuted. Dtype: that of x.
+/// - gives `y`: The input with its axes permuted. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: source and destination have the same length.
-/// - C2: source names axes of x, each at most once.
-/// - C3: so does destination.
+/// - C2: source lists axes of x, each at most once.
+/// - C3: destination lists axes of x, each at most once.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4707,7 +4725,7 @@ pub fn moveaxis_with<'a>(x: impl Operand<'a>) -> Moveaxis<'a> {
         borrowed: PhantomData,
     }
 }
-/// Some axes at new places, the others in their order.
+/// The input with some axes moved to new positions; the others keep their order.
 ///
 /// Made by [`moveaxis_with`]; [`Moveaxis::run`] calls the op.
 ///
@@ -4742,7 +4760,7 @@ impl<'a> Moveaxis<'a> {
         self.c_attrs.n_source = source.len();
         self
     }
-    /// Where each of them goes. Default: \[\].
+    /// The new position of each of them. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4774,25 +4792,25 @@ impl<'a> Moveaxis<'a> {
         call_one(sys::TENON_OP_moveaxis, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The same bits, read as another dtype.
+/// The bits of a tensor reinterpreted as another dtype.
 ///
 /// ```text
 /// y = the elements whose bytes are those of x
 /// ```
 ///
-/// Where the widths differ, the last axis changes its size; its bytes are in the order of the
-/// little end first.
+/// If the widths of the dtypes differ, the size of the last axis changes. Bytes are in
+/// little-endian order.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: A view of x's bytes.
+/// - gives `y`: A view of the bytes of x.
 /// - `dtype`: The dtype of the result. Default: none.
 ///
 /// Not differentiable: bits are not numbers.
 ///
 /// # Errors
-/// - C1: dtype is given, and is bool only where x is.
-/// - C2: where the widths differ, x has an axis, and the bytes of its last axis are a whole
-///   number of elements of dtype.
+/// - C1: dtype is given, and is bool only if x is.
+/// - C2: if the widths differ, x has an axis, and the bytes of its last axis are a whole number
+///   of elements of dtype.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -4808,13 +4826,13 @@ pub fn bitcast<'a>(x: impl Operand<'a>, dtype: DType) -> Result<Tensor> {
     let c_attrs = sys::tenon_bitcast_attrs { struct_size: std::mem::size_of::<sys::tenon_bitcast_attrs>() as u32, dtype: dtype.to_c() };
     call_one(sys::TENON_OP_bitcast, attrs(&c_attrs), &[x.raw()])
 }
-/// The input under a new name.
+/// The input, unchanged.
 ///
 /// ```text
 /// y = x
 /// ```
 ///
-/// A scalar stays one, and takes its dtype from its partners.
+/// A scalar stays a scalar, and adopts the dtype of the tensors that it meets.
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `y`: The same elements. Dtype: that of x.
@@ -4834,14 +4852,14 @@ pub fn identity<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_identity, std::ptr::null(), &[x.raw()])
 }
-/// The input, as a constant for derivatives.
+/// The input, treated as a constant in derivatives.
 ///
 /// ```text
 /// y = x, and dy/dx = 0
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The same elements, through which no gradient passes. Dtype: that of x.
+/// - gives `y`: The same elements, through which no gradient flows. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -4858,7 +4876,7 @@ pub fn stop_gradient<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_stop_gradient, std::ptr::null(), &[x.raw()])
 }
-/// The slices along one axis, each without it: undoes stack.
+/// The slices along one axis, each without that axis: the inverse of stack.
 ///
 /// ```text
 /// slices[k] = x[..., k, ...]
@@ -4866,7 +4884,7 @@ pub fn stop_gradient<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `slices`: Views of x, one for each element along axis. Dtype: that of x.
-/// - `axis`: The axis to take apart; a negative one counts from the end. Default: 0.
+/// - `axis`: The axis to slice along; a negative one counts from the end. Default: 0.
 ///
 /// Differentiable to any order.
 ///
@@ -4888,14 +4906,14 @@ pub fn unstack<'a>(x: impl Operand<'a>, n_outputs: usize, axis: i64) -> Result<V
     let c_attrs = sys::tenon_unstack_attrs { struct_size: std::mem::size_of::<sys::tenon_unstack_attrs>() as u32, axis };
     call_many(sys::TENON_OP_unstack, attrs(&c_attrs), &[x.raw()], n_outputs)
 }
-/// Two axes in each other's place, the others where they are.
+/// The input with two axes interchanged.
 ///
 /// ```text
 /// y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: X with its axes permuted. Dtype: that of x.
+/// - gives `y`: The input with its axes permuted. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -4914,14 +4932,14 @@ pub fn unstack<'a>(x: impl Operand<'a>, n_outputs: usize, axis: i64) -> Result<V
 pub fn swapaxes<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     swapaxes_with(x).run()
 }
-/// Two axes in each other's place, the others where they are.
+/// The input with two axes interchanged.
 ///
 /// ```text
 /// y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: X with its axes permuted. Dtype: that of x.
+/// - gives `y`: The input with its axes permuted. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -4944,7 +4962,7 @@ pub fn swapaxes_with<'a>(x: impl Operand<'a>) -> Swapaxes<'a> {
         borrowed: PhantomData,
     }
 }
-/// Two axes in each other's place, the others where they are.
+/// The input with two axes interchanged.
 ///
 /// Made by [`swapaxes_with`]; [`Swapaxes::run`] calls the op.
 ///
@@ -4963,7 +4981,7 @@ pub struct Swapaxes<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Swapaxes<'a> {
-    /// The one axis; a negative one counts from the end. Default: -2.
+    /// The first axis; a negative one counts from the end. Default: -2.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -4978,7 +4996,7 @@ impl<'a> Swapaxes<'a> {
         self.c_attrs.axis1 = axis1;
         self
     }
-    /// The other. Default: -1.
+    /// The second axis; a negative one counts from the end. Default: -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5009,7 +5027,7 @@ impl<'a> Swapaxes<'a> {
         call_one(sys::TENON_OP_swapaxes, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// A matrix out of any tensor, its axes folded into two.
+/// The input reshaped to a matrix by merging its axes into two.
 ///
 /// ```text
 /// y = reshape(x, [product of the sizes before axis, product of the others])
@@ -5017,8 +5035,8 @@ impl<'a> Swapaxes<'a> {
 ///
 /// - `x`: The input. Dtype: any.
 /// - gives `y`: The same elements, with two axes. Dtype: that of x.
-/// - `axis`: The first axis of those that become columns; a negative one counts from the end,
-///   and the rank makes all of them rows. Default: 1.
+/// - `axis`: The first of the axes that are merged into the columns; a negative one counts from
+///   the end. If axis is the rank of x, all axes are merged into the rows. Default: 1.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -5039,13 +5057,13 @@ pub fn flatten<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
     let c_attrs = sys::tenon_flatten_attrs { struct_size: std::mem::size_of::<sys::tenon_flatten_attrs>() as u32, axis };
     call_one(sys::TENON_OP_flatten, attrs(&c_attrs), &[x.raw()])
 }
-/// The diagonals of matrices, which two axes make up.
+/// The diagonals of the matrices that two axes form.
 ///
 /// ```text
 /// y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
 /// ```
 ///
-/// The axis along the diagonal is the last one of the result.
+/// The diagonals are along the last axis of the result.
 ///
 /// - `x`: The matrices. Dtype: any.
 /// - gives `y`: A view of the diagonals. Dtype: that of x.
@@ -5068,13 +5086,13 @@ pub fn flatten<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
 pub fn diagonal<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     diagonal_with(x).run()
 }
-/// The diagonals of matrices, which two axes make up.
+/// The diagonals of the matrices that two axes form.
 ///
 /// ```text
 /// y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
 /// ```
 ///
-/// The axis along the diagonal is the last one of the result.
+/// The diagonals are along the last axis of the result.
 ///
 /// - `x`: The matrices. Dtype: any.
 /// - gives `y`: A view of the diagonals. Dtype: that of x.
@@ -5101,7 +5119,7 @@ pub fn diagonal_with<'a>(x: impl Operand<'a>) -> Diagonal<'a> {
         borrowed: PhantomData,
     }
 }
-/// The diagonals of matrices, which two axes make up.
+/// The diagonals of the matrices that two axes form.
 ///
 /// Made by [`diagonal_with`]; [`Diagonal::run`] calls the op.
 ///
@@ -5120,7 +5138,8 @@ pub struct Diagonal<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Diagonal<'a> {
-    /// Which diagonal: above 0 right of the main one, below 0 left of it. Default: 0.
+    /// The offset of the diagonal: positive right of the main one, negative left of it.
+    /// Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5181,7 +5200,7 @@ impl<'a> Diagonal<'a> {
         call_one(sys::TENON_OP_diagonal, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The input in memory of its own, row-major and without gaps.
+/// A copy of the input in new memory, row-major and contiguous.
 ///
 /// ```text
 /// y = x
@@ -5205,17 +5224,18 @@ pub fn copy<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_copy, std::ptr::null(), &[x.raw()])
 }
-/// The same numbers in another dtype.
+/// The input converted to another dtype.
 ///
 /// ```text
-/// y = x, as nearly as the dtype can say it
+/// y = x, converted to the dtype
 /// ```
 ///
-/// To a float: the nearest one, ties to the even. From a float to an integer: without the
-/// fraction, saturated; NaN gives 0. Between integers: wraps. To bool: whether it is not 0.
+/// To floating point: rounds to the nearest value, ties to even. From floating point to
+/// integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps around.
+/// To bool: true if the value is not 0.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The converted numbers.
+/// - gives `y`: The converted elements.
 /// - `to`: The dtype of the result. Default: none.
 ///
 /// Differentiable to any order.
@@ -5237,21 +5257,21 @@ pub fn cast<'a>(x: impl Operand<'a>, to: DType) -> Result<Tensor> {
     let c_attrs = sys::tenon_cast_attrs { struct_size: std::mem::size_of::<sys::tenon_cast_attrs>() as u32, to: to.to_c() };
     call_one(sys::TENON_OP_cast, attrs(&c_attrs), &[x.raw()])
 }
-/// Tensors one behind the other along an axis.
+/// The concatenation of tensors along an existing axis.
 ///
 /// ```text
 /// y = inputs[0], then inputs[1], ... along axis
 /// ```
 ///
-/// - `inputs`: The parts, promoted to a common dtype. One or more. Dtype: any.
-/// - gives `y`: The whole. Dtype: the common one.
-/// - `axis`: The axis; a negative one counts from the end. Default: 0.
+/// - `inputs`: The tensors, promoted to a common dtype. One or more. Dtype: any.
+/// - gives `y`: The concatenated tensor. Dtype: the common one.
+/// - `axis`: The axis to concatenate along; a negative one counts from the end. Default: 0.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: -rank \<= axis \< rank, where rank is that of the first input.
-/// - C2: all inputs have that rank, and the same sizes but along axis.
+/// - C2: all inputs have that rank, and the same sizes except along axis.
 /// - C3: the result fits.
 ///
 /// ```
@@ -5274,13 +5294,14 @@ pub fn concat<'a>(inputs: impl IntoIterator<Item = impl Operand<'a>>, axis: i64)
 /// y[i] = x[i - before] where that is inside x, else value
 /// ```
 ///
-/// Negative pads take elements off. The modes other than constant repeat what is left then:
-/// reflect goes there and back between the first element and the last, which it does not repeat
-/// at the turn; edge repeats the first and the last; wrap begins again at the other end. They
-/// go as far as the pads say, however few elements there are.
+/// Negative pads remove elements. The modes other than constant repeat the elements that
+/// remain: reflect mirrors them at the first and the last element without repeating these, edge
+/// repeats the first and the last element, and wrap continues at the other end. Pads may exceed
+/// the number of elements; the pattern then continues.
 ///
 /// - `x`: The input. Dtype: any.
-/// - `value`: What constant padding adds, of rank 0; absent for zero. May be NULL. Dtype: any.
+/// - `value`: The value of constant padding, of rank 0; zero if absent. May be NULL. Dtype:
+///   any.
 /// - gives `y`: The padded tensor. Dtype: the common one.
 ///
 /// Differentiable to any order.
@@ -5289,8 +5310,8 @@ pub fn concat<'a>(inputs: impl IntoIterator<Item = impl Operand<'a>>, axis: i64)
 /// - C1: pads has two entries for each of axes, or for each axis of x.
 /// - C2: no size becomes negative, and the result fits.
 /// - C3: value, if given, has rank 0.
-/// - C4: modes other than constant have an element of the axis to repeat.
-/// - C5: -rank(x) \<= axis \< rank(x) for each of axes, none of them twice.
+/// - C4: in modes other than constant, each padded axis keeps an element to repeat.
+/// - C5: -rank(x) \<= axis \< rank(x) for each of axes, without duplicates.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5310,13 +5331,14 @@ pub fn pad<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y[i] = x[i - before] where that is inside x, else value
 /// ```
 ///
-/// Negative pads take elements off. The modes other than constant repeat what is left then:
-/// reflect goes there and back between the first element and the last, which it does not repeat
-/// at the turn; edge repeats the first and the last; wrap begins again at the other end. They
-/// go as far as the pads say, however few elements there are.
+/// Negative pads remove elements. The modes other than constant repeat the elements that
+/// remain: reflect mirrors them at the first and the last element without repeating these, edge
+/// repeats the first and the last element, and wrap continues at the other end. Pads may exceed
+/// the number of elements; the pattern then continues.
 ///
 /// - `x`: The input. Dtype: any.
-/// - `value`: What constant padding adds, of rank 0; absent for zero. May be NULL. Dtype: any.
+/// - `value`: The value of constant padding, of rank 0; zero if absent. May be NULL. Dtype:
+///   any.
 /// - gives `y`: The padded tensor. Dtype: the common one.
 ///
 /// Differentiable to any order.
@@ -5325,8 +5347,8 @@ pub fn pad<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// - C1: pads has two entries for each of axes, or for each axis of x.
 /// - C2: no size becomes negative, and the result fits.
 /// - C3: value, if given, has rank 0.
-/// - C4: modes other than constant have an element of the axis to repeat.
-/// - C5: -rank(x) \<= axis \< rank(x) for each of axes, none of them twice.
+/// - C4: in modes other than constant, each padded axis keeps an element to repeat.
+/// - C5: -rank(x) \<= axis \< rank(x) for each of axes, without duplicates.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5365,8 +5387,8 @@ pub struct Pad<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Pad<'a> {
-    /// Sets the optional input `value`: What constant padding adds, of rank 0; absent for zero.
-    /// May be NULL. Dtype: any.
+    /// Sets the optional input `value`: The value of constant padding, of rank 0; zero if
+    /// absent. May be NULL. Dtype: any.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5382,7 +5404,7 @@ impl<'a> Pad<'a> {
         self.value = value.lend_optional();
         self
     }
-    /// Elements added before each of the axes, then after each. Default: \[\].
+    /// The number of elements added before each of the axes, then after each. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5398,7 +5420,7 @@ impl<'a> Pad<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// What the added elements are: constant, reflect, edge or wrap. Default: constant.
+    /// How the added elements are chosen: constant, reflect, edge or wrap. Default: constant.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5413,7 +5435,7 @@ impl<'a> Pad<'a> {
         self.c_attrs.mode = mode as i32;
         self
     }
-    /// The axes that pads is about; empty for all. Default: \[\].
+    /// The axes that pads refers to; empty for all. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5446,15 +5468,16 @@ impl<'a> Pad<'a> {
         call_one(sys::TENON_OP_pad, attrs(&self.c_attrs), &[x.raw(), raw_or_null(&value)])
     }
 }
-/// Tensors of one shape side by side along a new axis.
+/// Tensors of the same shape, stacked along a new axis.
 ///
 /// ```text
 /// y[..., k, ...] = inputs[k]
 /// ```
 ///
-/// - `inputs`: The parts, promoted to a common dtype. One or more. Dtype: any.
-/// - gives `y`: The whole. Dtype: the common one.
-/// - `axis`: Where the new axis is in the result; negative from its end. Default: 0.
+/// - `inputs`: The tensors, promoted to a common dtype. One or more. Dtype: any.
+/// - gives `y`: The stacked tensor. Dtype: the common one.
+/// - `axis`: The index of the new axis in the result; a negative one counts from its end.
+///   Default: 0.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -5477,21 +5500,21 @@ pub fn stack<'a>(inputs: impl IntoIterator<Item = impl Operand<'a>>, axis: i64) 
     let c_attrs = sys::tenon_stack_attrs { struct_size: std::mem::size_of::<sys::tenon_stack_attrs>() as u32, axis };
     call_one(sys::TENON_OP_stack, attrs(&c_attrs), &raws(&inputs))
 }
-/// The whole input repeated along its axes.
+/// The whole input repeated along each of its axes.
 ///
 /// ```text
 /// y[i] = x[i mod size]
 /// ```
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The repetitions. Dtype: that of x.
-/// - `repeats`: How often x is repeated along each axis. Default: \[\].
+/// - gives `y`: The repeated input. Dtype: that of x.
+/// - `repeats`: The number of repetitions of x along each axis. Default: \[\].
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: repeats has an entry for each axis of x, none of them negative.
-/// - C2: the result fits.
+/// - C2: the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5507,15 +5530,16 @@ pub fn tile<'a>(x: impl Operand<'a>, repeats: &[i64]) -> Result<Tensor> {
     let c_attrs = sys::tenon_tile_attrs { struct_size: std::mem::size_of::<sys::tenon_tile_attrs>() as u32, repeats: repeats.as_ptr(), n_repeats: repeats.len() };
     call_one(sys::TENON_OP_tile, attrs(&c_attrs), &[x.raw()])
 }
-/// The lower triangles of matrices, zeros above.
+/// The lower triangles of matrices, with zeros above.
 ///
 /// ```text
 /// y[i, j] = x[i, j] if j <= i + k, else 0
 /// ```
 ///
-/// - `x`: The matrices. Dtype: any.
-/// - gives `y`: X, with zeros on the other side. Dtype: that of x.
-/// - `k`: The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+/// - `x`: The matrices, in the last two axes. Dtype: any.
+/// - gives `y`: The input with zeros on the other side of the diagonal. Dtype: that of x.
+/// - `k`: The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right
+///   of it. Default: 0.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -5536,15 +5560,16 @@ pub fn tril<'a>(x: impl Operand<'a>, k: i64) -> Result<Tensor> {
     let c_attrs = sys::tenon_tril_attrs { struct_size: std::mem::size_of::<sys::tenon_tril_attrs>() as u32, k };
     call_one(sys::TENON_OP_tril, attrs(&c_attrs), &[x.raw()])
 }
-/// The upper triangles of matrices, zeros below.
+/// The upper triangles of matrices, with zeros below.
 ///
 /// ```text
 /// y[i, j] = x[i, j] if j >= i + k, else 0
 /// ```
 ///
-/// - `x`: The matrices. Dtype: any.
-/// - gives `y`: X, with zeros on the other side. Dtype: that of x.
-/// - `k`: The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+/// - `x`: The matrices, in the last two axes. Dtype: any.
+/// - gives `y`: The input with zeros on the other side of the diagonal. Dtype: that of x.
+/// - `k`: The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right
+///   of it. Default: 0.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -5565,19 +5590,19 @@ pub fn triu<'a>(x: impl Operand<'a>, k: i64) -> Result<Tensor> {
     let c_attrs = sys::tenon_triu_attrs { struct_size: std::mem::size_of::<sys::tenon_triu_attrs>() as u32, k };
     call_one(sys::TENON_OP_triu, attrs(&c_attrs), &[x.raw()])
 }
-/// A block of a tensor, from a place on that another tensor tells.
+/// A block of a tensor, at an offset that another tensor specifies.
 ///
 /// ```text
 /// y[i] = x[starts + i]
 /// ```
 ///
-/// A negative start counts from the end. Then each start is moved as little as makes the slice
-/// lie inside, so none is out of range.
+/// A negative start counts from the end. Each start is then clamped so that the block lies
+/// inside x, so no start is out of range.
 ///
-/// - `x`: What to read from. Dtype: any.
-/// - `starts`: The first index along each axis of x. Dtype: i32 or i64.
+/// - `x`: The tensor to read from. Dtype: any.
+/// - `starts`: The first index of the block along each axis of x. Dtype: i32 or i64.
 /// - gives `y`: The slice, a copy. Dtype: that of x.
-/// - `sizes`: Of the slice, one for each axis of x. Default: \[\].
+/// - `sizes`: The sizes of the slice, one for each axis of x. Default: \[\].
 ///
 /// Differentiable to any order.
 ///
@@ -5602,26 +5627,26 @@ pub fn dynamic_slice<'a>(x: impl Operand<'a>, starts: impl Operand<'a>, sizes: &
     let c_attrs = sys::tenon_dynamic_slice_attrs { struct_size: std::mem::size_of::<sys::tenon_dynamic_slice_attrs>() as u32, sizes: sizes.as_ptr(), n_sizes: sizes.len() };
     call_one(sys::TENON_OP_dynamic_slice, attrs(&c_attrs), &[x.raw(), starts.raw()])
 }
-/// A tensor with a block replaced, from a place on that another tensor tells.
+/// A tensor with a block replaced, at an offset that another tensor specifies.
 ///
 /// ```text
 /// y = x, then y[starts + i] = update[i]
 /// ```
 ///
-/// A negative start counts from the end. Then each start is moved as little as makes the slice
-/// lie inside, so none is out of range.
+/// A negative start counts from the end. Each start is then clamped so that the block lies
+/// inside x, so no start is out of range.
 ///
-/// - `x`: What is there. Dtype: any.
-/// - `update`: What comes there. Dtype: any.
-/// - `starts`: Where it comes: the first index along each axis of x. Dtype: i32 or i64.
-/// - gives `y`: What is there, with the update. Dtype: that of x.
+/// - `x`: The tensor to update. Dtype: any.
+/// - `update`: The new elements of the block. Dtype: any.
+/// - `starts`: The first index of the block along each axis of x. Dtype: i32 or i64.
+/// - gives `y`: X with the block replaced by update. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: starts are int32 or int64.
 /// - C2: starts have one axis, with an element for each axis of x.
-/// - C3: update has x's dtype and as many axes, none longer than x's.
+/// - C3: update has the dtype and rank of x, and no axis of it is longer than that of x.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5640,7 +5665,7 @@ pub fn dynamic_update_slice<'a>(x: impl Operand<'a>, update: impl Operand<'a>, s
     let starts = starts.lend()?;
     call_one(sys::TENON_OP_dynamic_update_slice, std::ptr::null(), &[x.raw(), update.raw(), starts.raw()])
 }
-/// Each element along an axis several times, side by side.
+/// The input with each element along an axis repeated consecutively.
 ///
 /// ```text
 /// y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis
@@ -5649,14 +5674,14 @@ pub fn dynamic_update_slice<'a>(x: impl Operand<'a>, update: impl Operand<'a>, s
 /// To repeat all elements in row-major order, reshape to one axis first.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The repetitions. Dtype: that of x.
+/// - gives `y`: The repeated elements. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: -rank(x) \<= axis \< rank(x).
 /// - C2: repeats has one entry, or one for each element along axis; none is negative.
-/// - C3: the result fits.
+/// - C3: the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -5674,7 +5699,7 @@ pub fn repeat_with<'a>(x: impl Operand<'a>) -> Repeat<'a> {
         borrowed: PhantomData,
     }
 }
-/// Each element along an axis several times, side by side.
+/// The input with each element along an axis repeated consecutively.
 ///
 /// Made by [`repeat_with`]; [`Repeat::run`] calls the op.
 ///
@@ -5693,7 +5718,8 @@ pub struct Repeat<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Repeat<'a> {
-    /// How often: one number for all elements along axis, or one each. Default: \[\].
+    /// The number of repetitions: one for all elements along axis, or one for each element.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5740,16 +5766,16 @@ impl<'a> Repeat<'a> {
         call_one(sys::TENON_OP_repeat, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// Elements moved along axes; what leaves at one end comes in at the other.
+/// The elements shifted cyclically along axes.
 ///
 /// ```text
 /// y[(i + shift) mod size] = x[i]
 /// ```
 ///
-/// Shifts of an axis that is named twice add up.
+/// The shifts of an axis that is listed more than once add up.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The elements of x, moved. Dtype: that of x.
+/// - gives `y`: The elements of x, shifted. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -5773,7 +5799,7 @@ pub fn roll_with<'a>(x: impl Operand<'a>) -> Roll<'a> {
         borrowed: PhantomData,
     }
 }
-/// Elements moved along axes; what leaves at one end comes in at the other.
+/// The elements shifted cyclically along axes.
 ///
 /// Made by [`roll_with`]; [`Roll::run`] calls the op.
 ///
@@ -5792,7 +5818,8 @@ pub struct Roll<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Roll<'a> {
-    /// By how many places, towards the end: one for each axis, or for all. Default: \[\].
+    /// The number of positions to shift towards the end: one for each of axes, or one for all.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5808,7 +5835,8 @@ impl<'a> Roll<'a> {
         self.c_attrs.n_shifts = shifts.len();
         self
     }
-    /// The axes; empty takes all elements in row-major order as one axis. Default: \[\].
+    /// The axes; if empty, all elements in row-major order are shifted as one axis. Default:
+    /// \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5840,17 +5868,17 @@ impl<'a> Roll<'a> {
         call_one(sys::TENON_OP_roll, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// Each square of a wider image out of channels at one place.
+/// Channels rearranged into square spatial blocks.
 ///
 /// ```text
 /// y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]
 /// ```
 ///
-/// Of x's channels, C are left. With crd it is x\[n, (c \* b + i) \* b + j, h, w\] that comes
-/// there.
+/// b is blocksize, and C is the number of channels of y. With mode crd, the source element is
+/// x\[n, (c \* b + i) \* b + j, h, w\].
 ///
-/// - `x`: Batch, channels, rows, columns. Dtype: any.
-/// - gives `y`: Fewer channels, more rows and columns. Dtype: that of x.
+/// - `x`: The input: batch, channels, rows, columns. Dtype: any.
+/// - gives `y`: The result, with fewer channels and more rows and columns. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -5875,7 +5903,7 @@ pub fn depth_to_space_with<'a>(x: impl Operand<'a>) -> DepthToSpace<'a> {
         borrowed: PhantomData,
     }
 }
-/// Each square of a wider image out of channels at one place.
+/// Channels rearranged into square spatial blocks.
 ///
 /// Made by [`depth_to_space_with`]; [`DepthToSpace::run`] calls the op.
 ///
@@ -5894,7 +5922,7 @@ pub struct DepthToSpace<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> DepthToSpace<'a> {
-    /// The side of the squares. Default: 0.
+    /// The side length of the blocks. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5909,8 +5937,8 @@ impl<'a> DepthToSpace<'a> {
         self.c_attrs.blocksize = blocksize;
         self
     }
-    /// Whether a channel's number counts the place in a square first and then the channel of
-    /// the image, dcr, or the other way round, crd. Default: dcr.
+    /// The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+    /// channel), crd for (channel, block row, block column). Default: dcr.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -5941,17 +5969,17 @@ impl<'a> DepthToSpace<'a> {
         call_one(sys::TENON_OP_depth_to_space, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The squares of an image as channels at one place: undoes depth\_to\_space.
+/// Square spatial blocks rearranged into channels; the inverse of depth\_to\_space.
 ///
 /// ```text
 /// y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]
 /// ```
 ///
-/// C is the number of x's channels. With crd it is y\[n, (c \* b + i) \* b + j, h, w\] that
-/// they come to.
+/// b is blocksize, and C is the number of channels of x. With mode crd, the destination element
+/// is y\[n, (c \* b + i) \* b + j, h, w\].
 ///
-/// - `x`: Batch, channels, rows, columns. Dtype: any.
-/// - gives `y`: More channels, fewer rows and columns. Dtype: that of x.
+/// - `x`: The input: batch, channels, rows, columns. Dtype: any.
+/// - gives `y`: The result, with more channels and fewer rows and columns. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -5976,7 +6004,7 @@ pub fn space_to_depth_with<'a>(x: impl Operand<'a>) -> SpaceToDepth<'a> {
         borrowed: PhantomData,
     }
 }
-/// The squares of an image as channels at one place: undoes depth\_to\_space.
+/// Square spatial blocks rearranged into channels; the inverse of depth\_to\_space.
 ///
 /// Made by [`space_to_depth_with`]; [`SpaceToDepth::run`] calls the op.
 ///
@@ -5995,7 +6023,7 @@ pub struct SpaceToDepth<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> SpaceToDepth<'a> {
-    /// The side of the squares. Default: 0.
+    /// The side length of the blocks. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6010,8 +6038,8 @@ impl<'a> SpaceToDepth<'a> {
         self.c_attrs.blocksize = blocksize;
         self
     }
-    /// Whether a channel's number counts the place in a square first and then the channel of
-    /// the image, dcr, or the other way round, crd. Default: dcr.
+    /// The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+    /// channel), crd for (channel, block row, block column). Default: dcr.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6042,25 +6070,26 @@ impl<'a> SpaceToDepth<'a> {
         call_one(sys::TENON_OP_space_to_depth, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The beginning of each sequence of a batch in reverse order.
+/// A batch of sequences, with the leading elements of each in reverse order.
 ///
 /// ```text
 /// y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]
 /// ```
 ///
-/// A length of 0 or below changes nothing.
+/// A sequence with a length of 0 or less is unchanged.
 ///
 /// - `x`: The sequences. Dtype: any.
-/// - `sequence_lens`: How much of each is reversed. Dtype: i32 or i64.
-/// - gives `y`: The sequences, with their beginnings reversed. Dtype: that of x.
+/// - `sequence_lens`: The number of leading elements to reverse in each sequence. Dtype: i32 or
+///   i64.
+/// - gives `y`: The sequences with their leading elements reversed. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: sequence\_lens are int32 or int64.
 /// - C2: no length is larger than the size of x along time\_axis.
-/// - C3: batch\_axis and time\_axis are two axes of x: -rank(x) \<= axis \< rank(x).
-/// - C4: sequence\_lens have one axis, with an element for each sequence.
+/// - C3: batch\_axis and time\_axis are two different axes of x: -rank(x) \<= axis \< rank(x).
+/// - C4: sequence\_lens have one axis, with one element for each sequence.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6075,25 +6104,26 @@ impl<'a> SpaceToDepth<'a> {
 pub fn reverse_sequence<'a>(x: impl Operand<'a>, sequence_lens: impl Operand<'a>) -> Result<Tensor> {
     reverse_sequence_with(x, sequence_lens).run()
 }
-/// The beginning of each sequence of a batch in reverse order.
+/// A batch of sequences, with the leading elements of each in reverse order.
 ///
 /// ```text
 /// y[t, b] = x[sequence_lens[b] - 1 - t, b] if t < sequence_lens[b], else x[t, b]
 /// ```
 ///
-/// A length of 0 or below changes nothing.
+/// A sequence with a length of 0 or less is unchanged.
 ///
 /// - `x`: The sequences. Dtype: any.
-/// - `sequence_lens`: How much of each is reversed. Dtype: i32 or i64.
-/// - gives `y`: The sequences, with their beginnings reversed. Dtype: that of x.
+/// - `sequence_lens`: The number of leading elements to reverse in each sequence. Dtype: i32 or
+///   i64.
+/// - gives `y`: The sequences with their leading elements reversed. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: sequence\_lens are int32 or int64.
 /// - C2: no length is larger than the size of x along time\_axis.
-/// - C3: batch\_axis and time\_axis are two axes of x: -rank(x) \<= axis \< rank(x).
-/// - C4: sequence\_lens have one axis, with an element for each sequence.
+/// - C3: batch\_axis and time\_axis are two different axes of x: -rank(x) \<= axis \< rank(x).
+/// - C4: sequence\_lens have one axis, with one element for each sequence.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6113,7 +6143,7 @@ pub fn reverse_sequence_with<'a>(x: impl Operand<'a>, sequence_lens: impl Operan
         borrowed: PhantomData,
     }
 }
-/// The beginning of each sequence of a batch in reverse order.
+/// A batch of sequences, with the leading elements of each in reverse order.
 ///
 /// Made by [`reverse_sequence_with`]; [`ReverseSequence::run`] calls the op.
 ///
@@ -6134,7 +6164,7 @@ pub struct ReverseSequence<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ReverseSequence<'a> {
-    /// The axis that counts sequences; negative from the end. Default: 1.
+    /// The axis that enumerates the sequences; a negative one counts from the end. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6150,7 +6180,7 @@ impl<'a> ReverseSequence<'a> {
         self.c_attrs.batch_axis = batch_axis;
         self
     }
-    /// The axis along which a sequence runs; negative from the end. Default: 0.
+    /// The axis along which each sequence runs; a negative one counts from the end. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6184,25 +6214,31 @@ impl<'a> ReverseSequence<'a> {
         call_one(sys::TENON_OP_reverse_sequence, attrs(&self.c_attrs), &[x.raw(), sequence_lens.raw()])
     }
 }
-/// Blocks of places spread over the batch.
+/// Blocks of spatial positions moved into the batch axis.
 ///
 /// ```text
 /// y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
 /// ```
 ///
-/// p counts the places of a block in row-major order. The axes are padded with zeros first.
-/// Axes behind those of block\_shape stay.
+/// p enumerates the positions in a block in row-major order. The axes are padded with zeros
+/// first. The axes after those of block\_shape are unchanged.
 ///
-/// - `x`: A batch, as many axes as block\_shape has sizes, and any more. Dtype: any.
-/// - gives `y`: As many times the batch as a block has places. Dtype: that of x.
+/// - `x`: A batch axis, one axis for each entry of block\_shape, and any number of further
+///   axes. Dtype: any.
+/// - gives `y`: The result, whose batch size is multiplied by the number of positions in a
+///   block. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x has a batch and an axis for each of block\_shape.
-/// - C2: the sizes of block\_shape are positive, and a block has less than 2^31 places.
-/// - C3: pads has two numbers for each of block\_shape, none of them negative, or is empty.
-/// - C4: with its pads, each axis is a multiple of the block, and the result fits.
+/// - C1: x has a batch axis and one axis for each entry of block\_shape.
+/// - C2: the sizes of block\_shape are positive, and a block has at most 2^31 positions.
+/// - C3: pads has two numbers for each entry of block\_shape, none of them negative, or is
+///   empty.
+/// - C4: the padded size of each axis is a multiple of the block's size, and the size of the
+///   result does not overflow.
+/// - C4: the number of positions in a block divides the batch size, no more elements are
+///   cropped than there are, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6216,25 +6252,31 @@ impl<'a> ReverseSequence<'a> {
 pub fn space_to_batch<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     space_to_batch_with(x).run()
 }
-/// Blocks of places spread over the batch.
+/// Blocks of spatial positions moved into the batch axis.
 ///
 /// ```text
 /// y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
 /// ```
 ///
-/// p counts the places of a block in row-major order. The axes are padded with zeros first.
-/// Axes behind those of block\_shape stay.
+/// p enumerates the positions in a block in row-major order. The axes are padded with zeros
+/// first. The axes after those of block\_shape are unchanged.
 ///
-/// - `x`: A batch, as many axes as block\_shape has sizes, and any more. Dtype: any.
-/// - gives `y`: As many times the batch as a block has places. Dtype: that of x.
+/// - `x`: A batch axis, one axis for each entry of block\_shape, and any number of further
+///   axes. Dtype: any.
+/// - gives `y`: The result, whose batch size is multiplied by the number of positions in a
+///   block. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x has a batch and an axis for each of block\_shape.
-/// - C2: the sizes of block\_shape are positive, and a block has less than 2^31 places.
-/// - C3: pads has two numbers for each of block\_shape, none of them negative, or is empty.
-/// - C4: with its pads, each axis is a multiple of the block, and the result fits.
+/// - C1: x has a batch axis and one axis for each entry of block\_shape.
+/// - C2: the sizes of block\_shape are positive, and a block has at most 2^31 positions.
+/// - C3: pads has two numbers for each entry of block\_shape, none of them negative, or is
+///   empty.
+/// - C4: the padded size of each axis is a multiple of the block's size, and the size of the
+///   result does not overflow.
+/// - C4: the number of positions in a block divides the batch size, no more elements are
+///   cropped than there are, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6252,7 +6294,7 @@ pub fn space_to_batch_with<'a>(x: impl Operand<'a>) -> SpaceToBatch<'a> {
         borrowed: PhantomData,
     }
 }
-/// Blocks of places spread over the batch.
+/// Blocks of spatial positions moved into the batch axis.
 ///
 /// Made by [`space_to_batch_with`]; [`SpaceToBatch::run`] calls the op.
 ///
@@ -6271,7 +6313,7 @@ pub struct SpaceToBatch<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> SpaceToBatch<'a> {
-    /// The block's size along each axis behind the batch. Default: \[\].
+    /// The block's size along each axis after the batch axis. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6287,7 +6329,8 @@ impl<'a> SpaceToBatch<'a> {
         self.c_attrs.n_block_shape = block_shape.len();
         self
     }
-    /// Zeros before each of these axes, then after each; empty for none. Default: \[\].
+    /// The number of zeros before each of these axes, then after each; empty for none. Default:
+    /// \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6319,25 +6362,31 @@ impl<'a> SpaceToBatch<'a> {
         call_one(sys::TENON_OP_space_to_batch, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// Blocks of places collected from the batch: undoes space\_to\_batch.
+/// Blocks of spatial positions moved out of the batch axis: the inverse of space\_to\_batch.
 ///
 /// ```text
 /// y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
 /// ```
 ///
-/// p counts the places of a block in row-major order. What space\_to\_batch padded is cropped.
-/// Axes behind those of block\_shape stay.
+/// p enumerates the positions in a block in row-major order. The padding of space\_to\_batch is
+/// cropped. The axes after those of block\_shape are unchanged.
 ///
-/// - `x`: A batch, as many axes as block\_shape has sizes, and any more. Dtype: any.
-/// - gives `y`: The batch divided by the places of a block. Dtype: that of x.
+/// - `x`: A batch axis, one axis for each entry of block\_shape, and any number of further
+///   axes. Dtype: any.
+/// - gives `y`: The result, whose batch size is divided by the number of positions in a block.
+///   Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x has a batch and an axis for each of block\_shape.
-/// - C2: the sizes of block\_shape are positive, and a block has less than 2^31 places.
-/// - C3: pads has two numbers for each of block\_shape, none of them negative, or is empty.
-/// - C4: the block's places divide the batch, what is cropped is there, and the result fits.
+/// - C1: x has a batch axis and one axis for each entry of block\_shape.
+/// - C2: the sizes of block\_shape are positive, and a block has at most 2^31 positions.
+/// - C3: pads has two numbers for each entry of block\_shape, none of them negative, or is
+///   empty.
+/// - C4: the padded size of each axis is a multiple of the block's size, and the size of the
+///   result does not overflow.
+/// - C4: the number of positions in a block divides the batch size, no more elements are
+///   cropped than there are, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6351,25 +6400,31 @@ impl<'a> SpaceToBatch<'a> {
 pub fn batch_to_space<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     batch_to_space_with(x).run()
 }
-/// Blocks of places collected from the batch: undoes space\_to\_batch.
+/// Blocks of spatial positions moved out of the batch axis: the inverse of space\_to\_batch.
 ///
 /// ```text
 /// y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
 /// ```
 ///
-/// p counts the places of a block in row-major order. What space\_to\_batch padded is cropped.
-/// Axes behind those of block\_shape stay.
+/// p enumerates the positions in a block in row-major order. The padding of space\_to\_batch is
+/// cropped. The axes after those of block\_shape are unchanged.
 ///
-/// - `x`: A batch, as many axes as block\_shape has sizes, and any more. Dtype: any.
-/// - gives `y`: The batch divided by the places of a block. Dtype: that of x.
+/// - `x`: A batch axis, one axis for each entry of block\_shape, and any number of further
+///   axes. Dtype: any.
+/// - gives `y`: The result, whose batch size is divided by the number of positions in a block.
+///   Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x has a batch and an axis for each of block\_shape.
-/// - C2: the sizes of block\_shape are positive, and a block has less than 2^31 places.
-/// - C3: pads has two numbers for each of block\_shape, none of them negative, or is empty.
-/// - C4: the block's places divide the batch, what is cropped is there, and the result fits.
+/// - C1: x has a batch axis and one axis for each entry of block\_shape.
+/// - C2: the sizes of block\_shape are positive, and a block has at most 2^31 positions.
+/// - C3: pads has two numbers for each entry of block\_shape, none of them negative, or is
+///   empty.
+/// - C4: the padded size of each axis is a multiple of the block's size, and the size of the
+///   result does not overflow.
+/// - C4: the number of positions in a block divides the batch size, no more elements are
+///   cropped than there are, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6387,7 +6442,7 @@ pub fn batch_to_space_with<'a>(x: impl Operand<'a>) -> BatchToSpace<'a> {
         borrowed: PhantomData,
     }
 }
-/// Blocks of places collected from the batch: undoes space\_to\_batch.
+/// Blocks of spatial positions moved out of the batch axis: the inverse of space\_to\_batch.
 ///
 /// Made by [`batch_to_space_with`]; [`BatchToSpace::run`] calls the op.
 ///
@@ -6406,7 +6461,7 @@ pub struct BatchToSpace<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> BatchToSpace<'a> {
-    /// The block's size along each axis behind the batch. Default: \[\].
+    /// The block's size along each axis after the batch axis. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6422,8 +6477,8 @@ impl<'a> BatchToSpace<'a> {
         self.c_attrs.n_block_shape = block_shape.len();
         self
     }
-    /// What is cropped before each of these axes, then after each; empty for nothing. Default:
-    /// \[\].
+    /// The number of elements cropped at the start of each of these axes, then at the end of
+    /// each; empty for none. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6455,17 +6510,18 @@ impl<'a> BatchToSpace<'a> {
         call_one(sys::TENON_OP_batch_to_space, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// What lies under each place of a window, as a column.
+/// The elements in each position of a sliding window, as columns.
 ///
 /// ```text
 /// y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
 /// ```
 ///
-/// k and l count the elements of a window and the windows in row-major order. Padding counts as
-/// zeros.
+/// k is the row-major index of an element in its window, and l is that of the window. Padding
+/// elements are zeros.
 ///
 /// - `x`: Batch, channels, then one to three spatial axes. Dtype: any.
-/// - gives `y`: Batch, channels times elements of a window, windows. Dtype: that of x.
+/// - gives `y`: Batch, channels times elements of a window, number of windows. Dtype: that of
+///   x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -6473,7 +6529,8 @@ impl<'a> BatchToSpace<'a> {
 /// - C1: x has any dtype.
 /// - C2: x has one to three spatial axes.
 /// - C3: kernel\_shape has one positive value for each spatial axis; strides and dilations are
-///   empty or have the same; pads is empty or has two for each, none negative.
+///   empty or have one positive value for each as well; pads is empty or has two non-negative
+///   values for each.
 /// - C4: the window fits into each padded axis.
 ///
 /// ```
@@ -6492,7 +6549,7 @@ pub fn im2col_with<'a>(x: impl Operand<'a>) -> Im2col<'a> {
         borrowed: PhantomData,
     }
 }
-/// What lies under each place of a window, as a column.
+/// The elements in each position of a sliding window, as columns.
 ///
 /// Made by [`im2col_with`]; [`Im2col::run`] calls the op.
 ///
@@ -6511,7 +6568,7 @@ pub struct Im2col<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Im2col<'a> {
-    /// The window's size along each spatial axis. Default: \[\].
+    /// The size of the window along each spatial axis. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6527,7 +6584,7 @@ impl<'a> Im2col<'a> {
         self.c_attrs.n_kernel_shape = kernel_shape.len();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The step of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6543,7 +6600,8 @@ impl<'a> Im2col<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// The number of zeros added before each spatial axis, then after each; empty for none.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6559,7 +6617,8 @@ impl<'a> Im2col<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The step inside the window along each axis; empty for ones. Default: \[\].
+    /// The step between elements of the window along each spatial axis; empty for ones.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6591,16 +6650,16 @@ impl<'a> Im2col<'a> {
         call_one(sys::TENON_OP_im2col, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// Columns added up at the places of a window: the transpose of im2col.
+/// Sums columns into an image at the positions of a sliding window: the transpose of im2col.
 ///
 /// ```text
 /// y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to a window
 /// ```
 ///
-/// k and l count the elements of a window and the windows in row-major order. What falls on
-/// padding is lost.
+/// k is the row-major index of an element in its window, and l is that of the window. Elements
+/// that fall on padding are dropped.
 ///
-/// - `x`: Batch, channels times elements of a window, windows. Dtype: floating.
+/// - `x`: Batch, channels times elements of a window, number of windows. Dtype: floating.
 /// - gives `y`: Batch, channels, then the spatial axes. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
@@ -6609,10 +6668,11 @@ impl<'a> Im2col<'a> {
 /// - C1: x is floating point.
 /// - C2: image\_shape has one to three sizes, none of them negative.
 /// - C3: kernel\_shape has one positive value for each spatial axis; strides and dilations are
-///   empty or have the same; pads is empty or has two for each, none negative.
+///   empty or have one positive value for each as well; pads is empty or has two non-negative
+///   values for each.
 /// - C4: the window fits into each padded axis.
-/// - C5: x has a batch, then the elements of a window for each channel, then a column for each
-///   window.
+/// - C5: x has a batch axis, an axis of channels times elements of a window, and an axis with
+///   one column for each window.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6630,7 +6690,7 @@ pub fn col2im_with<'a>(x: impl Operand<'a>) -> Col2im<'a> {
         borrowed: PhantomData,
     }
 }
-/// Columns added up at the places of a window: the transpose of im2col.
+/// Sums columns into an image at the positions of a sliding window: the transpose of im2col.
 ///
 /// Made by [`col2im_with`]; [`Col2im::run`] calls the op.
 ///
@@ -6665,7 +6725,7 @@ impl<'a> Col2im<'a> {
         self.c_attrs.n_image_shape = image_shape.len();
         self
     }
-    /// The window's size along each spatial axis. Default: \[\].
+    /// The size of the window along each spatial axis. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6681,7 +6741,7 @@ impl<'a> Col2im<'a> {
         self.c_attrs.n_kernel_shape = kernel_shape.len();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The step of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6697,7 +6757,8 @@ impl<'a> Col2im<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// The number of zeros added before each spatial axis, then after each; empty for none.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6713,7 +6774,8 @@ impl<'a> Col2im<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The step inside the window along each axis; empty for ones. Default: \[\].
+    /// The step between elements of the window along each spatial axis; empty for ones.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6745,7 +6807,7 @@ impl<'a> Col2im<'a> {
         call_one(sys::TENON_OP_col2im, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// Slices of one axis, chosen by index.
+/// Slices along one axis, selected by index.
 ///
 /// ```text
 /// y[i, j, k] = x[i, indices[j], k]
@@ -6753,10 +6815,10 @@ impl<'a> Col2im<'a> {
 ///
 /// Negative indices count from the end. An index out of range reads 0 and is an error.
 ///
-/// - `x`: What to read from. Dtype: any.
-/// - `indices`: The places along axis. Dtype: i32 or i64.
+/// - `x`: The tensor to read from. Dtype: any.
+/// - `indices`: The indices along axis. Dtype: i32 or i64.
 /// - gives `y`: The slices, with the axes of indices in place of axis. Dtype: that of x.
-/// - `axis`: The axis to choose along; a negative one counts from the end. Default: 0.
+/// - `axis`: The axis to select along; a negative one counts from the end. Default: 0.
 ///
 /// Differentiable to any order.
 ///
@@ -6782,26 +6844,27 @@ pub fn gather<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, axis: i64) -> 
     let c_attrs = sys::tenon_gather_attrs { struct_size: std::mem::size_of::<sys::tenon_gather_attrs>() as u32, axis };
     call_one(sys::TENON_OP_gather, attrs(&c_attrs), &[x.raw(), indices.raw()])
 }
-/// One element for each index, read along one axis.
+/// Gathers one element for each index along one axis.
 ///
 /// ```text
 /// y[i, j] = x[i, indices[i, j]], for axis 1
 /// ```
 ///
-/// Negative indices count from the end. An index out of range reads 0 and is an error.
+/// Negative indices count from the end. An out-of-range index reads 0 and is an error.
 ///
-/// - `x`: What to read from. Dtype: any.
-/// - `indices`: The places along axis. Dtype: i32 or i64.
-/// - gives `y`: The elements, in the shape of indices. Dtype: that of x.
-/// - `axis`: The axis that indices count along; negative from the end. Default: 0.
+/// - `x`: The tensor to gather from. Dtype: any.
+/// - `indices`: The indices along axis. Dtype: i32 or i64.
+/// - gives `y`: The gathered elements, in the shape of indices. Dtype: that of x.
+/// - `axis`: The axis that indices refer to; negative values count from the end. Default: 0.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: indices are int32 or int64.
-/// - C2: -n \<= index \< n for each of them, where n is the size of x along axis.
+/// - C2: -n \<= index \< n for each index, where n is the size of x along axis.
 /// - C3: -rank(x) \<= axis \< rank(x).
-/// - C4: indices have as many axes as x, and along the others none longer than x's.
+/// - C4: indices have the rank of x, and at most the size of x along each axis other than
+///   \`axis\`.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6819,25 +6882,25 @@ pub fn gather_elements<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, axis:
     let c_attrs = sys::tenon_gather_elements_attrs { struct_size: std::mem::size_of::<sys::tenon_gather_elements_attrs>() as u32, axis };
     call_one(sys::TENON_OP_gather_elements, attrs(&c_attrs), &[x.raw(), indices.raw()])
 }
-/// Slices at places that rows of coordinates name.
+/// Gathers slices at the coordinates that indices hold along their last axis.
 ///
 /// ```text
 /// y[i, ...] = x[indices[i, 0], indices[i, 1], ..., ...]
 /// ```
 ///
-/// Negative indices count from the end. An index out of range reads 0 and is an error.
+/// Negative indices count from the end. An out-of-range index reads 0 and is an error.
 ///
-/// - `x`: What to read from. Dtype: any.
-/// - `indices`: The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
-/// - gives `y`: The slices. Dtype: that of x.
-/// - `batch_dims`: How many leading axes x and indices share. Default: 0.
+/// - `x`: The tensor to gather from. Dtype: any.
+/// - `indices`: The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
+/// - gives `y`: The gathered slices. Dtype: that of x.
+/// - `batch_dims`: The number of leading batch axes that x and indices share. Default: 0.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: indices are int32 or int64.
-/// - C2: -n \<= index \< n for each of them, where n is the size of the axis of x that it
-///   counts.
+/// - C2: -n \<= index \< n for each index, where n is the size of the axis of x that it refers
+///   to.
 /// - C3: 0 \<= batch\_dims \< rank(indices) and batch\_dims \<= rank(x); x and indices have the
 ///   same sizes along those axes.
 /// - C4: the last axis of indices has from 1 to rank(x) - batch\_dims coordinates.
@@ -6859,22 +6922,23 @@ pub fn gather_nd<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, batch_dims:
     let c_attrs = sys::tenon_gather_nd_attrs { struct_size: std::mem::size_of::<sys::tenon_gather_nd_attrs>() as u32, batch_dims };
     call_one(sys::TENON_OP_gather_nd, attrs(&c_attrs), &[x.raw(), indices.raw()])
 }
-/// A tensor with one element changed for each index along an axis.
+/// A tensor with elements updated at given indices along an axis.
 ///
 /// ```text
 /// y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1
 /// ```
 ///
-/// Where several updates meet, set keeps the last and the others reduce all of them with what
-/// is there. Negative indices count from the end. An update out of range is dropped and is an
-/// error. Sums of floats, in float32 for the half types, may be added in any order; all other
-/// reductions have the same bits on every device. The second derivative of mul is that of zeros
-/// left aside.
+/// If several updates address the same element, reduction none keeps the last one, and the
+/// other reductions combine all of them with the element of x. Negative indices count from the
+/// end. An update with an index out of range is dropped and is an error. Floating-point sums,
+/// which accumulate in float32 for the half types, may be added in any order; all other
+/// reductions have the same bits on every device. The second derivative of mul ignores updates
+/// that are 0.
 ///
-/// - `x`: What is there. Dtype: any.
-/// - `indices`: The places. Dtype: i32 or i64.
-/// - `updates`: What comes there. Dtype: any.
-/// - gives `y`: X with the updates. Dtype: that of x.
+/// - `x`: The tensor to update. Dtype: any.
+/// - `indices`: The indices of the elements to update. Dtype: i32 or i64.
+/// - `updates`: The values to write or to reduce. Dtype: any.
+/// - gives `y`: The updated tensor. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -6882,9 +6946,10 @@ pub fn gather_nd<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, batch_dims:
 /// - C1: indices are int32 or int64.
 /// - C2: -n \<= index \< n for each of them, where n is the size of x along axis.
 /// - C3: -rank(x) \<= axis \< rank(x).
-/// - C4: indices have as many axes as x, and along the others none longer than x's.
+/// - C4: indices have the rank of x, and along the axes other than \`axis\` they are no longer
+///   than x.
 /// - C5: updates have x's dtype and the shape of indices.
-/// - C6: x is numeric where updates are reduced.
+/// - C6: x is numeric if the reduction is not none.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6900,22 +6965,23 @@ pub fn gather_nd<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, batch_dims:
 pub fn scatter_elements<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, updates: impl Operand<'a>) -> Result<Tensor> {
     scatter_elements_with(x, indices, updates).run()
 }
-/// A tensor with one element changed for each index along an axis.
+/// A tensor with elements updated at given indices along an axis.
 ///
 /// ```text
 /// y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1
 /// ```
 ///
-/// Where several updates meet, set keeps the last and the others reduce all of them with what
-/// is there. Negative indices count from the end. An update out of range is dropped and is an
-/// error. Sums of floats, in float32 for the half types, may be added in any order; all other
-/// reductions have the same bits on every device. The second derivative of mul is that of zeros
-/// left aside.
+/// If several updates address the same element, reduction none keeps the last one, and the
+/// other reductions combine all of them with the element of x. Negative indices count from the
+/// end. An update with an index out of range is dropped and is an error. Floating-point sums,
+/// which accumulate in float32 for the half types, may be added in any order; all other
+/// reductions have the same bits on every device. The second derivative of mul ignores updates
+/// that are 0.
 ///
-/// - `x`: What is there. Dtype: any.
-/// - `indices`: The places. Dtype: i32 or i64.
-/// - `updates`: What comes there. Dtype: any.
-/// - gives `y`: X with the updates. Dtype: that of x.
+/// - `x`: The tensor to update. Dtype: any.
+/// - `indices`: The indices of the elements to update. Dtype: i32 or i64.
+/// - `updates`: The values to write or to reduce. Dtype: any.
+/// - gives `y`: The updated tensor. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -6923,9 +6989,10 @@ pub fn scatter_elements<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, upda
 /// - C1: indices are int32 or int64.
 /// - C2: -n \<= index \< n for each of them, where n is the size of x along axis.
 /// - C3: -rank(x) \<= axis \< rank(x).
-/// - C4: indices have as many axes as x, and along the others none longer than x's.
+/// - C4: indices have the rank of x, and along the axes other than \`axis\` they are no longer
+///   than x.
 /// - C5: updates have x's dtype and the shape of indices.
-/// - C6: x is numeric where updates are reduced.
+/// - C6: x is numeric if the reduction is not none.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -6947,7 +7014,7 @@ pub fn scatter_elements_with<'a>(x: impl Operand<'a>, indices: impl Operand<'a>,
         borrowed: PhantomData,
     }
 }
-/// A tensor with one element changed for each index along an axis.
+/// A tensor with elements updated at given indices along an axis.
 ///
 /// Made by [`scatter_elements_with`]; [`ScatterElements::run`] calls the op.
 ///
@@ -6970,7 +7037,7 @@ pub struct ScatterElements<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ScatterElements<'a> {
-    /// The axis that indices count along; negative from the end. Default: 0.
+    /// The axis that the indices refer to; a negative one counts from the end. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -6987,7 +7054,8 @@ impl<'a> ScatterElements<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// How updates meet what is there: none, add, mul, min or max. Default: none.
+    /// How updates are combined with the elements of x: none (replace them), add, mul, min or
+    /// max. Default: none.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7024,35 +7092,37 @@ impl<'a> ScatterElements<'a> {
         call_one(sys::TENON_OP_scatter_elements, attrs(&self.c_attrs), &[x.raw(), indices.raw(), updates.raw()])
     }
 }
-/// A tensor with slices changed at places that rows of coordinates name.
+/// A tensor with slices updated at given rows of coordinates.
 ///
 /// ```text
 /// y = x, then y[indices[i, 0], indices[i, 1], ...] = reduce(..., updates[i])
 /// ```
 ///
-/// Where several updates meet, set keeps the last and the others reduce all of them with what
-/// is there. Negative indices count from the end. An update out of range is dropped and is an
-/// error. Sums of floats, in float32 for the half types, may be added in any order; all other
-/// reductions have the same bits on every device. The second derivative of mul is that of zeros
-/// left aside.
+/// If several updates address the same element, reduction none keeps the last one, and the
+/// other reductions combine all of them with the element of x. Negative indices count from the
+/// end. An update with an index out of range is dropped and is an error. Floating-point sums,
+/// which accumulate in float32 for the half types, may be added in any order; all other
+/// reductions have the same bits on every device. The second derivative of mul ignores updates
+/// that are 0.
 ///
-/// - `x`: What is there. Dtype: any.
-/// - `indices`: The places. Dtype: i32 or i64.
-/// - `updates`: What comes there. Dtype: any.
-/// - gives `y`: X with the updates. Dtype: that of x.
-/// - `reduction`: How updates meet what is there: none, add, mul, min or max. Default: none.
+/// - `x`: The tensor to update. Dtype: any.
+/// - `indices`: The indices of the elements to update. Dtype: i32 or i64.
+/// - `updates`: The values to write or to reduce. Dtype: any.
+/// - gives `y`: The updated tensor. Dtype: that of x.
+/// - `reduction`: How updates are combined with the elements of x: none (replace them), add,
+///   mul, min or max. Default: none.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: indices are int32 or int64.
 /// - C2: -n \<= index \< n for each of them, where n is the size of the axis of x that it
-///   counts.
-/// - C3: indices have an axis of coordinates, the last one.
-/// - C4: it has from 1 to rank(x) coordinates.
+///   refers to.
+/// - C3: indices have at least one axis; the last one holds the coordinates.
+/// - C4: that axis has from 1 to rank(x) coordinates.
 /// - C5: updates have x's dtype and, for each row of indices, the shape of the slice that it
-///   names.
-/// - C6: x is numeric where updates are reduced.
+///   addresses.
+/// - C6: x is numeric if the reduction is not none.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7072,17 +7142,17 @@ pub fn scatter_nd<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, updates: i
     let c_attrs = sys::tenon_scatter_nd_attrs { struct_size: std::mem::size_of::<sys::tenon_scatter_nd_attrs>() as u32, reduction: reduction as i32 };
     call_one(sys::TENON_OP_scatter_nd, attrs(&c_attrs), &[x.raw(), indices.raw(), updates.raw()])
 }
-/// The elements along an axis in order.
+/// The elements along an axis in sorted order.
 ///
 /// ```text
 /// y[0] <= y[1] <= ..., a permutation of x
 /// ```
 ///
-/// The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
-/// indices, whichever the direction. NaN comes last in either direction.
+/// The sort is stable: equal elements, including zeros of either sign, stay in the order of
+/// their indices in both directions. NaN comes last in both directions.
 ///
 /// - `x`: The input, of any dtype; false comes before true. Dtype: any.
-/// - gives `y`: The elements, in x's type. Dtype: that of x.
+/// - gives `y`: The sorted elements, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -7101,17 +7171,17 @@ pub fn scatter_nd<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, updates: i
 pub fn sort<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     sort_with(x).run()
 }
-/// The elements along an axis in order.
+/// The elements along an axis in sorted order.
 ///
 /// ```text
 /// y[0] <= y[1] <= ..., a permutation of x
 /// ```
 ///
-/// The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
-/// indices, whichever the direction. NaN comes last in either direction.
+/// The sort is stable: equal elements, including zeros of either sign, stay in the order of
+/// their indices in both directions. NaN comes last in both directions.
 ///
 /// - `x`: The input, of any dtype; false comes before true. Dtype: any.
-/// - gives `y`: The elements, in x's type. Dtype: that of x.
+/// - gives `y`: The sorted elements, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -7134,7 +7204,7 @@ pub fn sort_with<'a>(x: impl Operand<'a>) -> Sort<'a> {
         borrowed: PhantomData,
     }
 }
-/// The elements along an axis in order.
+/// The elements along an axis in sorted order.
 ///
 /// Made by [`sort_with`]; [`Sort::run`] calls the op.
 ///
@@ -7199,17 +7269,17 @@ impl<'a> Sort<'a> {
         call_one(sys::TENON_OP_sort, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The indices along an axis at which its elements are read in order.
+/// The indices that sort the elements along an axis.
 ///
 /// ```text
 /// x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices
 /// ```
 ///
-/// The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
-/// indices, whichever the direction. NaN comes last in either direction.
+/// The sort is stable: equal elements, including zeros of either sign, stay in the order of
+/// their indices in both directions. NaN comes last in both directions.
 ///
 /// - `x`: The input, of any dtype; false comes before true. Dtype: any.
-/// - gives `y`: The indices as int64, in x's shape. Dtype: i64.
+/// - gives `y`: The indices as int64, with the shape of x. Dtype: i64.
 ///
 /// Not differentiable: its result is an index.
 ///
@@ -7228,17 +7298,17 @@ impl<'a> Sort<'a> {
 pub fn argsort<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     argsort_with(x).run()
 }
-/// The indices along an axis at which its elements are read in order.
+/// The indices that sort the elements along an axis.
 ///
 /// ```text
 /// x[y[0]] <= x[y[1]] <= ..., y a permutation of the indices
 /// ```
 ///
-/// The sort is stable: equal elements, and so zeros of either sign, stay in the order of their
-/// indices, whichever the direction. NaN comes last in either direction.
+/// The sort is stable: equal elements, including zeros of either sign, stay in the order of
+/// their indices in both directions. NaN comes last in both directions.
 ///
 /// - `x`: The input, of any dtype; false comes before true. Dtype: any.
-/// - gives `y`: The indices as int64, in x's shape. Dtype: i64.
+/// - gives `y`: The indices as int64, with the shape of x. Dtype: i64.
 ///
 /// Not differentiable: its result is an index.
 ///
@@ -7261,7 +7331,7 @@ pub fn argsort_with<'a>(x: impl Operand<'a>) -> Argsort<'a> {
         borrowed: PhantomData,
     }
 }
-/// The indices along an axis at which its elements are read in order.
+/// The indices that sort the elements along an axis.
 ///
 /// Made by [`argsort_with`]; [`Argsort::run`] calls the op.
 ///
@@ -7326,17 +7396,17 @@ impl<'a> Argsort<'a> {
         call_one(sys::TENON_OP_argsort, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The k largest or smallest elements along an axis, and where they are.
+/// The k largest or smallest elements along an axis, and their indices.
 ///
 /// ```text
 /// values = the first k of sort(x), values[i] = x[indices[i]]
 /// ```
 ///
-/// They are the first ones of a descending sort, or of an ascending one: ties go to the lowest
-/// index, and NaN is chosen only where there is too little else.
+/// The elements are the first k of a descending sort, or of an ascending one. Ties go to the
+/// lowest index, and NaN is chosen only if there are fewer than k other elements.
 ///
 /// - `x`: The input, of any dtype. Dtype: any.
-/// - gives `values`: The elements. Dtype: that of x.
+/// - gives `values`: The chosen elements. Dtype: that of x.
 /// - gives `indices`: Their indices along axis, as int64. Dtype: i64.
 ///
 /// Differentiable to any order.
@@ -7367,22 +7437,22 @@ pub fn top_k<'a>(x: impl Operand<'a>) -> Result<TopKOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct TopKOutputs {
-    /// The elements.
+    /// The chosen elements.
     pub values: Tensor,
     /// Their indices along axis, as int64.
     pub indices: Tensor,
 }
-/// The k largest or smallest elements along an axis, and where they are.
+/// The k largest or smallest elements along an axis, and their indices.
 ///
 /// ```text
 /// values = the first k of sort(x), values[i] = x[indices[i]]
 /// ```
 ///
-/// They are the first ones of a descending sort, or of an ascending one: ties go to the lowest
-/// index, and NaN is chosen only where there is too little else.
+/// The elements are the first k of a descending sort, or of an ascending one. Ties go to the
+/// lowest index, and NaN is chosen only if there are fewer than k other elements.
 ///
 /// - `x`: The input, of any dtype. Dtype: any.
-/// - gives `values`: The elements. Dtype: that of x.
+/// - gives `values`: The chosen elements. Dtype: that of x.
 /// - gives `indices`: Their indices along axis, as int64. Dtype: i64.
 ///
 /// Differentiable to any order.
@@ -7408,7 +7478,7 @@ pub fn top_k_with<'a>(x: impl Operand<'a>) -> TopK<'a> {
         borrowed: PhantomData,
     }
 }
-/// The k largest or smallest elements along an axis, and where they are.
+/// The k largest or smallest elements along an axis, and their indices.
 ///
 /// Made by [`top_k_with`]; [`TopK::run`] calls the op.
 ///
@@ -7428,7 +7498,7 @@ pub struct TopK<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> TopK<'a> {
-    /// How many are chosen. Default: 1.
+    /// The number of elements to choose. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7460,7 +7530,7 @@ impl<'a> TopK<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Whether the largest are chosen, or the smallest. Default: true.
+    /// Whether the largest elements are chosen; otherwise the smallest are. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7476,7 +7546,8 @@ impl<'a> TopK<'a> {
         self.c_attrs.largest = largest;
         self
     }
-    /// Whether the most extreme one comes first, or the one of the lowest index. Default: true.
+    /// Whether results are in order of value, the most extreme one first; otherwise in order of
+    /// index. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7511,19 +7582,19 @@ impl<'a> TopK<'a> {
         Ok(unsafe { TopKOutputs { values: Tensor::adopt(values), indices: Tensor::adopt(indices) } })
     }
 }
-/// The indices of all elements that are not zero.
+/// The indices of all nonzero elements.
 ///
 /// ```text
 /// x[indices[0, i], indices[1, i], ...] != 0
 /// ```
 ///
-/// The elements are found in row-major order. NaN is not zero, -0 is. With \`size\`, what is
-/// found beyond it is left out, and count tells of all. Without, the type that is inferred is
-/// the largest that the result can have.
+/// The elements are in row-major order. NaN is nonzero, and -0 is zero. With \`size\`, nonzero
+/// elements beyond that number are omitted from indices, but count includes them. Without
+/// \`size\`, the inferred type is the largest that the result can have.
 ///
 /// - `x`: The input, of any dtype. Dtype: any.
-/// - gives `indices`: Int64\[rank(x), size\]: a column for each element. Dtype: i64.
-/// - gives `count`: How many elements are not zero. Dtype: i64.
+/// - gives `indices`: Int64\[rank(x), size\]: one column for each nonzero element. Dtype: i64.
+/// - gives `count`: The number of nonzero elements. Dtype: i64.
 ///
 /// Not differentiable: its results are integers.
 ///
@@ -7557,24 +7628,24 @@ pub fn nonzero<'a>(x: impl Operand<'a>) -> Result<NonzeroOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct NonzeroOutputs {
-    /// Int64\[rank(x), size\]: a column for each element.
+    /// Int64\[rank(x), size\]: one column for each nonzero element.
     pub indices: Tensor,
-    /// How many elements are not zero.
+    /// The number of nonzero elements.
     pub count: Tensor,
 }
-/// The indices of all elements that are not zero.
+/// The indices of all nonzero elements.
 ///
 /// ```text
 /// x[indices[0, i], indices[1, i], ...] != 0
 /// ```
 ///
-/// The elements are found in row-major order. NaN is not zero, -0 is. With \`size\`, what is
-/// found beyond it is left out, and count tells of all. Without, the type that is inferred is
-/// the largest that the result can have.
+/// The elements are in row-major order. NaN is nonzero, and -0 is zero. With \`size\`, nonzero
+/// elements beyond that number are omitted from indices, but count includes them. Without
+/// \`size\`, the inferred type is the largest that the result can have.
 ///
 /// - `x`: The input, of any dtype. Dtype: any.
-/// - gives `indices`: Int64\[rank(x), size\]: a column for each element. Dtype: i64.
-/// - gives `count`: How many elements are not zero. Dtype: i64.
+/// - gives `indices`: Int64\[rank(x), size\]: one column for each nonzero element. Dtype: i64.
+/// - gives `count`: The number of nonzero elements. Dtype: i64.
 ///
 /// Not differentiable: its results are integers.
 ///
@@ -7599,7 +7670,7 @@ pub fn nonzero_with<'a>(x: impl Operand<'a>) -> Nonzero<'a> {
         borrowed: PhantomData,
     }
 }
-/// The indices of all elements that are not zero.
+/// The indices of all nonzero elements.
 ///
 /// Made by [`nonzero_with`]; [`Nonzero::run`] calls the op.
 ///
@@ -7619,8 +7690,8 @@ pub struct Nonzero<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Nonzero<'a> {
-    /// How many places the result has room for; -1 for as many as are found, for which the host
-    /// waits. Default: -1.
+    /// The size of the result; -1 for the number of elements found, which the host waits for.
+    /// Default: -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7636,7 +7707,7 @@ impl<'a> Nonzero<'a> {
         self.c_attrs.size = size;
         self
     }
-    /// What stands in the room that is left. Default: 0.
+    /// The value that fills unused columns of indices. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7671,29 +7742,29 @@ impl<'a> Nonzero<'a> {
         Ok(unsafe { NonzeroOutputs { indices: Tensor::adopt(indices), count: Tensor::adopt(count) } })
     }
 }
-/// The slices where a mask is true.
+/// The slices at which a mask is true.
 ///
 /// ```text
 /// y = x[mask], for axis 0
 /// ```
 ///
-/// The slices keep their row-major order. With \`size\`, those beyond it are left out, and
-/// count tells of all. Without, the type that is inferred is the largest that the result can
+/// The slices keep their row-major order. If \`size\` is given, slices beyond it are dropped,
+/// but count includes them. Otherwise, the inferred type is the largest that the result can
 /// have.
 ///
-/// - `x`: What to choose from. Dtype: any.
-/// - `mask`: Bool, with the sizes of x from the axis on. Dtype: bool.
-/// - gives `y`: The slices, along one axis in place of those of the mask. Dtype: that of x.
-/// - gives `count`: How many slices the mask chooses. Dtype: i64.
+/// - `x`: The tensor to select from. Dtype: any.
+/// - `mask`: Bool; its shape matches the axes of x that start at axis. Dtype: bool.
+/// - gives `y`: The slices, along one axis in place of the axes of the mask. Dtype: that of x.
+/// - gives `count`: The number of slices that the mask selects. Dtype: i64.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: mask is bool and has an axis or more.
+/// - C1: mask is bool and has at least one axis.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: mask has the sizes of x from the axis on.
+/// - C3: the shape of mask matches the axes of x that start at axis.
 /// - C4: size is -1 or not negative, and the result fits.
-/// - C5: fill is a value of x's dtype.
+/// - C5: fill is a value of the dtype of x.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7723,34 +7794,34 @@ pub fn boolean_mask<'a>(x: impl Operand<'a>, mask: impl Operand<'a>) -> Result<B
 /// ```
 #[derive(Clone, Debug)]
 pub struct BooleanMaskOutputs {
-    /// The slices, along one axis in place of those of the mask.
+    /// The slices, along one axis in place of the axes of the mask.
     pub y: Tensor,
-    /// How many slices the mask chooses.
+    /// The number of slices that the mask selects.
     pub count: Tensor,
 }
-/// The slices where a mask is true.
+/// The slices at which a mask is true.
 ///
 /// ```text
 /// y = x[mask], for axis 0
 /// ```
 ///
-/// The slices keep their row-major order. With \`size\`, those beyond it are left out, and
-/// count tells of all. Without, the type that is inferred is the largest that the result can
+/// The slices keep their row-major order. If \`size\` is given, slices beyond it are dropped,
+/// but count includes them. Otherwise, the inferred type is the largest that the result can
 /// have.
 ///
-/// - `x`: What to choose from. Dtype: any.
-/// - `mask`: Bool, with the sizes of x from the axis on. Dtype: bool.
-/// - gives `y`: The slices, along one axis in place of those of the mask. Dtype: that of x.
-/// - gives `count`: How many slices the mask chooses. Dtype: i64.
+/// - `x`: The tensor to select from. Dtype: any.
+/// - `mask`: Bool; its shape matches the axes of x that start at axis. Dtype: bool.
+/// - gives `y`: The slices, along one axis in place of the axes of the mask. Dtype: that of x.
+/// - gives `count`: The number of slices that the mask selects. Dtype: i64.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: mask is bool and has an axis or more.
+/// - C1: mask is bool and has at least one axis.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: mask has the sizes of x from the axis on.
+/// - C3: the shape of mask matches the axes of x that start at axis.
 /// - C4: size is -1 or not negative, and the result fits.
-/// - C5: fill is a value of x's dtype.
+/// - C5: fill is a value of the dtype of x.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7771,7 +7842,7 @@ pub fn boolean_mask_with<'a>(x: impl Operand<'a>, mask: impl Operand<'a>) -> Boo
         borrowed: PhantomData,
     }
 }
-/// The slices where a mask is true.
+/// The slices at which a mask is true.
 ///
 /// Made by [`boolean_mask_with`]; [`BooleanMask::run`] calls the op.
 ///
@@ -7793,7 +7864,8 @@ pub struct BooleanMask<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> BooleanMask<'a> {
-    /// The first axis of x that the mask has; a negative one counts from the end. Default: 0.
+    /// The first axis of x that the mask covers; a negative one counts from the end. Default:
+    /// 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7810,8 +7882,8 @@ impl<'a> BooleanMask<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// How many places the result has room for; -1 for as many as are found, for which the host
-    /// waits. Default: -1.
+    /// The size of the result; -1 for the number of elements found, which the host waits for.
+    /// Default: -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7828,7 +7900,7 @@ impl<'a> BooleanMask<'a> {
         self.c_attrs.size = size;
         self
     }
-    /// What stands in the room that is left. Default: 0.
+    /// The value of the elements beyond the selected slices. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7866,28 +7938,28 @@ impl<'a> BooleanMask<'a> {
         Ok(unsafe { BooleanMaskOutputs { y: Tensor::adopt(y), count: Tensor::adopt(count) } })
     }
 }
-/// How often each number occurs, or the sum of the weights where it does.
+/// The number of occurrences of each integer, or the sum of their weights.
 ///
 /// ```text
 /// y[i] = sum(weights[j] for all j with x[j] = i)
 /// ```
 ///
-/// An element that is negative, which is reported less the length, or not below it is dropped,
-/// and is an error. Without length, the host waits for the largest element, and the type that
-/// is inferred has an element for each number that x's dtype holds, at most 2^59. Half types
-/// are summed in float32.
+/// An element outside \[0, length) is dropped and is an error; the error reports a negative
+/// element minus the length. If length is -1, the host waits for the largest element, and the
+/// inferred type has one element for each nonnegative value of the dtype of x, at most 2^58.
+/// Half types are summed in float32.
 ///
-/// - `x`: The numbers. Dtype: integer.
-/// - `weights`: What each of them counts; 1 if absent. May be NULL. Dtype: numeric.
-/// - gives `y`: Int64 counts, or sums in the dtype of the weights.
+/// - `x`: The integers to count. Dtype: integer.
+/// - `weights`: The weight of each element of x; 1 if absent. May be NULL. Dtype: numeric.
+/// - gives `y`: The counts as int64, or the sums in the dtype of the weights.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x is integer.
-/// - C2: 0 \<= element \< length for each of x.
-/// - C3: weights are numeric and have x's shape.
-/// - C4: minlength is not negative, length is that or -1, and the result fits.
+/// - C2: 0 \<= element \< length for each element of x.
+/// - C3: weights are numeric and have the shape of x.
+/// - C4: minlength is not negative, length is -1 or not negative, and the result fits.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7901,28 +7973,28 @@ impl<'a> BooleanMask<'a> {
 pub fn bincount<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     bincount_with(x).run()
 }
-/// How often each number occurs, or the sum of the weights where it does.
+/// The number of occurrences of each integer, or the sum of their weights.
 ///
 /// ```text
 /// y[i] = sum(weights[j] for all j with x[j] = i)
 /// ```
 ///
-/// An element that is negative, which is reported less the length, or not below it is dropped,
-/// and is an error. Without length, the host waits for the largest element, and the type that
-/// is inferred has an element for each number that x's dtype holds, at most 2^59. Half types
-/// are summed in float32.
+/// An element outside \[0, length) is dropped and is an error; the error reports a negative
+/// element minus the length. If length is -1, the host waits for the largest element, and the
+/// inferred type has one element for each nonnegative value of the dtype of x, at most 2^58.
+/// Half types are summed in float32.
 ///
-/// - `x`: The numbers. Dtype: integer.
-/// - `weights`: What each of them counts; 1 if absent. May be NULL. Dtype: numeric.
-/// - gives `y`: Int64 counts, or sums in the dtype of the weights.
+/// - `x`: The integers to count. Dtype: integer.
+/// - `weights`: The weight of each element of x; 1 if absent. May be NULL. Dtype: numeric.
+/// - gives `y`: The counts as int64, or the sums in the dtype of the weights.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x is integer.
-/// - C2: 0 \<= element \< length for each of x.
-/// - C3: weights are numeric and have x's shape.
-/// - C4: minlength is not negative, length is that or -1, and the result fits.
+/// - C2: 0 \<= element \< length for each element of x.
+/// - C3: weights are numeric and have the shape of x.
+/// - C4: minlength is not negative, length is -1 or not negative, and the result fits.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -7941,7 +8013,7 @@ pub fn bincount_with<'a>(x: impl Operand<'a>) -> Bincount<'a> {
         borrowed: PhantomData,
     }
 }
-/// How often each number occurs, or the sum of the weights where it does.
+/// The number of occurrences of each integer, or the sum of their weights.
 ///
 /// Made by [`bincount_with`]; [`Bincount::run`] calls the op.
 ///
@@ -7961,8 +8033,8 @@ pub struct Bincount<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Bincount<'a> {
-    /// Sets the optional input `weights`: What each of them counts; 1 if absent. May be NULL.
-    /// Dtype: numeric.
+    /// Sets the optional input `weights`: The weight of each element of x; 1 if absent. May be
+    /// NULL. Dtype: numeric.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7978,7 +8050,7 @@ impl<'a> Bincount<'a> {
         self.weights = weights.lend_optional();
         self
     }
-    /// How long the result is at least, where length does not tell. Default: 0.
+    /// The minimum length of the result if length is -1. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -7993,7 +8065,7 @@ impl<'a> Bincount<'a> {
         self.c_attrs.minlength = minlength;
         self
     }
-    /// How long the result is; -1 for one more than the largest element. Default: -1.
+    /// The length of the result; -1 for one more than the largest element. Default: -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8025,29 +8097,29 @@ impl<'a> Bincount<'a> {
         call_one(sys::TENON_OP_bincount, attrs(&self.c_attrs), &[x.raw(), raw_or_null(&weights)])
     }
 }
-/// The slices along the first axis, reduced in groups.
+/// The slices along the first axis, reduced by segment.
 ///
 /// ```text
 /// y[s] = reduce(x[i] for all i with segment_ids[i] = s)
 /// ```
 ///
-/// A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the largest
-/// and the smallest value that the dtype has, infinite where it can be. NaN in a group is its
-/// result. Negative ids count from the end. A slice whose id is out of range is dropped, and is
-/// an error. Half types are summed and multiplied in float32. The second derivative of prod is
-/// that of zeros left aside.
+/// The result of an empty segment is 0 for sum, 1 for prod and NaN for mean. For min it is the
+/// largest and for max the lowest value of the dtype, which is an infinity for floating point.
+/// If a segment contains NaN, its result is NaN. Negative ids count from the end. A slice whose
+/// id is out of range is dropped and is an error. Half types are summed and multiplied in
+/// float32. The second derivative of prod ignores elements that are 0.
 ///
 /// - `x`: The slices. Dtype: numeric.
-/// - `segment_ids`: The group of each slice, in any order. Dtype: i32 or i64.
-/// - gives `y`: A slice for each group. Dtype: that of x.
+/// - `segment_ids`: The segment of each slice, in any order. Dtype: i32 or i64.
+/// - gives `y`: One slice for each segment. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x is numeric, and floating point where it is averaged.
+/// - C1: x is numeric, and floating point for mean.
 /// - C2: -num\_segments \<= id \< num\_segments for each of segment\_ids.
 /// - C3: segment\_ids are int32 or int64, one for each slice of x along its first axis.
-/// - C4: num\_segments is not negative, and the result fits.
+/// - C4: num\_segments is not negative, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -8062,29 +8134,29 @@ impl<'a> Bincount<'a> {
 pub fn segment_reduce<'a>(x: impl Operand<'a>, segment_ids: impl Operand<'a>) -> Result<Tensor> {
     segment_reduce_with(x, segment_ids).run()
 }
-/// The slices along the first axis, reduced in groups.
+/// The slices along the first axis, reduced by segment.
 ///
 /// ```text
 /// y[s] = reduce(x[i] for all i with segment_ids[i] = s)
 /// ```
 ///
-/// A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the largest
-/// and the smallest value that the dtype has, infinite where it can be. NaN in a group is its
-/// result. Negative ids count from the end. A slice whose id is out of range is dropped, and is
-/// an error. Half types are summed and multiplied in float32. The second derivative of prod is
-/// that of zeros left aside.
+/// The result of an empty segment is 0 for sum, 1 for prod and NaN for mean. For min it is the
+/// largest and for max the lowest value of the dtype, which is an infinity for floating point.
+/// If a segment contains NaN, its result is NaN. Negative ids count from the end. A slice whose
+/// id is out of range is dropped and is an error. Half types are summed and multiplied in
+/// float32. The second derivative of prod ignores elements that are 0.
 ///
 /// - `x`: The slices. Dtype: numeric.
-/// - `segment_ids`: The group of each slice, in any order. Dtype: i32 or i64.
-/// - gives `y`: A slice for each group. Dtype: that of x.
+/// - `segment_ids`: The segment of each slice, in any order. Dtype: i32 or i64.
+/// - gives `y`: One slice for each segment. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: x is numeric, and floating point where it is averaged.
+/// - C1: x is numeric, and floating point for mean.
 /// - C2: -num\_segments \<= id \< num\_segments for each of segment\_ids.
 /// - C3: segment\_ids are int32 or int64, one for each slice of x along its first axis.
-/// - C4: num\_segments is not negative, and the result fits.
+/// - C4: num\_segments is not negative, and the size of the result does not overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -8104,7 +8176,7 @@ pub fn segment_reduce_with<'a>(x: impl Operand<'a>, segment_ids: impl Operand<'a
         borrowed: PhantomData,
     }
 }
-/// The slices along the first axis, reduced in groups.
+/// The slices along the first axis, reduced by segment.
 ///
 /// Made by [`segment_reduce_with`]; [`SegmentReduce::run`] calls the op.
 ///
@@ -8125,7 +8197,7 @@ pub struct SegmentReduce<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> SegmentReduce<'a> {
-    /// How many groups there are. Default: 0.
+    /// The number of segments. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8141,7 +8213,7 @@ impl<'a> SegmentReduce<'a> {
         self.c_attrs.num_segments = num_segments;
         self
     }
-    /// What becomes of a group: sum, prod, min, max or mean. Default: sum.
+    /// How the slices of a segment are reduced: sum, prod, min, max or mean. Default: sum.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8175,20 +8247,20 @@ impl<'a> SegmentReduce<'a> {
         call_one(sys::TENON_OP_segment_reduce, attrs(&self.c_attrs), &[x.raw(), segment_ids.raw()])
     }
 }
-/// Where values belong in a sorted sequence.
+/// The positions at which values would be inserted into a sorted sequence.
 ///
 /// ```text
 /// y[i] = the number of elements of sequence that are less than x[i], or not greater
 /// ```
 ///
-/// The order is that of sort: NaN comes behind all else and equals itself. What comes of a
-/// sequence that is not sorted is not specified.
+/// The order is that of sort: NaN comes after all other values and equals itself. If the
+/// sequence is not sorted, the result is unspecified.
 ///
-/// - `sequence`: Ascending, of any dtype. Dtype: any.
+/// - `sequence`: The sorted sequence, ascending, of any dtype. Dtype: any.
 /// - `x`: The values. Dtype: any.
-/// - gives `y`: The places as int64, in x's shape. Dtype: i64.
-/// - `side`: Left puts a value before the elements that equal it, right behind them. Default:
-///   left.
+/// - gives `y`: The positions as int64, with the shape of x. Dtype: i64.
+/// - `side`: Whether a value is inserted before the elements that equal it (left) or after them
+///   (right). Default: left.
 ///
 /// Not differentiable: its result is an index.
 ///
@@ -8212,28 +8284,30 @@ pub fn searchsorted<'a>(sequence: impl Operand<'a>, x: impl Operand<'a>, side: S
     let c_attrs = sys::tenon_searchsorted_attrs { struct_size: std::mem::size_of::<sys::tenon_searchsorted_attrs>() as u32, side: side as i32 };
     call_one(sys::TENON_OP_searchsorted, attrs(&c_attrs), &[sequence.raw(), x.raw()])
 }
-/// Each value of all elements once, and where it occurs.
+/// The distinct values of a tensor, and where they occur.
 ///
 /// ```text
 /// values[inverse_indices[i]] = x[i]
 /// ```
 ///
-/// Elements count in row-major order. Each NaN is a value of its own; zeros of either sign are
-/// one value, the one that comes first. With \`size\`, values beyond it are left out, and count
-/// and inverse\_indices tell of all; behind the values found, indices and counts are 0.
-/// Without, the types that are inferred are the largest that the results can have.
+/// Elements are numbered in row-major order. Each NaN is a distinct value; zeros of either sign
+/// are one value, represented by the one that occurs first. With \`size\`, values beyond it are
+/// omitted, but count and inverse\_indices still cover all values; after the values found,
+/// indices and counts are 0. Without \`size\`, the inferred types are the largest that the
+/// results can have.
 ///
 /// - `x`: The input, of any dtype. Dtype: any.
-/// - gives `values`: The values. Dtype: that of x.
-/// - gives `indices`: Where each value occurs first. Dtype: i64.
-/// - gives `inverse_indices`: The number of each element's value among all. Dtype: i64.
-/// - gives `counts`: How often each value occurs. Dtype: i64.
-/// - gives `count`: How many values there are. Dtype: i64.
+/// - gives `values`: The distinct values. Dtype: that of x.
+/// - gives `indices`: The index of the first occurrence of each value. Dtype: i64.
+/// - gives `inverse_indices`: The index of each element's value among all distinct values.
+///   Dtype: i64.
+/// - gives `counts`: The number of occurrences of each value. Dtype: i64.
+/// - gives `count`: The number of distinct values. Dtype: i64.
 ///
 /// Not differentiable: its values are chosen by comparison, and the other results are integers.
 ///
 /// # Errors
-/// - C1: size is -1 or not negative, and the result fits.
+/// - C1: size is -1 or not negative, and the size of the result does not overflow.
 /// - C2: fill is a value of x's dtype.
 ///
 /// ```
@@ -8268,39 +8342,41 @@ pub fn unique<'a>(x: impl Operand<'a>) -> Result<UniqueOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct UniqueOutputs {
-    /// The values.
+    /// The distinct values.
     pub values: Tensor,
-    /// Where each value occurs first.
+    /// The index of the first occurrence of each value.
     pub indices: Tensor,
-    /// The number of each element's value among all.
+    /// The index of each element's value among all distinct values.
     pub inverse_indices: Tensor,
-    /// How often each value occurs.
+    /// The number of occurrences of each value.
     pub counts: Tensor,
-    /// How many values there are.
+    /// The number of distinct values.
     pub count: Tensor,
 }
-/// Each value of all elements once, and where it occurs.
+/// The distinct values of a tensor, and where they occur.
 ///
 /// ```text
 /// values[inverse_indices[i]] = x[i]
 /// ```
 ///
-/// Elements count in row-major order. Each NaN is a value of its own; zeros of either sign are
-/// one value, the one that comes first. With \`size\`, values beyond it are left out, and count
-/// and inverse\_indices tell of all; behind the values found, indices and counts are 0.
-/// Without, the types that are inferred are the largest that the results can have.
+/// Elements are numbered in row-major order. Each NaN is a distinct value; zeros of either sign
+/// are one value, represented by the one that occurs first. With \`size\`, values beyond it are
+/// omitted, but count and inverse\_indices still cover all values; after the values found,
+/// indices and counts are 0. Without \`size\`, the inferred types are the largest that the
+/// results can have.
 ///
 /// - `x`: The input, of any dtype. Dtype: any.
-/// - gives `values`: The values. Dtype: that of x.
-/// - gives `indices`: Where each value occurs first. Dtype: i64.
-/// - gives `inverse_indices`: The number of each element's value among all. Dtype: i64.
-/// - gives `counts`: How often each value occurs. Dtype: i64.
-/// - gives `count`: How many values there are. Dtype: i64.
+/// - gives `values`: The distinct values. Dtype: that of x.
+/// - gives `indices`: The index of the first occurrence of each value. Dtype: i64.
+/// - gives `inverse_indices`: The index of each element's value among all distinct values.
+///   Dtype: i64.
+/// - gives `counts`: The number of occurrences of each value. Dtype: i64.
+/// - gives `count`: The number of distinct values. Dtype: i64.
 ///
 /// Not differentiable: its values are chosen by comparison, and the other results are integers.
 ///
 /// # Errors
-/// - C1: size is -1 or not negative, and the result fits.
+/// - C1: size is -1 or not negative, and the size of the result does not overflow.
 /// - C2: fill is a value of x's dtype.
 ///
 /// ```
@@ -8323,7 +8399,7 @@ pub fn unique_with<'a>(x: impl Operand<'a>) -> Unique<'a> {
         borrowed: PhantomData,
     }
 }
-/// Each value of all elements once, and where it occurs.
+/// The distinct values of a tensor, and where they occur.
 ///
 /// Made by [`unique_with`]; [`Unique::run`] calls the op.
 ///
@@ -8346,8 +8422,8 @@ pub struct Unique<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Unique<'a> {
-    /// Whether values ascend, NaN last, or come in the order of first occurrence. Default:
-    /// true.
+    /// Whether values are in ascending order, NaN last; otherwise in the order of first
+    /// occurrence. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8366,8 +8442,8 @@ impl<'a> Unique<'a> {
         self.c_attrs.sorted = sorted;
         self
     }
-    /// How many places the result has room for; -1 for as many as are found, for which the host
-    /// waits. Default: -1.
+    /// The size of the result; -1 for the number of elements found, which the host waits for.
+    /// Default: -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8386,7 +8462,7 @@ impl<'a> Unique<'a> {
         self.c_attrs.size = size;
         self
     }
-    /// What stands among the values in the room that is left. Default: 0.
+    /// The value that pads the output values if fewer than size are found. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8427,26 +8503,26 @@ impl<'a> Unique<'a> {
         Ok(unsafe { UniqueOutputs { values: Tensor::adopt(values), indices: Tensor::adopt(indices), inverse_indices: Tensor::adopt(inverse_indices), counts: Tensor::adopt(counts), count: Tensor::adopt(count) } })
     }
 }
-/// How many elements fall into each of a number of equally wide bins.
+/// The number of elements in each of several bins of equal width.
 ///
 /// ```text
 /// y[k] = the number of i with low + k * w <= x[i] < low + (k + 1) * w, where w = (high - low) / bins
 /// ```
 ///
-/// The last bin counts what equals high, too. What lies outside, and NaN, is not counted, and
-/// nothing is where high - low is not positive and finite.
+/// The last bin includes its upper edge, high. NaN and elements outside the bins are not
+/// counted. All counts are 0 if high - low is not positive and finite.
 ///
-/// - `x`: The values. Dtype: floating.
+/// - `x`: The elements to count. Dtype: floating.
 /// - `low`: The lower edge of the first bin, of rank 0. Dtype: floating.
-/// - `high`: The upper edge of the last one, of rank 0. Dtype: floating.
+/// - `high`: The upper edge of the last bin, of rank 0. Dtype: floating.
 /// - gives `y`: The counts as int64, along one axis. Dtype: i64.
-/// - `bins`: How many. Default: 10.
+/// - `bins`: The number of bins. Default: 10.
 ///
 /// Not differentiable: its result is a count.
 ///
 /// # Errors
 /// - C1: x is floating point; low and high have its dtype and rank 0.
-/// - C2: there is a bin, and the counts fit.
+/// - C2: bins is positive, and the counts fit.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -8466,7 +8542,7 @@ pub fn histogram<'a>(x: impl Operand<'a>, low: impl Operand<'a>, high: impl Oper
     let c_attrs = sys::tenon_histogram_attrs { struct_size: std::mem::size_of::<sys::tenon_histogram_attrs>() as u32, bins };
     call_one(sys::TENON_OP_histogram, attrs(&c_attrs), &[x.raw(), low.raw(), high.raw()])
 }
-/// What is positive, and zero elsewhere.
+/// The rectified linear unit: max(x, 0) for each element.
 ///
 /// ```text
 /// y = max(x, 0)
@@ -8474,8 +8550,8 @@ pub fn histogram<'a>(x: impl Operand<'a>, low: impl Operand<'a>, high: impl Oper
 ///
 /// NaN stays NaN. The derivative at 0 is 0.
 ///
-/// - `x`: Any tensor of numbers. Dtype: numeric.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A tensor of any numeric dtype. Dtype: numeric.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -8496,7 +8572,7 @@ pub fn relu<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_relu, std::ptr::null(), &[x.raw()])
 }
-/// What is positive, and a fraction of what is negative.
+/// x where x is positive, and alpha \* x elsewhere.
 ///
 /// ```text
 /// y = x > 0 ? x : alpha * x
@@ -8528,7 +8604,7 @@ pub fn leaky_relu<'a>(x: impl Operand<'a>, alpha: f64) -> Result<Tensor> {
     let c_attrs = sys::tenon_leaky_relu_attrs { struct_size: std::mem::size_of::<sys::tenon_leaky_relu_attrs>() as u32, alpha };
     call_one(sys::TENON_OP_leaky_relu, attrs(&c_attrs), &[x.raw()])
 }
-/// What is positive, and an exponential that levels out below zero.
+/// The exponential linear unit: x above zero, an exponential toward -alpha below.
 ///
 /// ```text
 /// y = x > 0 ? x : alpha * (exp(x) - 1)
@@ -8536,9 +8612,9 @@ pub fn leaky_relu<'a>(x: impl Operand<'a>, alpha: f64) -> Result<Tensor> {
 ///
 /// The derivative at 0 is alpha.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
-/// - `alpha`: What the function tends to, negated, far below zero. Default: 1.
+/// - `x`: The input, floating point. Dtype: floating.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
+/// - `alpha`: The function tends to -alpha far below zero. Default: 1.
 ///
 /// Differentiable to any order.
 ///
@@ -8560,14 +8636,14 @@ pub fn elu<'a>(x: impl Operand<'a>, alpha: f64) -> Result<Tensor> {
     let c_attrs = sys::tenon_elu_attrs { struct_size: std::mem::size_of::<sys::tenon_elu_attrs>() as u32, alpha };
     call_one(sys::TENON_OP_elu, attrs(&c_attrs), &[x.raw()])
 }
-/// A smooth relu: the logarithm of one plus the exponential.
+/// A smooth approximation of relu: the logarithm of one plus the exponential.
 ///
 /// ```text
 /// y = log(1 + exp(x))
 /// ```
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -8588,7 +8664,7 @@ pub fn softplus<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_softplus, std::ptr::null(), &[x.raw()])
 }
-/// x times the probability that a standard normal variable is below x.
+/// The Gaussian error linear unit: x times the standard normal distribution function at x.
 ///
 /// ```text
 /// y = x * (1 + erf(x / sqrt(2))) / 2, or approximately x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2
@@ -8596,7 +8672,7 @@ pub fn softplus<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
-/// - `approximate`: Whether the tanh form stands for the one with erf. Default: false.
+/// - `approximate`: Whether to use the tanh approximation instead of erf. Default: false.
 ///
 /// Differentiable to any order.
 ///
@@ -8618,14 +8694,14 @@ pub fn gelu<'a>(x: impl Operand<'a>, approximate: bool) -> Result<Tensor> {
     let c_attrs = sys::tenon_gelu_attrs { struct_size: std::mem::size_of::<sys::tenon_gelu_attrs>() as u32, approximate };
     call_one(sys::TENON_OP_gelu, attrs(&c_attrs), &[x.raw()])
 }
-/// x scaled by its own sigmoid.
+/// The sigmoid linear unit (swish): each element times its sigmoid.
 ///
 /// ```text
 /// y = x / (1 + exp(-x))
 /// ```
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -8646,7 +8722,7 @@ pub fn silu<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_silu, std::ptr::null(), &[x.raw()])
 }
-/// Elements kept within 0 and 6.
+/// Each element clipped to \[0, 6\].
 ///
 /// ```text
 /// y = min(max(x, 0), 6)
@@ -8655,7 +8731,7 @@ pub fn silu<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// NaN stays NaN. The derivative at 0 and at 6 is 0.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -8675,7 +8751,7 @@ pub fn relu6<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_relu6, std::ptr::null(), &[x.raw()])
 }
-/// What is positive, and a learned fraction of what is negative.
+/// x where x is positive, and slope \* x elsewhere, with a learned slope.
 ///
 /// ```text
 /// y = x > 0 ? x : slope * x
@@ -8683,7 +8759,7 @@ pub fn relu6<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// The derivative at 0 is slope.
 ///
-/// - `x`: Any tensor of numbers. Dtype: numeric.
+/// - `x`: Any numeric tensor. Dtype: numeric.
 /// - `slope`: The slope below zero, broadcast to the shape of x. Dtype: numeric.
 /// - gives `y`: Of the type of x. Dtype: the common one.
 ///
@@ -8709,7 +8785,7 @@ pub fn prelu<'a>(x: impl Operand<'a>, slope: impl Operand<'a>) -> Result<Tensor>
     let slope = slope.lend()?;
     call_one(sys::TENON_OP_prelu, std::ptr::null(), &[x.raw(), slope.raw()])
 }
-/// An elu with constants that keep mean and variance from layer to layer.
+/// The scaled exponential linear unit, which preserves mean and variance from layer to layer.
 ///
 /// ```text
 /// y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))
@@ -8717,8 +8793,8 @@ pub fn prelu<'a>(x: impl Operand<'a>, slope: impl Operand<'a>) -> Result<Tensor>
 ///
 /// The derivative at 0 is gamma \* alpha.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -8738,7 +8814,7 @@ pub fn prelu<'a>(x: impl Operand<'a>, slope: impl Operand<'a>) -> Result<Tensor>
 pub fn selu<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     selu_with(x).run()
 }
-/// An elu with constants that keep mean and variance from layer to layer.
+/// The scaled exponential linear unit, which preserves mean and variance from layer to layer.
 ///
 /// ```text
 /// y = gamma * (x > 0 ? x : alpha * (exp(x) - 1))
@@ -8746,8 +8822,8 @@ pub fn selu<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// The derivative at 0 is gamma \* alpha.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -8771,7 +8847,7 @@ pub fn selu_with<'a>(x: impl Operand<'a>) -> Selu<'a> {
         borrowed: PhantomData,
     }
 }
-/// An elu with constants that keep mean and variance from layer to layer.
+/// The scaled exponential linear unit, which preserves mean and variance from layer to layer.
 ///
 /// Made by [`selu_with`]; [`Selu::run`] calls the op.
 ///
@@ -8790,7 +8866,8 @@ pub struct Selu<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Selu<'a> {
-    /// What gamma scales, negated, far below zero. Default: 1.67326.
+    /// The factor of the exponential; far below zero, y tends to -gamma \* alpha. Default:
+    /// 1.67326.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8836,16 +8913,16 @@ impl<'a> Selu<'a> {
         call_one(sys::TENON_OP_selu, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The sign, reached slowly.
+/// A smooth approximation of the sign function, x / (1 + |x|).
 ///
 /// ```text
 /// y = x / (1 + |x|)
 /// ```
 ///
-/// NaN at infinities.
+/// The result is NaN at both infinities.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -8865,13 +8942,13 @@ pub fn softsign<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_softsign, std::ptr::null(), &[x.raw()])
 }
-/// A straight line kept within 0 and 1.
+/// A linear function of x, clipped to \[0, 1\].
 ///
 /// ```text
 /// y = max(0, min(1, alpha * x + beta))
 /// ```
 ///
-/// NaN stays NaN. The derivative at both edges is 0.
+/// NaN propagates. The derivative at both bounds is 0.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
@@ -8894,13 +8971,13 @@ pub fn softsign<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 pub fn hard_sigmoid<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     hard_sigmoid_with(x).run()
 }
-/// A straight line kept within 0 and 1.
+/// A linear function of x, clipped to \[0, 1\].
 ///
 /// ```text
 /// y = max(0, min(1, alpha * x + beta))
 /// ```
 ///
-/// NaN stays NaN. The derivative at both edges is 0.
+/// NaN propagates. The derivative at both bounds is 0.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
@@ -8927,7 +9004,7 @@ pub fn hard_sigmoid_with<'a>(x: impl Operand<'a>) -> HardSigmoid<'a> {
         borrowed: PhantomData,
     }
 }
-/// A straight line kept within 0 and 1.
+/// A linear function of x, clipped to \[0, 1\].
 ///
 /// Made by [`hard_sigmoid_with`]; [`HardSigmoid::run`] calls the op.
 ///
@@ -8961,7 +9038,7 @@ impl<'a> HardSigmoid<'a> {
         self.c_attrs.alpha = alpha;
         self
     }
-    /// Its value at 0. Default: 0.5.
+    /// The value of the line at 0. Default: 0.5.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -8992,7 +9069,7 @@ impl<'a> HardSigmoid<'a> {
         call_one(sys::TENON_OP_hard_sigmoid, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// x times a straight line kept within 0 and 1.
+/// x times a linear function of x, clipped to \[0, 1\].
 ///
 /// ```text
 /// y = x * max(0, min(1, x / 6 + 1 / 2))
@@ -9001,7 +9078,7 @@ impl<'a> HardSigmoid<'a> {
 /// Minus infinity gives 0. The derivative is 0 at -3 and 1 at 3.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -9021,18 +9098,18 @@ pub fn hard_swish<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_hard_swish, std::ptr::null(), &[x.raw()])
 }
-/// The silu of the first half of x, times the second.
+/// The SwiGLU unit: the SiLU of the first half of x times the second half.
 ///
 /// ```text
 /// y = silu(first) * second, where x = concat(first, second)
 /// ```
 ///
-/// The first half is the gate. Where the second half is the gate, flip the two before:
+/// The first half is the gate. If the second half is the gate, swap the halves before the call:
 /// concat(second, first).
 ///
-/// - `x`: What is cut in two along axis. Dtype: floating.
-/// - gives `y`: Of the type of x, but half as long along axis. Dtype: that of x.
-/// - `axis`: The axis to cut; a negative one counts from the end. Default: -1.
+/// - `x`: The input, split into two halves along axis. Dtype: floating.
+/// - gives `y`: The result, of the type of x with half the size along axis. Dtype: that of x.
+/// - `axis`: The axis to split; a negative one counts from the end. Default: -1.
 ///
 /// Differentiable to any order.
 ///
@@ -9055,7 +9132,7 @@ pub fn swiglu<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
     let c_attrs = sys::tenon_swiglu_attrs { struct_size: std::mem::size_of::<sys::tenon_swiglu_attrs>() as u32, axis };
     call_one(sys::TENON_OP_swiglu, attrs(&c_attrs), &[x.raw()])
 }
-/// An elu whose slope is 1 on both sides of 0, whatever it tends to.
+/// The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
 ///
 /// ```text
 /// y = x > 0 ? x : alpha * (exp(x / alpha) - 1)
@@ -9063,9 +9140,9 @@ pub fn swiglu<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
 ///
 /// The derivative at 0 is 1.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
-/// - `alpha`: What the function tends to, negated, far below zero; positive. Default: 1.
+/// - `x`: The input, floating point. Dtype: floating.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
+/// - `alpha`: The function tends to -alpha far below zero; must be positive. Default: 1.
 ///
 /// Differentiable to any order.
 ///
@@ -9088,14 +9165,14 @@ pub fn celu<'a>(x: impl Operand<'a>, alpha: f64) -> Result<Tensor> {
     let c_attrs = sys::tenon_celu_attrs { struct_size: std::mem::size_of::<sys::tenon_celu_attrs>() as u32, alpha };
     call_one(sys::TENON_OP_celu, attrs(&c_attrs), &[x.raw()])
 }
-/// x scaled by the tanh of its softplus.
+/// x times the tanh of its softplus.
 ///
 /// ```text
 /// y = x * tanh(ln(1 + exp(x)))
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -9115,13 +9192,13 @@ pub fn mish<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_mish, std::ptr::null(), &[x.raw()])
 }
-/// Elements kept within two bounds that are attributes.
+/// The elements of x, clipped to \[min\_val, max\_val\].
 ///
 /// ```text
 /// y = min(max(x, min_val), max_val)
 /// ```
 ///
-/// NaN stays NaN. The derivative at both edges is 0.
+/// NaN propagates. The derivative at both bounds is 0.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
@@ -9145,13 +9222,13 @@ pub fn mish<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 pub fn hard_tanh<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     hard_tanh_with(x).run()
 }
-/// Elements kept within two bounds that are attributes.
+/// The elements of x, clipped to \[min\_val, max\_val\].
 ///
 /// ```text
 /// y = min(max(x, min_val), max_val)
 /// ```
 ///
-/// NaN stays NaN. The derivative at both edges is 0.
+/// NaN propagates. The derivative at both bounds is 0.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
@@ -9179,7 +9256,7 @@ pub fn hard_tanh_with<'a>(x: impl Operand<'a>) -> HardTanh<'a> {
         borrowed: PhantomData,
     }
 }
-/// Elements kept within two bounds that are attributes.
+/// The elements of x, clipped to \[min\_val, max\_val\].
 ///
 /// Made by [`hard_tanh_with`]; [`HardTanh::run`] calls the op.
 ///
@@ -9244,14 +9321,14 @@ impl<'a> HardTanh<'a> {
         call_one(sys::TENON_OP_hard_tanh, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The logarithm of the sigmoid, which never underflows.
+/// The natural logarithm of the sigmoid, computed without underflow.
 ///
 /// ```text
 /// y = -ln(1 + exp(-x))
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -9271,7 +9348,7 @@ pub fn log_sigmoid<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_log_sigmoid, std::ptr::null(), &[x.raw()])
 }
-/// What is above a threshold, and zero elsewhere.
+/// Each element that exceeds a threshold, and zero elsewhere.
 ///
 /// ```text
 /// y = x > alpha ? x : 0
@@ -9279,8 +9356,8 @@ pub fn log_sigmoid<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// NaN stays NaN. The derivative at alpha is 0.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 /// - `alpha`: The threshold. Default: 1.
 ///
 /// Differentiable through its decomposition.
@@ -9303,16 +9380,16 @@ pub fn thresholded_relu<'a>(x: impl Operand<'a>, alpha: f64) -> Result<Tensor> {
     let c_attrs = sys::tenon_thresholded_relu_attrs { struct_size: std::mem::size_of::<sys::tenon_thresholded_relu_attrs>() as u32, alpha };
     call_one(sys::TENON_OP_thresholded_relu, attrs(&c_attrs), &[x.raw()])
 }
-/// Zero near zero, and elsewhere x moved towards it.
+/// Elements moved towards zero; those near zero become zero.
 ///
 /// ```text
 /// y = x < -lambd ? x + bias : x > lambd ? x - bias : 0
 /// ```
 ///
-/// NaN stays NaN. The derivative at both edges is 0.
+/// NaN stays NaN. The derivative at -lambd and at lambd is 0.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -9333,16 +9410,16 @@ pub fn thresholded_relu<'a>(x: impl Operand<'a>, alpha: f64) -> Result<Tensor> {
 pub fn shrink<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     shrink_with(x).run()
 }
-/// Zero near zero, and elsewhere x moved towards it.
+/// Elements moved towards zero; those near zero become zero.
 ///
 /// ```text
 /// y = x < -lambd ? x + bias : x > lambd ? x - bias : 0
 /// ```
 ///
-/// NaN stays NaN. The derivative at both edges is 0.
+/// NaN stays NaN. The derivative at -lambd and at lambd is 0.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -9367,7 +9444,7 @@ pub fn shrink_with<'a>(x: impl Operand<'a>) -> Shrink<'a> {
         borrowed: PhantomData,
     }
 }
-/// Zero near zero, and elsewhere x moved towards it.
+/// Elements moved towards zero; those near zero become zero.
 ///
 /// Made by [`shrink_with`]; [`Shrink::run`] calls the op.
 ///
@@ -9386,7 +9463,7 @@ pub struct Shrink<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Shrink<'a> {
-    /// How far from zero the zeros reach; not negative. Default: 0.5.
+    /// The distance from zero up to which elements become 0; not negative. Default: 0.5.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -9401,7 +9478,7 @@ impl<'a> Shrink<'a> {
         self.c_attrs.lambd = lambd;
         self
     }
-    /// How far the rest is moved. Default: 0.
+    /// The distance by which the other elements are moved. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -9432,15 +9509,15 @@ impl<'a> Shrink<'a> {
         call_one(sys::TENON_OP_shrink, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The first half of x, scaled by the sigmoid of the second.
+/// The gated linear unit: the first half of x times the sigmoid of the second half.
 ///
 /// ```text
 /// y = first * sigmoid(second), where x = concat(first, second)
 /// ```
 ///
-/// - `x`: What is cut in two along axis. Dtype: floating.
-/// - gives `y`: Of the type of x, but half as long along axis. Dtype: that of x.
-/// - `axis`: The axis to cut; a negative one counts from the end. Default: -1.
+/// - `x`: The input, split into two halves along axis. Dtype: floating.
+/// - gives `y`: The result, of the type of x with half the size along axis. Dtype: that of x.
+/// - `axis`: The axis to split; a negative one counts from the end. Default: -1.
 ///
 /// Differentiable to any order.
 ///
@@ -9463,16 +9540,16 @@ pub fn glu<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
     let c_attrs = sys::tenon_glu_attrs { struct_size: std::mem::size_of::<sys::tenon_glu_attrs>() as u32, axis };
     call_one(sys::TENON_OP_glu, attrs(&c_attrs), &[x.raw()])
 }
-/// The sum of elements along some axes.
+/// The sum of the elements along some axes.
 ///
 /// ```text
 /// y = sum(x[i])
 /// ```
 ///
-/// The sum of nothing is 0. Integers wrap in their own dtype.
+/// The sum of no elements is 0. Integers wrap in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -9492,16 +9569,16 @@ pub fn glu<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
 pub fn sum<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     sum_with(x).run()
 }
-/// The sum of elements along some axes.
+/// The sum of the elements along some axes.
 ///
 /// ```text
 /// y = sum(x[i])
 /// ```
 ///
-/// The sum of nothing is 0. Integers wrap in their own dtype.
+/// The sum of no elements is 0. Integers wrap in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -9525,7 +9602,7 @@ pub fn sum_with<'a>(x: impl Operand<'a>) -> Sum<'a> {
         borrowed: PhantomData,
     }
 }
-/// The sum of elements along some axes.
+/// The sum of the elements along some axes.
 ///
 /// Made by [`sum_with`]; [`Sum::run`] calls the op.
 ///
@@ -9560,7 +9637,7 @@ impl<'a> Sum<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -9591,16 +9668,16 @@ impl<'a> Sum<'a> {
         call_one(sys::TENON_OP_sum, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The product of elements along some axes.
+/// The product of the elements along some axes.
 ///
 /// ```text
 /// y = product(x[i])
 /// ```
 ///
-/// The product of nothing is 1. Integers wrap in their own dtype.
+/// The product of no elements is 1. Integers wrap in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -9620,16 +9697,16 @@ impl<'a> Sum<'a> {
 pub fn prod<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     prod_with(x).run()
 }
-/// The product of elements along some axes.
+/// The product of the elements along some axes.
 ///
 /// ```text
 /// y = product(x[i])
 /// ```
 ///
-/// The product of nothing is 1. Integers wrap in their own dtype.
+/// The product of no elements is 1. Integers wrap in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -9653,7 +9730,7 @@ pub fn prod_with<'a>(x: impl Operand<'a>) -> Prod<'a> {
         borrowed: PhantomData,
     }
 }
-/// The product of elements along some axes.
+/// The product of the elements along some axes.
 ///
 /// Made by [`prod_with`]; [`Prod::run`] calls the op.
 ///
@@ -9688,7 +9765,7 @@ impl<'a> Prod<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -9725,17 +9802,17 @@ impl<'a> Prod<'a> {
 /// y = max(x[i])
 /// ```
 ///
-/// NaN if one is NaN. Those that tie share the gradient evenly.
+/// The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of \`axes\`, none of them twice.
-/// - C3: none of the reduced axes is empty, unless the result is.
+/// - C3: none of the reduced axes is empty, unless the result is empty.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -9755,17 +9832,17 @@ pub fn max<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = max(x[i])
 /// ```
 ///
-/// NaN if one is NaN. Those that tie share the gradient evenly.
+/// The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of \`axes\`, none of them twice.
-/// - C3: none of the reduced axes is empty, unless the result is.
+/// - C3: none of the reduced axes is empty, unless the result is empty.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -9818,7 +9895,7 @@ impl<'a> Max<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -9855,17 +9932,17 @@ impl<'a> Max<'a> {
 /// y = min(x[i])
 /// ```
 ///
-/// NaN if one is NaN. Those that tie share the gradient evenly.
+/// The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of \`axes\`, none of them twice.
-/// - C3: none of the reduced axes is empty, unless the result is.
+/// - C3: none of the reduced axes is empty, unless the result is empty.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -9885,17 +9962,17 @@ pub fn min<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = min(x[i])
 /// ```
 ///
-/// NaN if one is NaN. Those that tie share the gradient evenly.
+/// The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of \`axes\`, none of them twice.
-/// - C3: none of the reduced axes is empty, unless the result is.
+/// - C3: none of the reduced axes is empty, unless the result is empty.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -9948,7 +10025,7 @@ impl<'a> Min<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -9985,17 +10062,17 @@ impl<'a> Min<'a> {
 /// y = the first i for which x[i] = max(x)
 /// ```
 ///
-/// Ties go to the lowest index. The first NaN is found before anything else.
+/// Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The index for each place along the other axes, as int64. Dtype: i64.
+/// - gives `y`: The index for each position along the other axes, as int64. Dtype: i64.
 ///
 /// Not differentiable: its result is an index.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: that axis is not empty, unless the result is.
+/// - C3: the axis is not empty, unless the result is.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -10015,17 +10092,17 @@ pub fn argmax<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = the first i for which x[i] = max(x)
 /// ```
 ///
-/// Ties go to the lowest index. The first NaN is found before anything else.
+/// Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The index for each place along the other axes, as int64. Dtype: i64.
+/// - gives `y`: The index for each position along the other axes, as int64. Dtype: i64.
 ///
 /// Not differentiable: its result is an index.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: that axis is not empty, unless the result is.
+/// - C3: the axis is not empty, unless the result is.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -10077,7 +10154,7 @@ impl<'a> Argmax<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Whether the axis stays, with size 1. Default: false.
+    /// Whether the axis is kept with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10114,17 +10191,17 @@ impl<'a> Argmax<'a> {
 /// y = the first i for which x[i] = min(x)
 /// ```
 ///
-/// Ties go to the lowest index. The first NaN is found before anything else.
+/// Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The index for each place along the other axes, as int64. Dtype: i64.
+/// - gives `y`: The index for each position along the other axes, as int64. Dtype: i64.
 ///
 /// Not differentiable: its result is an index.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: that axis is not empty, unless the result is.
+/// - C3: the axis is not empty, unless the result is.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -10144,17 +10221,17 @@ pub fn argmin<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = the first i for which x[i] = min(x)
 /// ```
 ///
-/// Ties go to the lowest index. The first NaN is found before anything else.
+/// Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The index for each place along the other axes, as int64. Dtype: i64.
+/// - gives `y`: The index for each position along the other axes, as int64. Dtype: i64.
 ///
 /// Not differentiable: its result is an index.
 ///
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: that axis is not empty, unless the result is.
+/// - C3: the axis is not empty, unless the result is.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -10206,7 +10283,7 @@ impl<'a> Argmin<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Whether the axis stays, with size 1. Default: false.
+    /// Whether the axis is kept with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10237,16 +10314,16 @@ impl<'a> Argmin<'a> {
         call_one(sys::TENON_OP_argmin, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The sum of all elements so far, along an axis.
+/// The cumulative sum along an axis.
 ///
 /// ```text
 /// y[i] = x[0] + ... + x[i]
 /// ```
 ///
-/// Integers wrap in their own dtype.
+/// Integers wrap around in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The sums, in x's shape. Dtype: that of x.
+/// - gives `y`: The sums, in the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10266,16 +10343,16 @@ impl<'a> Argmin<'a> {
 pub fn cumsum<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     cumsum_with(x).run()
 }
-/// The sum of all elements so far, along an axis.
+/// The cumulative sum along an axis.
 ///
 /// ```text
 /// y[i] = x[0] + ... + x[i]
 /// ```
 ///
-/// Integers wrap in their own dtype.
+/// Integers wrap around in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The sums, in x's shape. Dtype: that of x.
+/// - gives `y`: The sums, in the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10299,7 +10376,7 @@ pub fn cumsum_with<'a>(x: impl Operand<'a>) -> Cumsum<'a> {
         borrowed: PhantomData,
     }
 }
-/// The sum of all elements so far, along an axis.
+/// The cumulative sum along an axis.
 ///
 /// Made by [`cumsum_with`]; [`Cumsum::run`] calls the op.
 ///
@@ -10318,7 +10395,7 @@ pub struct Cumsum<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Cumsum<'a> {
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10333,7 +10410,7 @@ impl<'a> Cumsum<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Whether element i leaves out x\[i\]. Default: false.
+    /// Whether to exclude x\[i\] from y\[i\]. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10348,7 +10425,7 @@ impl<'a> Cumsum<'a> {
         self.c_attrs.exclusive = exclusive;
         self
     }
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10385,11 +10462,11 @@ impl<'a> Cumsum<'a> {
 /// y = sum(x[i]) / n
 /// ```
 ///
-/// The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is hardly
-/// ever one, are refused: cast them first.
+/// The mean of no elements is NaN. f16 and bf16 are summed in f32. Integers are rejected,
+/// because their mean is rarely an integer: cast them first.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10415,11 +10492,11 @@ pub fn mean<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = sum(x[i]) / n
 /// ```
 ///
-/// The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is hardly
-/// ever one, are refused: cast them first.
+/// The mean of no elements is NaN. f16 and bf16 are summed in f32. Integers are rejected,
+/// because their mean is rarely an integer: cast them first.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10478,7 +10555,7 @@ impl<'a> Mean<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10515,10 +10592,10 @@ impl<'a> Mean<'a> {
 /// y = x[0] or x[1] or ...
 /// ```
 ///
-/// Of nothing it is false.
+/// A reduction over no elements gives false.
 ///
 /// - `x`: The input. Dtype: bool.
-/// - gives `y`: The result for each place along the other axes. Dtype: bool.
+/// - gives `y`: The result for each index of the other axes. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -10544,10 +10621,10 @@ pub fn any<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = x[0] or x[1] or ...
 /// ```
 ///
-/// Of nothing it is false.
+/// A reduction over no elements gives false.
 ///
 /// - `x`: The input. Dtype: bool.
-/// - gives `y`: The result for each place along the other axes. Dtype: bool.
+/// - gives `y`: The result for each index of the other axes. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -10606,7 +10683,7 @@ impl<'a> Any<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10643,10 +10720,10 @@ impl<'a> Any<'a> {
 /// y = x[0] and x[1] and ...
 /// ```
 ///
-/// Of nothing it is true.
+/// A reduction over no elements gives true.
 ///
 /// - `x`: The input. Dtype: bool.
-/// - gives `y`: The result for each place along the other axes. Dtype: bool.
+/// - gives `y`: The result for each index of the other axes. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -10672,10 +10749,10 @@ pub fn all<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = x[0] and x[1] and ...
 /// ```
 ///
-/// Of nothing it is true.
+/// A reduction over no elements gives true.
 ///
 /// - `x`: The input. Dtype: bool.
-/// - gives `y`: The result for each place along the other axes. Dtype: bool.
+/// - gives `y`: The result for each index of the other axes. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -10734,7 +10811,7 @@ impl<'a> All<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10765,17 +10842,17 @@ impl<'a> All<'a> {
         call_one(sys::TENON_OP_all, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The variance of elements along some axes.
+/// The variance of the elements along some axes.
 ///
 /// ```text
 /// y = sum((x[i] - mean(x))^2) / (n - correction)
 /// ```
 ///
-/// The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does not
-/// overflow where the variance does not (l2\_norm).
+/// The divisor is at least 0. f16 and bf16 are computed in f32. The sum of squares does not
+/// overflow if the variance does not (see l2\_norm).
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10795,17 +10872,17 @@ impl<'a> All<'a> {
 pub fn var<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     var_with(x).run()
 }
-/// The variance of elements along some axes.
+/// The variance of the elements along some axes.
 ///
 /// ```text
 /// y = sum((x[i] - mean(x))^2) / (n - correction)
 /// ```
 ///
-/// The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does not
-/// overflow where the variance does not (l2\_norm).
+/// The divisor is at least 0. f16 and bf16 are computed in f32. The sum of squares does not
+/// overflow if the variance does not (see l2\_norm).
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10829,7 +10906,7 @@ pub fn var_with<'a>(x: impl Operand<'a>) -> Var<'a> {
         borrowed: PhantomData,
     }
 }
-/// The variance of elements along some axes.
+/// The variance of the elements along some axes.
 ///
 /// Made by [`var_with`]; [`Var::run`] calls the op.
 ///
@@ -10864,7 +10941,7 @@ impl<'a> Var<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10879,7 +10956,7 @@ impl<'a> Var<'a> {
         self.c_attrs.keepdims = keepdims;
         self
     }
-    /// Taken from the number of elements that the sum is divided by. Default: 0.
+    /// Subtracted from the number of elements in the divisor. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -10910,16 +10987,16 @@ impl<'a> Var<'a> {
         call_one(sys::TENON_OP_var, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The logarithm of the sum of exponentials along some axes, without overflow.
+/// The logarithm of the sum of exponentials along some axes, computed without overflow.
 ///
 /// ```text
 /// y = ln(sum(e^x[i]))
 /// ```
 ///
-/// Of nothing it is -infinity. f16 and bf16 are computed in f32.
+/// The result for no elements is -infinity. f16 and bf16 are computed in f32.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10939,16 +11016,16 @@ impl<'a> Var<'a> {
 pub fn logsumexp<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     logsumexp_with(x).run()
 }
-/// The logarithm of the sum of exponentials along some axes, without overflow.
+/// The logarithm of the sum of exponentials along some axes, computed without overflow.
 ///
 /// ```text
 /// y = ln(sum(e^x[i]))
 /// ```
 ///
-/// Of nothing it is -infinity. f16 and bf16 are computed in f32.
+/// The result for no elements is -infinity. f16 and bf16 are computed in f32.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -10972,7 +11049,7 @@ pub fn logsumexp_with<'a>(x: impl Operand<'a>) -> Logsumexp<'a> {
         borrowed: PhantomData,
     }
 }
-/// The logarithm of the sum of exponentials along some axes, without overflow.
+/// The logarithm of the sum of exponentials along some axes, computed without overflow.
 ///
 /// Made by [`logsumexp_with`]; [`Logsumexp::run`] calls the op.
 ///
@@ -11007,7 +11084,7 @@ impl<'a> Logsumexp<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11038,18 +11115,19 @@ impl<'a> Logsumexp<'a> {
         call_one(sys::TENON_OP_logsumexp, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The Euclidean length of elements along some axes.
+/// The Euclidean norm of elements along some axes.
 ///
 /// ```text
 /// y = sqrt(sum(x[i]^2))
 /// ```
 ///
-/// At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither overflow
-/// nor vanish: they are those of x \* s, and the root is divided by s, a power of two that is 1
-/// where the sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
+/// The derivative at zero is 0. f16 and bf16 are computed in f32. The squares neither overflow
+/// nor underflow: x is multiplied by s before it is squared, and the root is divided by s. s is
+/// a power of two, and is 1 where the sum of squares is from 2^-96 to 2^96 (in f64, from 2^-880
+/// to 2^960).
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -11069,18 +11147,19 @@ impl<'a> Logsumexp<'a> {
 pub fn l2_norm<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     l2_norm_with(x).run()
 }
-/// The Euclidean length of elements along some axes.
+/// The Euclidean norm of elements along some axes.
 ///
 /// ```text
 /// y = sqrt(sum(x[i]^2))
 /// ```
 ///
-/// At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither overflow
-/// nor vanish: they are those of x \* s, and the root is divided by s, a power of two that is 1
-/// where the sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
+/// The derivative at zero is 0. f16 and bf16 are computed in f32. The squares neither overflow
+/// nor underflow: x is multiplied by s before it is squared, and the root is divided by s. s is
+/// a power of two, and is 1 where the sum of squares is from 2^-96 to 2^96 (in f64, from 2^-880
+/// to 2^960).
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -11104,7 +11183,7 @@ pub fn l2_norm_with<'a>(x: impl Operand<'a>) -> L2Norm<'a> {
         borrowed: PhantomData,
     }
 }
-/// The Euclidean length of elements along some axes.
+/// The Euclidean norm of elements along some axes.
 ///
 /// Made by [`l2_norm_with`]; [`L2Norm::run`] calls the op.
 ///
@@ -11139,7 +11218,7 @@ impl<'a> L2Norm<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11170,16 +11249,16 @@ impl<'a> L2Norm<'a> {
         call_one(sys::TENON_OP_l2_norm, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The product of all elements so far, along an axis.
+/// The cumulative product along an axis.
 ///
 /// ```text
 /// y[i] = x[0] * ... * x[i]
 /// ```
 ///
-/// Integers wrap in their own dtype.
+/// Integers wrap around in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The products, in x's shape. Dtype: that of x.
+/// - gives `y`: The products, in the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -11199,16 +11278,16 @@ impl<'a> L2Norm<'a> {
 pub fn cumprod<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     cumprod_with(x).run()
 }
-/// The product of all elements so far, along an axis.
+/// The cumulative product along an axis.
 ///
 /// ```text
 /// y[i] = x[0] * ... * x[i]
 /// ```
 ///
-/// Integers wrap in their own dtype.
+/// Integers wrap around in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The products, in x's shape. Dtype: that of x.
+/// - gives `y`: The products, in the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -11232,7 +11311,7 @@ pub fn cumprod_with<'a>(x: impl Operand<'a>) -> Cumprod<'a> {
         borrowed: PhantomData,
     }
 }
-/// The product of all elements so far, along an axis.
+/// The cumulative product along an axis.
 ///
 /// Made by [`cumprod_with`]; [`Cumprod::run`] calls the op.
 ///
@@ -11251,7 +11330,7 @@ pub struct Cumprod<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Cumprod<'a> {
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11266,7 +11345,7 @@ impl<'a> Cumprod<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Whether element i leaves out x\[i\]. Default: false.
+    /// Whether to exclude x\[i\] from y\[i\]. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11281,7 +11360,7 @@ impl<'a> Cumprod<'a> {
         self.c_attrs.exclusive = exclusive;
         self
     }
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11312,16 +11391,16 @@ impl<'a> Cumprod<'a> {
         call_one(sys::TENON_OP_cumprod, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// How many elements along some axes are not zero.
+/// The number of nonzero elements along some axes.
 ///
 /// ```text
 /// y = sum(x[i] != 0)
 /// ```
 ///
-/// NaN is not zero, and -0 is. Of nothing there are 0.
+/// NaN counts as nonzero, -0 as zero. A reduction over no elements gives 0.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The result for each place along the other axes. Dtype: i64.
+/// - gives `y`: The result for each index of the other axes. Dtype: i64.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -11341,16 +11420,16 @@ impl<'a> Cumprod<'a> {
 pub fn count_nonzero<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     count_nonzero_with(x).run()
 }
-/// How many elements along some axes are not zero.
+/// The number of nonzero elements along some axes.
 ///
 /// ```text
 /// y = sum(x[i] != 0)
 /// ```
 ///
-/// NaN is not zero, and -0 is. Of nothing there are 0.
+/// NaN counts as nonzero, -0 as zero. A reduction over no elements gives 0.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The result for each place along the other axes. Dtype: i64.
+/// - gives `y`: The result for each index of the other axes. Dtype: i64.
 ///
 /// Not differentiable: its result is an integer.
 ///
@@ -11374,7 +11453,7 @@ pub fn count_nonzero_with<'a>(x: impl Operand<'a>) -> CountNonzero<'a> {
         borrowed: PhantomData,
     }
 }
-/// How many elements along some axes are not zero.
+/// The number of nonzero elements along some axes.
 ///
 /// Made by [`count_nonzero_with`]; [`CountNonzero::run`] calls the op.
 ///
@@ -11409,7 +11488,7 @@ impl<'a> CountNonzero<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11440,18 +11519,18 @@ impl<'a> CountNonzero<'a> {
         call_one(sys::TENON_OP_count_nonzero, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The largest of all elements so far, along an axis, and where it is.
+/// The cumulative maximum along an axis, and its index.
 ///
 /// ```text
 /// values[i] = max(x[0], ..., x[i]) = x[indices[i]]
 /// ```
 ///
-/// Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-/// From the first NaN on, all values are NaN.
+/// Ties go to the element that is visited first, which receives the whole gradient. From the
+/// first NaN on, all values are NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `values`: The extremes, of the type of x. Dtype: that of x.
-/// - gives `indices`: Their places along axis, as int64. Dtype: i64.
+/// - gives `values`: The cumulative maxima or minima, of the type of x. Dtype: that of x.
+/// - gives `indices`: Their indices along axis, as int64. Dtype: i64.
 ///
 /// Differentiable to any order.
 ///
@@ -11485,23 +11564,23 @@ pub fn cummax<'a>(x: impl Operand<'a>) -> Result<CummaxOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct CummaxOutputs {
-    /// The extremes, of the type of x.
+    /// The cumulative maxima or minima, of the type of x.
     pub values: Tensor,
-    /// Their places along axis, as int64.
+    /// Their indices along axis, as int64.
     pub indices: Tensor,
 }
-/// The largest of all elements so far, along an axis, and where it is.
+/// The cumulative maximum along an axis, and its index.
 ///
 /// ```text
 /// values[i] = max(x[0], ..., x[i]) = x[indices[i]]
 /// ```
 ///
-/// Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-/// From the first NaN on, all values are NaN.
+/// Ties go to the element that is visited first, which receives the whole gradient. From the
+/// first NaN on, all values are NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `values`: The extremes, of the type of x. Dtype: that of x.
-/// - gives `indices`: Their places along axis, as int64. Dtype: i64.
+/// - gives `values`: The cumulative maxima or minima, of the type of x. Dtype: that of x.
+/// - gives `indices`: Their indices along axis, as int64. Dtype: i64.
 ///
 /// Differentiable to any order.
 ///
@@ -11526,7 +11605,7 @@ pub fn cummax_with<'a>(x: impl Operand<'a>) -> Cummax<'a> {
         borrowed: PhantomData,
     }
 }
-/// The largest of all elements so far, along an axis, and where it is.
+/// The cumulative maximum along an axis, and its index.
 ///
 /// Made by [`cummax_with`]; [`Cummax::run`] calls the op.
 ///
@@ -11546,7 +11625,7 @@ pub struct Cummax<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Cummax<'a> {
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11562,7 +11641,7 @@ impl<'a> Cummax<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11597,18 +11676,18 @@ impl<'a> Cummax<'a> {
         Ok(unsafe { CummaxOutputs { values: Tensor::adopt(values), indices: Tensor::adopt(indices) } })
     }
 }
-/// The smallest of all elements so far, along an axis, and where it is.
+/// The cumulative minimum along an axis, and its index.
 ///
 /// ```text
 /// values[i] = min(x[0], ..., x[i]) = x[indices[i]]
 /// ```
 ///
-/// Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-/// From the first NaN on, all values are NaN.
+/// Ties go to the element that is visited first, which receives the whole gradient. From the
+/// first NaN on, all values are NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `values`: The extremes, of the type of x. Dtype: that of x.
-/// - gives `indices`: Their places along axis, as int64. Dtype: i64.
+/// - gives `values`: The cumulative maxima or minima, of the type of x. Dtype: that of x.
+/// - gives `indices`: Their indices along axis, as int64. Dtype: i64.
 ///
 /// Differentiable to any order.
 ///
@@ -11642,23 +11721,23 @@ pub fn cummin<'a>(x: impl Operand<'a>) -> Result<CumminOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct CumminOutputs {
-    /// The extremes, of the type of x.
+    /// The cumulative maxima or minima, of the type of x.
     pub values: Tensor,
-    /// Their places along axis, as int64.
+    /// Their indices along axis, as int64.
     pub indices: Tensor,
 }
-/// The smallest of all elements so far, along an axis, and where it is.
+/// The cumulative minimum along an axis, and its index.
 ///
 /// ```text
 /// values[i] = min(x[0], ..., x[i]) = x[indices[i]]
 /// ```
 ///
-/// Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-/// From the first NaN on, all values are NaN.
+/// Ties go to the element that is visited first, which receives the whole gradient. From the
+/// first NaN on, all values are NaN.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `values`: The extremes, of the type of x. Dtype: that of x.
-/// - gives `indices`: Their places along axis, as int64. Dtype: i64.
+/// - gives `values`: The cumulative maxima or minima, of the type of x. Dtype: that of x.
+/// - gives `indices`: Their indices along axis, as int64. Dtype: i64.
 ///
 /// Differentiable to any order.
 ///
@@ -11683,7 +11762,7 @@ pub fn cummin_with<'a>(x: impl Operand<'a>) -> Cummin<'a> {
         borrowed: PhantomData,
     }
 }
-/// The smallest of all elements so far, along an axis, and where it is.
+/// The cumulative minimum along an axis, and its index.
 ///
 /// Made by [`cummin_with`]; [`Cummin::run`] calls the op.
 ///
@@ -11703,7 +11782,7 @@ pub struct Cummin<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Cummin<'a> {
-    /// The axis to walk along; a negative one counts from the end. Default: 0.
+    /// The axis to accumulate along; a negative one counts from the end. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11719,7 +11798,7 @@ impl<'a> Cummin<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Whether to walk from the end. Default: false.
+    /// Whether to accumulate from the end. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11754,16 +11833,16 @@ impl<'a> Cummin<'a> {
         Ok(unsafe { CumminOutputs { values: Tensor::adopt(values), indices: Tensor::adopt(indices) } })
     }
 }
-/// The sum of magnitudes along some axes.
+/// The L1 norm along some axes: the sum of the absolute values.
 ///
 /// ```text
 /// y = sum(abs(x[i]))
 /// ```
 ///
-/// Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+/// The result for no elements is 0. The derivative at 0 is 0. Integers wrap in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -11783,16 +11862,16 @@ impl<'a> Cummin<'a> {
 pub fn l1_norm<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     l1_norm_with(x).run()
 }
-/// The sum of magnitudes along some axes.
+/// The L1 norm along some axes: the sum of the absolute values.
 ///
 /// ```text
 /// y = sum(abs(x[i]))
 /// ```
 ///
-/// Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+/// The result for no elements is 0. The derivative at 0 is 0. Integers wrap in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -11816,7 +11895,7 @@ pub fn l1_norm_with<'a>(x: impl Operand<'a>) -> L1Norm<'a> {
         borrowed: PhantomData,
     }
 }
-/// The sum of magnitudes along some axes.
+/// The L1 norm along some axes: the sum of the absolute values.
 ///
 /// Made by [`l1_norm_with`]; [`L1Norm::run`] calls the op.
 ///
@@ -11851,7 +11930,7 @@ impl<'a> L1Norm<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -11882,16 +11961,17 @@ impl<'a> L1Norm<'a> {
         call_one(sys::TENON_OP_l1_norm, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The sum of squares along some axes.
+/// The sum of the squares along some axes.
 ///
 /// ```text
 /// y = sum(x[i]^2)
 /// ```
 ///
-/// Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+/// The result for no elements is 0. Integers wrap in their own dtype. f16 and bf16 are computed
+/// in f32.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -11911,16 +11991,17 @@ impl<'a> L1Norm<'a> {
 pub fn sum_square<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     sum_square_with(x).run()
 }
-/// The sum of squares along some axes.
+/// The sum of the squares along some axes.
 ///
 /// ```text
 /// y = sum(x[i]^2)
 /// ```
 ///
-/// Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+/// The result for no elements is 0. Integers wrap in their own dtype. f16 and bf16 are computed
+/// in f32.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -11944,7 +12025,7 @@ pub fn sum_square_with<'a>(x: impl Operand<'a>) -> SumSquare<'a> {
         borrowed: PhantomData,
     }
 }
-/// The sum of squares along some axes.
+/// The sum of the squares along some axes.
 ///
 /// Made by [`sum_square_with`]; [`SumSquare::run`] calls the op.
 ///
@@ -11979,7 +12060,7 @@ impl<'a> SumSquare<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12010,16 +12091,17 @@ impl<'a> SumSquare<'a> {
         call_one(sys::TENON_OP_sum_square, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The logarithm of a sum along some axes.
+/// The logarithm of the sum along some axes.
 ///
 /// ```text
 /// y = log(sum(x[i]))
 /// ```
 ///
-/// Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+/// The result is -inf for no elements and NaN for a negative sum. f16 and bf16 are computed in
+/// f32.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -12039,16 +12121,17 @@ impl<'a> SumSquare<'a> {
 pub fn log_sum<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     log_sum_with(x).run()
 }
-/// The logarithm of a sum along some axes.
+/// The logarithm of the sum along some axes.
 ///
 /// ```text
 /// y = log(sum(x[i]))
 /// ```
 ///
-/// Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+/// The result is -inf for no elements and NaN for a negative sum. f16 and bf16 are computed in
+/// f32.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result for each place along the other axes. Dtype: that of x.
+/// - gives `y`: The result for each index of the other axes. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -12072,7 +12155,7 @@ pub fn log_sum_with<'a>(x: impl Operand<'a>) -> LogSum<'a> {
         borrowed: PhantomData,
     }
 }
-/// The logarithm of a sum along some axes.
+/// The logarithm of the sum along some axes.
 ///
 /// Made by [`log_sum_with`]; [`LogSum::run`] calls the op.
 ///
@@ -12107,7 +12190,7 @@ impl<'a> LogSum<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12138,16 +12221,16 @@ impl<'a> LogSum<'a> {
         call_one(sys::TENON_OP_log_sum, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The differences of neighbours along an axis, taken n times.
+/// The differences of adjacent elements along an axis, taken n times.
 ///
 /// ```text
 /// y[i] = x[i + 1] - x[i]
 /// ```
 ///
-/// Integers wrap in their own dtype.
+/// Integers wrap around in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The differences, by n fewer than there are elements. Dtype: that of x.
+/// - gives `y`: The differences; axis is shorter by n, or empty. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -12155,7 +12238,7 @@ impl<'a> LogSum<'a> {
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x).
 /// - C3: n is not negative.
-/// - C4: axis of y is shorter by n, or empty; all else is of the type of x.
+/// - C4: y has the type of x, except that axis is shorter by n, or empty.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -12169,16 +12252,16 @@ impl<'a> LogSum<'a> {
 pub fn diff<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     diff_with(x).run()
 }
-/// The differences of neighbours along an axis, taken n times.
+/// The differences of adjacent elements along an axis, taken n times.
 ///
 /// ```text
 /// y[i] = x[i + 1] - x[i]
 /// ```
 ///
-/// Integers wrap in their own dtype.
+/// Integers wrap around in their own dtype.
 ///
 /// - `x`: The input. Dtype: numeric.
-/// - gives `y`: The differences, by n fewer than there are elements. Dtype: that of x.
+/// - gives `y`: The differences; axis is shorter by n, or empty. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -12186,7 +12269,7 @@ pub fn diff<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// - C1: x is numeric.
 /// - C2: -rank(x) \<= axis \< rank(x).
 /// - C3: n is not negative.
-/// - C4: axis of y is shorter by n, or empty; all else is of the type of x.
+/// - C4: y has the type of x, except that axis is shorter by n, or empty.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -12204,7 +12287,7 @@ pub fn diff_with<'a>(x: impl Operand<'a>) -> Diff<'a> {
         borrowed: PhantomData,
     }
 }
-/// The differences of neighbours along an axis, taken n times.
+/// The differences of adjacent elements along an axis, taken n times.
 ///
 /// Made by [`diff_with`]; [`Diff::run`] calls the op.
 ///
@@ -12223,7 +12306,7 @@ pub struct Diff<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Diff<'a> {
-    /// How many times differences are taken; 0 gives x. Default: 1.
+    /// The number of times that differences are taken; 0 gives x. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12238,7 +12321,7 @@ impl<'a> Diff<'a> {
         self.c_attrs.n = n;
         self
     }
-    /// The axis to walk along; a negative one counts from the end. Default: -1.
+    /// The axis of the differences; a negative one counts from the end. Default: -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12269,14 +12352,14 @@ impl<'a> Diff<'a> {
         call_one(sys::TENON_OP_diff, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// Products of matrices, with NumPy's rules for vectors and batches.
+/// Matrix products, with NumPy's rules for vectors and batches.
 ///
 /// ```text
 /// y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)
 /// ```
 ///
-/// A vector on the left is a row, on the right a column, and the result lacks its axis of size
-/// 1. The axes before the last two broadcast. A sum of nothing is 0; integers wrap.
+/// A vector on the left is a row, and one on the right is a column; the result lacks this axis
+/// of size 1. The axes before the last two are broadcast. An empty sum is 0. Integers wrap.
 ///
 /// - `a`: Matrices, or a vector. Dtype: numeric.
 /// - `b`: Matrices, or a vector. Dtype: numeric.
@@ -12288,9 +12371,10 @@ impl<'a> Diff<'a> {
 /// - C1: a and b are numeric and of one dtype.
 /// - C2: a and b have at least one axis.
 /// - C3: A transposed operand has at least two axes.
-/// - C4: The columns of a, after its transposition, are as many as the rows of b after its own.
+/// - C4: The number of columns of a equals the number of rows of b, both after transposition.
 /// - C5: The axes before the last two broadcast.
-/// - C6: y has the batch axes, then the rows of a and the columns of b; a vector gives none.
+/// - C6: y has the batch axes, then the rows of a and the columns of b; a vector operand adds
+///   no axis.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -12305,14 +12389,14 @@ impl<'a> Diff<'a> {
 pub fn matmul<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     matmul_with(a, b).run()
 }
-/// Products of matrices, with NumPy's rules for vectors and batches.
+/// Matrix products, with NumPy's rules for vectors and batches.
 ///
 /// ```text
 /// y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)
 /// ```
 ///
-/// A vector on the left is a row, on the right a column, and the result lacks its axis of size
-/// 1. The axes before the last two broadcast. A sum of nothing is 0; integers wrap.
+/// A vector on the left is a row, and one on the right is a column; the result lacks this axis
+/// of size 1. The axes before the last two are broadcast. An empty sum is 0. Integers wrap.
 ///
 /// - `a`: Matrices, or a vector. Dtype: numeric.
 /// - `b`: Matrices, or a vector. Dtype: numeric.
@@ -12324,9 +12408,10 @@ pub fn matmul<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 /// - C1: a and b are numeric and of one dtype.
 /// - C2: a and b have at least one axis.
 /// - C3: A transposed operand has at least two axes.
-/// - C4: The columns of a, after its transposition, are as many as the rows of b after its own.
+/// - C4: The number of columns of a equals the number of rows of b, both after transposition.
 /// - C5: The axes before the last two broadcast.
-/// - C6: y has the batch axes, then the rows of a and the columns of b; a vector gives none.
+/// - C6: y has the batch axes, then the rows of a and the columns of b; a vector operand adds
+///   no axis.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -12346,7 +12431,7 @@ pub fn matmul_with<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Matmul<'a> {
         borrowed: PhantomData,
     }
 }
-/// Products of matrices, with NumPy's rules for vectors and batches.
+/// Matrix products, with NumPy's rules for vectors and batches.
 ///
 /// Made by [`matmul_with`]; [`Matmul::run`] calls the op.
 ///
@@ -12367,7 +12452,7 @@ pub struct Matmul<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Matmul<'a> {
-    /// Swap the last two axes of a first. Default: false.
+    /// Whether to swap the last two axes of a first. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12383,7 +12468,7 @@ impl<'a> Matmul<'a> {
         self.c_attrs.transpose_a = transpose_a;
         self
     }
-    /// Swap the last two axes of b first. Default: false.
+    /// Whether to swap the last two axes of b first. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12417,7 +12502,7 @@ impl<'a> Matmul<'a> {
         call_one(sys::TENON_OP_matmul, attrs(&self.c_attrs), &[a.raw(), b.raw()])
     }
 }
-/// One product of matrices, scaled, with something added.
+/// A scaled matrix product plus a scaled tensor.
 ///
 /// ```text
 /// y = alpha * a @ b + beta * c
@@ -12425,7 +12510,8 @@ impl<'a> Matmul<'a> {
 ///
 /// - `a`: A matrix. Dtype: floating.
 /// - `b`: A matrix. Dtype: floating.
-/// - `c`: What is added, broadcast to the product's shape. May be NULL. Dtype: floating.
+/// - `c`: The tensor to add, broadcast to the shape of the product. May be NULL. Dtype:
+///   floating.
 /// - gives `y`: The result. Dtype: the common one.
 ///
 /// Differentiable to any order.
@@ -12433,7 +12519,7 @@ impl<'a> Matmul<'a> {
 /// # Errors
 /// - C1: a, b and c are floating point and of one dtype.
 /// - C2: a and b have two axes.
-/// - C3: The columns of a, after its transposition, are as many as the rows of b after its own.
+/// - C3: The number of columns of a equals the number of rows of b, both after transposition.
 /// - C4: c can be broadcast to the product's shape.
 ///
 /// ```
@@ -12449,7 +12535,7 @@ impl<'a> Matmul<'a> {
 pub fn gemm<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     gemm_with(a, b).run()
 }
-/// One product of matrices, scaled, with something added.
+/// A scaled matrix product plus a scaled tensor.
 ///
 /// ```text
 /// y = alpha * a @ b + beta * c
@@ -12457,7 +12543,8 @@ pub fn gemm<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 ///
 /// - `a`: A matrix. Dtype: floating.
 /// - `b`: A matrix. Dtype: floating.
-/// - `c`: What is added, broadcast to the product's shape. May be NULL. Dtype: floating.
+/// - `c`: The tensor to add, broadcast to the shape of the product. May be NULL. Dtype:
+///   floating.
 /// - gives `y`: The result. Dtype: the common one.
 ///
 /// Differentiable to any order.
@@ -12465,7 +12552,7 @@ pub fn gemm<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 /// # Errors
 /// - C1: a, b and c are floating point and of one dtype.
 /// - C2: a and b have two axes.
-/// - C3: The columns of a, after its transposition, are as many as the rows of b after its own.
+/// - C3: The number of columns of a equals the number of rows of b, both after transposition.
 /// - C4: c can be broadcast to the product's shape.
 ///
 /// ```
@@ -12488,7 +12575,7 @@ pub fn gemm_with<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Gemm<'a> {
         borrowed: PhantomData,
     }
 }
-/// One product of matrices, scaled, with something added.
+/// A scaled matrix product plus a scaled tensor.
 ///
 /// Made by [`gemm_with`]; [`Gemm::run`] calls the op.
 ///
@@ -12511,8 +12598,8 @@ pub struct Gemm<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Gemm<'a> {
-    /// Sets the optional input `c`: What is added, broadcast to the product's shape. May be
-    /// NULL. Dtype: floating.
+    /// Sets the optional input `c`: The tensor to add, broadcast to the shape of the product.
+    /// May be NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12617,27 +12704,29 @@ impl<'a> Gemm<'a> {
         call_one(sys::TENON_OP_gemm, attrs(&self.c_attrs), &[a.raw(), b.raw(), raw_or_null(&c)])
     }
 }
-/// Convolution over one to three spatial axes.
+/// Convolution (cross-correlation) over one to three spatial axes.
 ///
 /// ```text
 /// y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c in the group of o, for k)
 /// ```
 ///
-/// The filter is not flipped. Padding counts as zeros; negative padding crops. lhs\_dilation
-/// puts zeros between the elements of x, one less than it says.
+/// The filter is not flipped. Padding is with zeros; negative padding crops. lhs\_dilation
+/// inserts lhs\_dilation - 1 zeros between adjacent elements of x.
 ///
-/// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - `w`: Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-/// - `b`: What is added to each output channel. May be NULL. Dtype: floating.
-/// - gives `y`: Batch, output channels, then the spatial axes. Dtype: the common one.
+/// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+/// - `w`: The filter: output channels, channels of one group, then spatial axes. Dtype:
+///   floating.
+/// - `b`: The bias, added to each output channel. May be NULL. Dtype: floating.
+/// - gives `y`: The result: batch, output channels, then the spatial axes. Dtype: the common
+///   one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x, w and b are floating point and of one dtype.
-/// - C2: x has one to three spatial axes, and w as many.
+/// - C2: x has one to three spatial axes, and w has the same number.
 /// - C3: strides, dilations and lhs\_dilation are empty or have one positive value for each
-///   spatial axis; pads is empty or has two.
+///   spatial axis; pads is empty or has two values for each.
 /// - C4: group divides the output channels, and x has group times the channels of w.
 /// - C5: w has elements, and its window fits into each padded axis.
 /// - C6: b has one element for each output channel.
@@ -12655,27 +12744,29 @@ impl<'a> Gemm<'a> {
 pub fn conv<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Result<Tensor> {
     conv_with(x, w).run()
 }
-/// Convolution over one to three spatial axes.
+/// Convolution (cross-correlation) over one to three spatial axes.
 ///
 /// ```text
 /// y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c in the group of o, for k)
 /// ```
 ///
-/// The filter is not flipped. Padding counts as zeros; negative padding crops. lhs\_dilation
-/// puts zeros between the elements of x, one less than it says.
+/// The filter is not flipped. Padding is with zeros; negative padding crops. lhs\_dilation
+/// inserts lhs\_dilation - 1 zeros between adjacent elements of x.
 ///
-/// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - `w`: Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-/// - `b`: What is added to each output channel. May be NULL. Dtype: floating.
-/// - gives `y`: Batch, output channels, then the spatial axes. Dtype: the common one.
+/// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+/// - `w`: The filter: output channels, channels of one group, then spatial axes. Dtype:
+///   floating.
+/// - `b`: The bias, added to each output channel. May be NULL. Dtype: floating.
+/// - gives `y`: The result: batch, output channels, then the spatial axes. Dtype: the common
+///   one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x, w and b are floating point and of one dtype.
-/// - C2: x has one to three spatial axes, and w as many.
+/// - C2: x has one to three spatial axes, and w has the same number.
 /// - C3: strides, dilations and lhs\_dilation are empty or have one positive value for each
-///   spatial axis; pads is empty or has two.
+///   spatial axis; pads is empty or has two values for each.
 /// - C4: group divides the output channels, and x has group times the channels of w.
 /// - C5: w has elements, and its window fits into each padded axis.
 /// - C6: b has one element for each output channel.
@@ -12700,7 +12791,7 @@ pub fn conv_with<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Conv<'a> {
         borrowed: PhantomData,
     }
 }
-/// Convolution over one to three spatial axes.
+/// Convolution (cross-correlation) over one to three spatial axes.
 ///
 /// Made by [`conv_with`]; [`Conv::run`] calls the op.
 ///
@@ -12723,7 +12814,7 @@ pub struct Conv<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Conv<'a> {
-    /// Sets the optional input `b`: What is added to each output channel. May be NULL. Dtype:
+    /// Sets the optional input `b`: The bias, added to each output channel. May be NULL. Dtype:
     /// floating.
     ///
     /// ```
@@ -12741,7 +12832,7 @@ impl<'a> Conv<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The stride of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12758,7 +12849,7 @@ impl<'a> Conv<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12775,7 +12866,7 @@ impl<'a> Conv<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The filter's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12792,7 +12883,7 @@ impl<'a> Conv<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12808,7 +12899,7 @@ impl<'a> Conv<'a> {
         self.c_attrs.group = group;
         self
     }
-    /// The input's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the input along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12845,28 +12936,28 @@ impl<'a> Conv<'a> {
         call_one(sys::TENON_OP_conv, attrs(&self.c_attrs), &[x.raw(), w.raw(), raw_or_null(&b)])
     }
 }
-/// The derivative of conv with respect to its input: a transposed convolution.
+/// The gradient of conv with respect to its input: a transposed convolution.
 ///
 /// ```text
 /// dx[n, c, p * stride + k * dilation - pad] += dy[n, o, p] * w[o, c, k]
 /// ```
 ///
-/// The attributes but shape are those of the call of conv.
+/// All attributes except shape are those of the call of conv.
 ///
-/// - `dy`: What reaches the result of conv. Dtype: floating.
+/// - `dy`: The gradient with respect to the result of conv. Dtype: floating.
 /// - `w`: The filter of conv. Dtype: floating.
-/// - gives `dx`: What reaches the input of conv. Dtype: the common one.
+/// - gives `dx`: The gradient with respect to the input of conv. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: dy and w are floating point and of one dtype.
-/// - C2: shape has one to three spatial axes, and w as many.
+/// - C2: shape has one to three spatial axes, and w has the same number.
 /// - C3: strides, dilations and lhs\_dilation are empty or have one positive value for each
-///   spatial axis; pads is empty or has two.
+///   spatial axis; pads is empty or has two values for each.
 /// - C4: group divides the output channels, and shape has group times the channels of w.
 /// - C5: w has elements, and its window fits into each padded axis.
-/// - C6: dy has the shape that conv gives for that input.
+/// - C6: dy has the shape of the result of conv for that input.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -12886,7 +12977,7 @@ pub fn conv_backward_input_with<'a>(dy: impl Operand<'a>, w: impl Operand<'a>) -
         borrowed: PhantomData,
     }
 }
-/// The derivative of conv with respect to its input: a transposed convolution.
+/// The gradient of conv with respect to its input: a transposed convolution.
 ///
 /// Made by [`conv_backward_input_with`]; [`ConvBackwardInput::run`] calls the op.
 ///
@@ -12907,7 +12998,7 @@ pub struct ConvBackwardInput<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ConvBackwardInput<'a> {
-    /// The sizes of the input of conv. Default: \[\].
+    /// The shape of the input of conv. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12924,7 +13015,7 @@ impl<'a> ConvBackwardInput<'a> {
         self.c_attrs.n_shape = shape.len();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The stride of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12941,7 +13032,7 @@ impl<'a> ConvBackwardInput<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12958,7 +13049,7 @@ impl<'a> ConvBackwardInput<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The filter's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12975,7 +13066,7 @@ impl<'a> ConvBackwardInput<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -12991,7 +13082,7 @@ impl<'a> ConvBackwardInput<'a> {
         self.c_attrs.group = group;
         self
     }
-    /// The input's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the input along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13026,28 +13117,28 @@ impl<'a> ConvBackwardInput<'a> {
         call_one(sys::TENON_OP_conv_backward_input, attrs(&self.c_attrs), &[dy.raw(), w.raw()])
     }
 }
-/// The derivative of conv with respect to its filter.
+/// The gradient of conv with respect to its filter.
 ///
 /// ```text
 /// dw[o, c, k] = sum(x[n, c, p * stride + k * dilation - pad] * dy[n, o, p] for n, for p)
 /// ```
 ///
-/// The attributes but shape are those of the call of conv.
+/// All attributes except shape are those of the call of conv.
 ///
 /// - `x`: The input of conv. Dtype: floating.
-/// - `dy`: What reaches the result of conv. Dtype: floating.
-/// - gives `dw`: What reaches the filter of conv. Dtype: the common one.
+/// - `dy`: The gradient with respect to the result of conv. Dtype: floating.
+/// - gives `dw`: The gradient with respect to the filter of conv. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and dy are floating point and of one dtype.
-/// - C2: x has one to three spatial axes, and shape as many.
+/// - C2: x has one to three spatial axes, and shape has the same number.
 /// - C3: strides, dilations and lhs\_dilation are empty or have one positive value for each
-///   spatial axis; pads is empty or has two.
+///   spatial axis; pads is empty or has two values for each.
 /// - C4: group divides the output channels, and x has group times the channels of shape.
 /// - C5: shape has elements, and its window fits into each padded axis.
-/// - C6: dy has the shape that conv gives with that filter.
+/// - C6: dy has the shape of the result of conv with that filter.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13067,7 +13158,7 @@ pub fn conv_backward_filter_with<'a>(x: impl Operand<'a>, dy: impl Operand<'a>) 
         borrowed: PhantomData,
     }
 }
-/// The derivative of conv with respect to its filter.
+/// The gradient of conv with respect to its filter.
 ///
 /// Made by [`conv_backward_filter_with`]; [`ConvBackwardFilter::run`] calls the op.
 ///
@@ -13088,7 +13179,7 @@ pub struct ConvBackwardFilter<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ConvBackwardFilter<'a> {
-    /// The sizes of the filter of conv. Default: \[\].
+    /// The shape of the filter of conv. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13105,7 +13196,7 @@ impl<'a> ConvBackwardFilter<'a> {
         self.c_attrs.n_shape = shape.len();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The stride of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13122,7 +13213,7 @@ impl<'a> ConvBackwardFilter<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13139,7 +13230,7 @@ impl<'a> ConvBackwardFilter<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The filter's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13156,7 +13247,7 @@ impl<'a> ConvBackwardFilter<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13172,7 +13263,7 @@ impl<'a> ConvBackwardFilter<'a> {
         self.c_attrs.group = group;
         self
     }
-    /// The input's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the input along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13222,22 +13313,21 @@ impl<'a> ConvBackwardFilter<'a> {
 pub struct MaxPoolOutputs {
     /// The largest elements.
     pub y: Tensor,
-    /// Where each was, counted over the whole of x in row-major order.
+    /// The row-major index of each in the whole of x.
     pub indices: Tensor,
 }
-/// The largest element of each window, and where it was.
+/// The largest element of each window, and its index.
 ///
 /// ```text
 /// y[n, c, p] = max(x[n, c, p * stride + k * dilation - pad] for k)
 /// ```
 ///
-/// Padding never wins. Of equal elements the first one counts, and the derivative goes to it
-/// alone. NaN wins.
+/// Padding is never selected. Ties select the first element, and the derivative goes to it
+/// alone. NaN counts as the largest element.
 ///
 /// - `x`: Batch, channels, then one to three spatial axes. Dtype: numeric.
 /// - gives `y`: The largest elements. Dtype: that of x.
-/// - gives `indices`: Where each was, counted over the whole of x in row-major order. Dtype:
-///   i64.
+/// - gives `indices`: The row-major index of each in the whole of x. Dtype: i64.
 ///
 /// Differentiable to any order.
 ///
@@ -13245,9 +13335,10 @@ pub struct MaxPoolOutputs {
 /// - C1: x is numeric.
 /// - C2: x has one to three spatial axes.
 /// - C3: kernel\_shape has one positive value for each spatial axis; strides and dilations are
-///   empty or have the same; pads is empty or has two for each, none negative.
+///   empty or have one positive value for each as well; pads is empty or has two non-negative
+///   values for each.
 /// - C4: The window fits into each padded axis.
-/// - C5: Each window holds an element of x.
+/// - C5: Each window holds at least one element of x.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13266,7 +13357,7 @@ pub fn max_pool_with<'a>(x: impl Operand<'a>) -> MaxPool<'a> {
         borrowed: PhantomData,
     }
 }
-/// The largest element of each window, and where it was.
+/// The largest element of each window, and its index.
 ///
 /// Made by [`max_pool_with`]; [`MaxPool::run`] calls the op.
 ///
@@ -13286,7 +13377,7 @@ pub struct MaxPool<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> MaxPool<'a> {
-    /// The window's size along each spatial axis. Default: \[\].
+    /// The size of the window along each spatial axis. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13303,7 +13394,7 @@ impl<'a> MaxPool<'a> {
         self.c_attrs.n_kernel_shape = kernel_shape.len();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The step of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13320,7 +13411,7 @@ impl<'a> MaxPool<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Padding before each spatial axis, then after each; empty for none. Default: \[\].
+    /// The padding before each spatial axis, then after each; empty for none. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13337,7 +13428,8 @@ impl<'a> MaxPool<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The step inside the window along each axis; empty for ones. Default: \[\].
+    /// The step between elements of the window along each spatial axis; empty for ones.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13354,7 +13446,7 @@ impl<'a> MaxPool<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether to include windows that extend past the end. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13389,23 +13481,23 @@ impl<'a> MaxPool<'a> {
         Ok(unsafe { MaxPoolOutputs { y: Tensor::adopt(y), indices: Tensor::adopt(indices) } })
     }
 }
-/// The derivative of max\_pool: what reaches y goes to where y came from.
+/// The derivative of max\_pool: adds each element of dy to dx at its index.
 ///
 /// ```text
 /// dx.flat[indices[p]] += dy[p]
 /// ```
 ///
-/// - `dy`: What reaches the y of max\_pool. Dtype: floating.
-/// - `indices`: Those of max\_pool. Dtype: i32 or i64.
-/// - gives `dx`: What reaches the x of max\_pool. Dtype: that of dy.
-/// - `shape`: The sizes of the x of max\_pool. Default: \[\].
+/// - `dy`: The gradient of the y of max\_pool. Dtype: floating.
+/// - `indices`: The indices from max\_pool. Dtype: i32 or i64.
+/// - gives `dx`: The gradient of the x of max\_pool. Dtype: that of dy.
+/// - `shape`: The shape of the x of max\_pool. Default: \[\].
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: dy is floating point.
 /// - C2: indices is i32 or i64 and has the shape of dy.
-/// - C3: shape is one that a tensor can have.
+/// - C3: shape is valid for a tensor.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13423,7 +13515,7 @@ pub fn max_pool_backward<'a>(dy: impl Operand<'a>, indices: impl Operand<'a>, sh
     let c_attrs = sys::tenon_max_pool_backward_attrs { struct_size: std::mem::size_of::<sys::tenon_max_pool_backward_attrs>() as u32, shape: shape.as_ptr(), n_shape: shape.len() };
     call_one(sys::TENON_OP_max_pool_backward, attrs(&c_attrs), &[dy.raw(), indices.raw()])
 }
-/// The sum over each window of a walk over the spatial axes.
+/// The sum over each sliding window along the spatial axes.
 ///
 /// ```text
 /// y[n, c, p] = sum(x[n, c, p * stride + k * dilation - pad] for k)
@@ -13432,15 +13524,16 @@ pub fn max_pool_backward<'a>(dy: impl Operand<'a>, indices: impl Operand<'a>, sh
 /// Padding counts as zeros.
 ///
 /// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - gives `y`: The sums. Dtype: that of x.
+/// - gives `y`: The sum over each window. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is floating point.
 /// - C2: x has one to three spatial axes.
-/// - C3: kernel\_shape has one positive value for each spatial axis; strides and dilations are
-///   empty or have the same; pads is empty or has two for each, none negative.
+/// - C3: kernel\_shape has one positive value for each spatial axis; so do strides and
+///   dilations, unless they are empty; pads is empty or has two values for each spatial axis,
+///   none negative.
 /// - C4: The window fits into each padded axis.
 ///
 /// ```
@@ -13459,7 +13552,7 @@ pub fn window_sum_with<'a>(x: impl Operand<'a>) -> WindowSum<'a> {
         borrowed: PhantomData,
     }
 }
-/// The sum over each window of a walk over the spatial axes.
+/// The sum over each sliding window along the spatial axes.
 ///
 /// Made by [`window_sum_with`]; [`WindowSum::run`] calls the op.
 ///
@@ -13510,7 +13603,8 @@ impl<'a> WindowSum<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// The number of zeros before each spatial axis, then after each; empty for none. Default:
+    /// \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13526,7 +13620,8 @@ impl<'a> WindowSum<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The step inside the window along each axis; empty for ones. Default: \[\].
+    /// The step between elements of the window along each spatial axis; empty for ones.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13542,7 +13637,7 @@ impl<'a> WindowSum<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether windows that extend past the padded end are included. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13579,20 +13674,20 @@ impl<'a> WindowSum<'a> {
 /// y[n, c, p] = mean(x[n, c, p * stride + k * dilation - pad] for k)
 /// ```
 ///
-/// What lies beyond the padding, where ceil\_mode lets a window reach, never counts.
+/// Elements beyond the padding, which windows can cover with ceil\_mode, are never counted.
 ///
-/// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - gives `y`: The means. Dtype: that of x.
+/// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+/// - gives `y`: The mean of each window. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is floating point.
 /// - C2: x has one to three spatial axes.
-/// - C3: kernel\_shape has one positive value for each spatial axis; strides and dilations are
-///   empty or have the same; pads is empty or has two for each, none negative.
+/// - C3: kernel\_shape has one positive value for each spatial axis; so do strides and
+///   dilations, unless they are empty; pads is empty or has two values for each, none negative.
 /// - C4: The window fits into each padded axis.
-/// - C5: Each window holds an element of x.
+/// - C5: Each window contains an element of x.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13629,7 +13724,7 @@ pub struct AvgPool<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> AvgPool<'a> {
-    /// The window's size along each spatial axis. Default: \[\].
+    /// The size of the window along each spatial axis. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13645,7 +13740,7 @@ impl<'a> AvgPool<'a> {
         self.c_attrs.n_kernel_shape = kernel_shape.len();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The stride of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13661,7 +13756,7 @@ impl<'a> AvgPool<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13677,7 +13772,7 @@ impl<'a> AvgPool<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The step inside the window along each axis; empty for ones. Default: \[\].
+    /// The dilation of the window along each axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13693,7 +13788,7 @@ impl<'a> AvgPool<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether to include windows that extend past the end. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13708,7 +13803,7 @@ impl<'a> AvgPool<'a> {
         self.c_attrs.ceil_mode = ceil_mode;
         self
     }
-    /// Whether padding counts as elements. Default: false.
+    /// Whether padding is counted as elements. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13739,7 +13834,7 @@ impl<'a> AvgPool<'a> {
         call_one(sys::TENON_OP_avg_pool, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The mean of each channel.
+/// The mean of each channel over all spatial axes.
 ///
 /// ```text
 /// y[n, c] = mean(x[n, c, p] for p)
@@ -13768,34 +13863,36 @@ pub fn global_avg_pool<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_global_avg_pool, std::ptr::null(), &[x.raw()])
 }
-/// Transposed convolution: each element of the input spreads a filter.
+/// Transposed convolution: each element of the input adds a scaled copy of the filter.
 ///
 /// ```text
 /// y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o, then y[n, o] += b[o]
 /// ```
 ///
-/// pads take elements off, negative ones add zeros. output\_shape takes what is too much off at
-/// both ends, the odd one at the front, and adds what is missing at the end.
+/// pads crop the result; negative pads add zeros. With output\_shape, surplus elements are
+/// cropped at both ends, the odd one at the start, and missing elements are added as zeros at
+/// the end.
 ///
-/// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - `w`: Channels of x, output channels of one group, then the filter's sizes. Dtype:
+/// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+/// - `w`: The filter: channels of x, output channels of one group, then spatial axes. Dtype:
 ///   floating.
-/// - `b`: What is added to each output channel. May be NULL. Dtype: floating.
-/// - gives `y`: Batch, output channels, then the spatial axes. Dtype: the common one.
+/// - `b`: The bias, added to each output channel. May be NULL. Dtype: floating.
+/// - gives `y`: The result: batch, output channels, then the spatial axes. Dtype: the common
+///   one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x, w and b are floating point and of one dtype.
-/// - C2: x has one to three spatial axes, and w as many.
+/// - C2: x has one to three spatial axes, and w has the same number.
 /// - C3: strides and dilations are empty or have one positive value for each spatial axis;
 ///   output\_padding and output\_shape are empty or have one that is not negative; pads is
-///   empty or has two.
+///   empty or has two values for each.
 /// - C4: group divides the channels of x, and w has as many filters as x has channels.
-/// - C5: w has elements, and x has them along each axis but the batch.
+/// - C5: w is not empty, and neither is any axis of x except the batch.
 /// - C6: b has one element for each output channel.
 /// - C7: pads and output\_shape are not given together.
-/// - C8: pads cut off no more than there is, and the result fits.
+/// - C8: pads crop at most the whole result, and the result fits.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13810,34 +13907,36 @@ pub fn global_avg_pool<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 pub fn conv_transpose<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Result<Tensor> {
     conv_transpose_with(x, w).run()
 }
-/// Transposed convolution: each element of the input spreads a filter.
+/// Transposed convolution: each element of the input adds a scaled copy of the filter.
 ///
 /// ```text
 /// y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o, then y[n, o] += b[o]
 /// ```
 ///
-/// pads take elements off, negative ones add zeros. output\_shape takes what is too much off at
-/// both ends, the odd one at the front, and adds what is missing at the end.
+/// pads crop the result; negative pads add zeros. With output\_shape, surplus elements are
+/// cropped at both ends, the odd one at the start, and missing elements are added as zeros at
+/// the end.
 ///
-/// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - `w`: Channels of x, output channels of one group, then the filter's sizes. Dtype:
+/// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+/// - `w`: The filter: channels of x, output channels of one group, then spatial axes. Dtype:
 ///   floating.
-/// - `b`: What is added to each output channel. May be NULL. Dtype: floating.
-/// - gives `y`: Batch, output channels, then the spatial axes. Dtype: the common one.
+/// - `b`: The bias, added to each output channel. May be NULL. Dtype: floating.
+/// - gives `y`: The result: batch, output channels, then the spatial axes. Dtype: the common
+///   one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x, w and b are floating point and of one dtype.
-/// - C2: x has one to three spatial axes, and w as many.
+/// - C2: x has one to three spatial axes, and w has the same number.
 /// - C3: strides and dilations are empty or have one positive value for each spatial axis;
 ///   output\_padding and output\_shape are empty or have one that is not negative; pads is
-///   empty or has two.
+///   empty or has two values for each.
 /// - C4: group divides the channels of x, and w has as many filters as x has channels.
-/// - C5: w has elements, and x has them along each axis but the batch.
+/// - C5: w is not empty, and neither is any axis of x except the batch.
 /// - C6: b has one element for each output channel.
 /// - C7: pads and output\_shape are not given together.
-/// - C8: pads cut off no more than there is, and the result fits.
+/// - C8: pads crop at most the whole result, and the result fits.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -13858,7 +13957,7 @@ pub fn conv_transpose_with<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Conv
         borrowed: PhantomData,
     }
 }
-/// Transposed convolution: each element of the input spreads a filter.
+/// Transposed convolution: each element of the input adds a scaled copy of the filter.
 ///
 /// Made by [`conv_transpose_with`]; [`ConvTranspose::run`] calls the op.
 ///
@@ -13880,7 +13979,7 @@ pub struct ConvTranspose<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ConvTranspose<'a> {
-    /// Sets the optional input `b`: What is added to each output channel. May be NULL. Dtype:
+    /// Sets the optional input `b`: The bias, added to each output channel. May be NULL. Dtype:
     /// floating.
     ///
     /// ```
@@ -13898,7 +13997,8 @@ impl<'a> ConvTranspose<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// How far apart the filters lie along each spatial axis; empty for ones. Default: \[\].
+    /// The distance between filter copies along each spatial axis; empty for ones. Default:
+    /// \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13915,7 +14015,7 @@ impl<'a> ConvTranspose<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// What is cut off before each spatial axis, then after each; empty for none. Default:
+    /// The elements cropped before each spatial axis, then after each; empty for none. Default:
     /// \[\].
     ///
     /// ```
@@ -13933,7 +14033,7 @@ impl<'a> ConvTranspose<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The filter's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13950,7 +14050,7 @@ impl<'a> ConvTranspose<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Channels are cut into this many independent groups. Default: 1.
+    /// The number of independent groups of channels. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13966,8 +14066,8 @@ impl<'a> ConvTranspose<'a> {
         self.c_attrs.group = group;
         self
     }
-    /// By how much the result is longer at the end of each spatial axis; empty for none.
-    /// Default: \[\].
+    /// The size added to the end of each spatial axis of the result; empty for none. Default:
+    /// \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -13984,7 +14084,7 @@ impl<'a> ConvTranspose<'a> {
         self.c_attrs.n_output_padding = output_padding.len();
         self
     }
-    /// The spatial sizes of the result, instead of pads; empty for none. Default: \[\].
+    /// The spatial sizes of the result, instead of pads; empty to use pads. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14020,28 +14120,28 @@ impl<'a> ConvTranspose<'a> {
         call_one(sys::TENON_OP_conv_transpose, attrs(&self.c_attrs), &[x.raw(), w.raw(), raw_or_null(&b)])
     }
 }
-/// A convolution of each channel by itself.
+/// A depthwise convolution: each channel is convolved with its own filters.
 ///
 /// ```text
 /// y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m + i, 0, k] for k)
 /// ```
 ///
-/// It is conv with a group for each channel; m is the number of filters for each.
+/// It is conv with one group for each channel; m is the number of filters per channel.
 ///
-/// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - `w`: M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-///   floating.
-/// - `b`: What is added to each output channel. May be NULL. Dtype: floating.
-/// - gives `y`: Batch, output channels, then the spatial axes. Dtype: the common one.
+/// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+/// - `w`: M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+/// - `b`: The bias, added to each output channel. May be NULL. Dtype: floating.
+/// - gives `y`: The result: batch, output channels, then the spatial axes. Dtype: the common
+///   one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x, w and b are floating point and of one dtype.
-/// - C2: x has channels and one to three spatial axes, and w as many axes.
+/// - C2: x has channels and one to three spatial axes, and w has the rank of x.
 /// - C3: strides and dilations are empty or have one positive value for each spatial axis; pads
-///   is empty or has two.
-/// - C4: w has the same number of filters for each channel of x, and one channel.
+///   is empty or has two values for each.
+/// - C4: w has the same number of filters for each channel of x, and one input channel.
 /// - C5: w has elements, and its window fits into each padded axis.
 /// - C6: b has one element for each filter.
 ///
@@ -14058,28 +14158,28 @@ impl<'a> ConvTranspose<'a> {
 pub fn depthwise<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Result<Tensor> {
     depthwise_with(x, w).run()
 }
-/// A convolution of each channel by itself.
+/// A depthwise convolution: each channel is convolved with its own filters.
 ///
 /// ```text
 /// y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m + i, 0, k] for k)
 /// ```
 ///
-/// It is conv with a group for each channel; m is the number of filters for each.
+/// It is conv with one group for each channel; m is the number of filters per channel.
 ///
-/// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
-/// - `w`: M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-///   floating.
-/// - `b`: What is added to each output channel. May be NULL. Dtype: floating.
-/// - gives `y`: Batch, output channels, then the spatial axes. Dtype: the common one.
+/// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
+/// - `w`: M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+/// - `b`: The bias, added to each output channel. May be NULL. Dtype: floating.
+/// - gives `y`: The result: batch, output channels, then the spatial axes. Dtype: the common
+///   one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x, w and b are floating point and of one dtype.
-/// - C2: x has channels and one to three spatial axes, and w as many axes.
+/// - C2: x has channels and one to three spatial axes, and w has the rank of x.
 /// - C3: strides and dilations are empty or have one positive value for each spatial axis; pads
-///   is empty or has two.
-/// - C4: w has the same number of filters for each channel of x, and one channel.
+///   is empty or has two values for each.
+/// - C4: w has the same number of filters for each channel of x, and one input channel.
 /// - C5: w has elements, and its window fits into each padded axis.
 /// - C6: b has one element for each filter.
 ///
@@ -14102,7 +14202,7 @@ pub fn depthwise_with<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Depthwise
         borrowed: PhantomData,
     }
 }
-/// A convolution of each channel by itself.
+/// A depthwise convolution: each channel is convolved with its own filters.
 ///
 /// Made by [`depthwise_with`]; [`Depthwise::run`] calls the op.
 ///
@@ -14124,7 +14224,7 @@ pub struct Depthwise<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Depthwise<'a> {
-    /// Sets the optional input `b`: What is added to each output channel. May be NULL. Dtype:
+    /// Sets the optional input `b`: The bias, added to each output channel. May be NULL. Dtype:
     /// floating.
     ///
     /// ```
@@ -14142,7 +14242,7 @@ impl<'a> Depthwise<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The stride of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14159,7 +14259,7 @@ impl<'a> Depthwise<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// Zero padding before each spatial axis, then after each; empty for none. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14176,7 +14276,7 @@ impl<'a> Depthwise<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The filter's step along each spatial axis; empty for ones. Default: \[\].
+    /// The dilation of the filter along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14212,13 +14312,13 @@ impl<'a> Depthwise<'a> {
         call_one(sys::TENON_OP_depthwise, attrs(&self.c_attrs), &[x.raw(), w.raw(), raw_or_null(&b)])
     }
 }
-/// The largest element of each channel.
+/// The largest element of each channel over all spatial axes.
 ///
 /// ```text
 /// y[n, c] = max(x[n, c, p] for p)
 /// ```
 ///
-/// NaN wins. Equal elements share the derivative evenly.
+/// NaN counts as the largest element. Ties share the derivative evenly.
 ///
 /// - `x`: Batch, channels, then the spatial axes. Dtype: numeric.
 /// - gives `y`: Batch, channels, then axes of size 1. Dtype: that of x.
@@ -14228,7 +14328,7 @@ impl<'a> Depthwise<'a> {
 /// # Errors
 /// - C1: x is numeric.
 /// - C2: x has a batch, channels and at least one spatial axis.
-/// - C3: the spatial axes have elements, unless the result has none.
+/// - C3: the spatial axes are not empty, unless the result has no elements.
 /// - C4: y has the axes of x, with size 1 for the spatial ones.
 ///
 /// ```
@@ -14244,34 +14344,36 @@ pub fn global_max_pool<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_global_max_pool, std::ptr::null(), &[x.raw()])
 }
-/// A tensor in other sizes, each element that of the nearest place.
+/// A tensor resized by nearest-neighbour interpolation.
 ///
 /// ```text
-/// y[i] = x[round(place(i))] along each resized axis
+/// y[i] = x[round(position(i))] along each resized axis
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the place in x is (i + 0.5) / s - 0.5 for half\_pixel; the same moved by (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 where m is 1, for pytorch\_half\_pixel; i \*
-/// (n - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
-/// tf\_half\_pixel\_for\_nn. Where both sizes and scales are given, sizes are those of the
-/// result, and the scales say where its places are. Places are exact, so that ties are ties.
+/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
+/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
+/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
+/// result, and scales determine the positions. Positions are computed exactly, so that ties are
+/// detected exactly.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The input in its new sizes. Dtype: that of x.
+/// - gives `y`: The resized input. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x has any dtype.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of axes, none of them twice; sizes or scales, or
-///   both, have an entry for each of axes, or for each axis of x; scale\_divisors have it too,
-///   or none.
+///   both, have one entry for each of axes (for each axis of x if axes is empty);
+///   scale\_divisors is empty or has as many entries and requires scales.
 /// - C3: sizes are not negative; scales and scale\_divisors are positive.
-/// - C4: an axis without elements gets none.
-/// - C5: where there are sizes and scales, a size is the scaled size of x, rounded up from half
-///   an element on or rounded down.
-/// - C6: the products of sizes and scales are below 2^59, and the result fits.
+/// - C4: an axis without elements can only be resized to 0.
+/// - C5: if both sizes and scales are given, each size is the scaled size of x, rounded down or
+///   rounded to nearest with halves up.
+/// - C6: the products of sizes and scales are below 2^59, and the size of the result does not
+///   overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -14285,34 +14387,36 @@ pub fn global_max_pool<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 pub fn resize_nearest<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     resize_nearest_with(x).run()
 }
-/// A tensor in other sizes, each element that of the nearest place.
+/// A tensor resized by nearest-neighbour interpolation.
 ///
 /// ```text
-/// y[i] = x[round(place(i))] along each resized axis
+/// y[i] = x[round(position(i))] along each resized axis
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the place in x is (i + 0.5) / s - 0.5 for half\_pixel; the same moved by (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 where m is 1, for pytorch\_half\_pixel; i \*
-/// (n - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
-/// tf\_half\_pixel\_for\_nn. Where both sizes and scales are given, sizes are those of the
-/// result, and the scales say where its places are. Places are exact, so that ties are ties.
+/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
+/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
+/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
+/// result, and scales determine the positions. Positions are computed exactly, so that ties are
+/// detected exactly.
 ///
 /// - `x`: The input. Dtype: any.
-/// - gives `y`: The input in its new sizes. Dtype: that of x.
+/// - gives `y`: The resized input. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x has any dtype.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of axes, none of them twice; sizes or scales, or
-///   both, have an entry for each of axes, or for each axis of x; scale\_divisors have it too,
-///   or none.
+///   both, have one entry for each of axes (for each axis of x if axes is empty);
+///   scale\_divisors is empty or has as many entries and requires scales.
 /// - C3: sizes are not negative; scales and scale\_divisors are positive.
-/// - C4: an axis without elements gets none.
-/// - C5: where there are sizes and scales, a size is the scaled size of x, rounded up from half
-///   an element on or rounded down.
-/// - C6: the products of sizes and scales are below 2^59, and the result fits.
+/// - C4: an axis without elements can only be resized to 0.
+/// - C5: if both sizes and scales are given, each size is the scaled size of x, rounded down or
+///   rounded to nearest with halves up.
+/// - C6: the products of sizes and scales are below 2^59, and the size of the result does not
+///   overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -14330,7 +14434,7 @@ pub fn resize_nearest_with<'a>(x: impl Operand<'a>) -> ResizeNearest<'a> {
         borrowed: PhantomData,
     }
 }
-/// A tensor in other sizes, each element that of the nearest place.
+/// A tensor resized by nearest-neighbour interpolation.
 ///
 /// Made by [`resize_nearest_with`]; [`ResizeNearest::run`] calls the op.
 ///
@@ -14349,8 +14453,8 @@ pub struct ResizeNearest<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ResizeNearest<'a> {
-    /// Of the result, for each of axes; empty for what the scales make of x, rounded down.
-    /// Default: \[\].
+    /// The size of the result along each of axes; empty to compute it from scales, rounded
+    /// down. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14366,8 +14470,7 @@ impl<'a> ResizeNearest<'a> {
         self.c_attrs.n_sizes = sizes.len();
         self
     }
-    /// How many times as large the result is, for each of axes; empty for what sizes say.
-    /// Default: \[\].
+    /// The scale factor along each of axes; empty to compute it from sizes. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14383,7 +14486,7 @@ impl<'a> ResizeNearest<'a> {
         self.c_attrs.n_scales = scales.len();
         self
     }
-    /// What each of scales is divided by; empty for ones. Default: \[\].
+    /// The divisor of each of scales; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14415,9 +14518,9 @@ impl<'a> ResizeNearest<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// How places of the result are places of x: half\_pixel, half\_pixel\_symmetric,
-    /// pytorch\_half\_pixel, align\_corners, asymmetric or tf\_half\_pixel\_for\_nn. Default:
-    /// half\_pixel.
+    /// How positions in the result are mapped to positions in x: half\_pixel,
+    /// half\_pixel\_symmetric, pytorch\_half\_pixel, align\_corners, asymmetric or
+    /// tf\_half\_pixel\_for\_nn. Default: half\_pixel.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14432,8 +14535,8 @@ impl<'a> ResizeNearest<'a> {
         self.c_attrs.coordinate_transformation_mode = coordinate_transformation_mode as i32;
         self
     }
-    /// Where a place between two elements goes: round\_prefer\_floor, round\_prefer\_ceil,
-    /// floor or ceil. Default: round\_prefer\_floor.
+    /// How a position between two elements is rounded: round\_prefer\_floor,
+    /// round\_prefer\_ceil, floor or ceil. Default: round\_prefer\_floor.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14464,21 +14567,22 @@ impl<'a> ResizeNearest<'a> {
         call_one(sys::TENON_OP_resize_nearest, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// A tensor in other sizes, each element between its two neighbours along each axis.
+/// A tensor resized by linear interpolation of two neighbours along each axis.
 ///
 /// ```text
-/// y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis
+/// y[i] = sum(x[k] * max(0, 1 - |k - position(i)|) for k) along each resized axis
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the place in x is (i + 0.5) / s - 0.5 for half\_pixel; the same moved by (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 where m is 1, for pytorch\_half\_pixel; i \*
-/// (n - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
-/// tf\_half\_pixel\_for\_nn. Where both sizes and scales are given, sizes are those of the
-/// result, and the scales say where its places are. Places are exact, so that ties are ties.
+/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
+/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
+/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
+/// result, and scales determine the positions. Positions are computed exactly, so that ties are
+/// detected exactly.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: The input in its new sizes; NaN spreads to all that it is a neighbour of.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The resized input; NaN propagates to every element that has it as a neighbour.
 ///   Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
@@ -14486,13 +14590,14 @@ impl<'a> ResizeNearest<'a> {
 /// # Errors
 /// - C1: x is floating point.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of axes, none of them twice; sizes or scales, or
-///   both, have an entry for each of axes, or for each axis of x; scale\_divisors have it too,
-///   or none.
+///   both, have one entry for each of axes (for each axis of x if axes is empty);
+///   scale\_divisors is empty or has as many entries and requires scales.
 /// - C3: sizes are not negative; scales and scale\_divisors are positive.
-/// - C4: an axis without elements gets none.
-/// - C5: where there are sizes and scales, a size is the scaled size of x, rounded up from half
-///   an element on or rounded down.
-/// - C6: the products of sizes and scales are below 2^59, and the result fits.
+/// - C4: an axis without elements can only be resized to 0.
+/// - C5: if both sizes and scales are given, each size is the scaled size of x, rounded down or
+///   rounded to nearest with halves up.
+/// - C6: the products of sizes and scales are below 2^59, and the size of the result does not
+///   overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -14510,7 +14615,7 @@ pub fn resize_linear_with<'a>(x: impl Operand<'a>) -> ResizeLinear<'a> {
         borrowed: PhantomData,
     }
 }
-/// A tensor in other sizes, each element between its two neighbours along each axis.
+/// A tensor resized by linear interpolation of two neighbours along each axis.
 ///
 /// Made by [`resize_linear_with`]; [`ResizeLinear::run`] calls the op.
 ///
@@ -14529,8 +14634,8 @@ pub struct ResizeLinear<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ResizeLinear<'a> {
-    /// Of the result, for each of axes; empty for what the scales make of x, rounded down.
-    /// Default: \[\].
+    /// The size of the result along each of axes; empty to compute it from scales, rounded
+    /// down. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14546,8 +14651,7 @@ impl<'a> ResizeLinear<'a> {
         self.c_attrs.n_sizes = sizes.len();
         self
     }
-    /// How many times as large the result is, for each of axes; empty for what sizes say.
-    /// Default: \[\].
+    /// The scale factor along each of axes; empty to compute it from sizes. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14563,7 +14667,7 @@ impl<'a> ResizeLinear<'a> {
         self.c_attrs.n_scales = scales.len();
         self
     }
-    /// What each of scales is divided by; empty for ones. Default: \[\].
+    /// The divisor of each of scales; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14595,9 +14699,9 @@ impl<'a> ResizeLinear<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// How places of the result are places of x: half\_pixel, half\_pixel\_symmetric,
-    /// pytorch\_half\_pixel, align\_corners, asymmetric or tf\_half\_pixel\_for\_nn. Default:
-    /// half\_pixel.
+    /// How positions in the result are mapped to positions in x: half\_pixel,
+    /// half\_pixel\_symmetric, pytorch\_half\_pixel, align\_corners, asymmetric or
+    /// tf\_half\_pixel\_for\_nn. Default: half\_pixel.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14612,7 +14716,7 @@ impl<'a> ResizeLinear<'a> {
         self.c_attrs.coordinate_transformation_mode = coordinate_transformation_mode as i32;
         self
     }
-    /// Whether, where the result is smaller, the weights are stretched to cover all of x.
+    /// Whether the filter is widened when downsampling, so that every element of x contributes.
     /// Default: false.
     ///
     /// ```
@@ -14628,8 +14732,8 @@ impl<'a> ResizeLinear<'a> {
         self.c_attrs.antialias = antialias;
         self
     }
-    /// Whether places outside x count nothing; otherwise the element at the edge stands for
-    /// them. Default: false.
+    /// Whether positions outside x have weight 0; otherwise the element at the edge is used.
+    /// Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14660,21 +14764,22 @@ impl<'a> ResizeLinear<'a> {
         call_one(sys::TENON_OP_resize_linear, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+/// A tensor resized by cubic interpolation of four elements along each axis.
 ///
 /// ```text
-/// y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
+/// y[i] = sum(x[k] * w(|k - position(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the place in x is (i + 0.5) / s - 0.5 for half\_pixel; the same moved by (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 where m is 1, for pytorch\_half\_pixel; i \*
-/// (n - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
-/// tf\_half\_pixel\_for\_nn. Where both sizes and scales are given, sizes are those of the
-/// result, and the scales say where its places are. Places are exact, so that ties are ties.
+/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
+/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
+/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
+/// result, and scales determine the positions. Positions are computed exactly, so that ties are
+/// detected exactly.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `y`: The input in its new sizes; NaN spreads to all that it is a neighbour of.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - gives `y`: The resized input; NaN propagates to every element that has it as a neighbour.
 ///   Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
@@ -14682,13 +14787,14 @@ impl<'a> ResizeLinear<'a> {
 /// # Errors
 /// - C1: x is floating point.
 /// - C2: -rank(x) \<= axis \< rank(x) for each of axes, none of them twice; sizes or scales, or
-///   both, have an entry for each of axes, or for each axis of x; scale\_divisors have it too,
-///   or none.
+///   both, have one entry for each of axes (for each axis of x if axes is empty);
+///   scale\_divisors is empty or has as many entries and requires scales.
 /// - C3: sizes are not negative; scales and scale\_divisors are positive.
-/// - C4: an axis without elements gets none.
-/// - C5: where there are sizes and scales, a size is the scaled size of x, rounded up from half
-///   an element on or rounded down.
-/// - C6: the products of sizes and scales are below 2^59, and the result fits.
+/// - C4: an axis without elements can only be resized to 0.
+/// - C5: if both sizes and scales are given, each size is the scaled size of x, rounded down or
+///   rounded to nearest with halves up.
+/// - C6: the products of sizes and scales are below 2^59, and the size of the result does not
+///   overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -14706,7 +14812,7 @@ pub fn resize_cubic_with<'a>(x: impl Operand<'a>) -> ResizeCubic<'a> {
         borrowed: PhantomData,
     }
 }
-/// A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+/// A tensor resized by cubic interpolation of four elements along each axis.
 ///
 /// Made by [`resize_cubic_with`]; [`ResizeCubic::run`] calls the op.
 ///
@@ -14725,8 +14831,8 @@ pub struct ResizeCubic<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> ResizeCubic<'a> {
-    /// Of the result, for each of axes; empty for what the scales make of x, rounded down.
-    /// Default: \[\].
+    /// The size of the result along each of axes; empty to compute it from scales, rounded
+    /// down. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14742,8 +14848,7 @@ impl<'a> ResizeCubic<'a> {
         self.c_attrs.n_sizes = sizes.len();
         self
     }
-    /// How many times as large the result is, for each of axes; empty for what sizes say.
-    /// Default: \[\].
+    /// The scale factor along each of axes; empty to compute it from sizes. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14759,7 +14864,7 @@ impl<'a> ResizeCubic<'a> {
         self.c_attrs.n_scales = scales.len();
         self
     }
-    /// What each of scales is divided by; empty for ones. Default: \[\].
+    /// The divisor of each of scales; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14791,9 +14896,9 @@ impl<'a> ResizeCubic<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// How places of the result are places of x: half\_pixel, half\_pixel\_symmetric,
-    /// pytorch\_half\_pixel, align\_corners, asymmetric or tf\_half\_pixel\_for\_nn. Default:
-    /// half\_pixel.
+    /// How positions in the result are mapped to positions in x: half\_pixel,
+    /// half\_pixel\_symmetric, pytorch\_half\_pixel, align\_corners, asymmetric or
+    /// tf\_half\_pixel\_for\_nn. Default: half\_pixel.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14808,7 +14913,7 @@ impl<'a> ResizeCubic<'a> {
         self.c_attrs.coordinate_transformation_mode = coordinate_transformation_mode as i32;
         self
     }
-    /// Whether, where the result is smaller, the weights are stretched to cover all of x.
+    /// Whether the filter is widened when downsampling, so that every element of x contributes.
     /// Default: false.
     ///
     /// ```
@@ -14824,8 +14929,8 @@ impl<'a> ResizeCubic<'a> {
         self.c_attrs.antialias = antialias;
         self
     }
-    /// Whether places outside x count nothing; otherwise the element at the edge stands for
-    /// them. Default: false.
+    /// Whether positions outside x have weight 0; otherwise the element at the edge is used.
+    /// Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14840,7 +14945,7 @@ impl<'a> ResizeCubic<'a> {
         self.c_attrs.exclude_outside = exclude_outside;
         self
     }
-    /// The a of the curve, its slope at a distance of 1. Default: -0.75.
+    /// The coefficient a of the cubic kernel, its slope at a distance of 1. Default: -0.75.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14877,9 +14982,10 @@ impl<'a> ResizeCubic<'a> {
 /// y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
 /// ```
 ///
-/// Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-/// float32. Squares neither overflow nor vanish (l2\_norm), nor do the other powers of
-/// global\_lp\_pool; those of lp\_pool with p \> 2 must be in the range of the dtype.
+/// Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are computed
+/// in float32. Squares neither overflow nor underflow (see l2\_norm), and neither do the other
+/// powers in global\_lp\_pool. The powers in lp\_pool with p \> 2 must be in the range of the
+/// dtype.
 ///
 /// - `x`: Batch, channels, then one to three spatial axes. Dtype: floating.
 /// - gives `y`: The norms. Dtype: that of x.
@@ -14888,9 +14994,10 @@ impl<'a> ResizeCubic<'a> {
 ///
 /// # Errors
 /// - C1: x is floating point.
-/// - C2: x has one to three spatial axes; global\_lp\_pool takes more as well.
+/// - C2: x has one to three spatial axes; global\_lp\_pool accepts more as well.
 /// - C3: kernel\_shape has one positive value for each spatial axis; strides and dilations are
-///   empty or have the same; pads is empty or has two for each, none negative.
+///   empty or have one positive value for each as well; pads is empty or has two non-negative
+///   values for each.
 /// - C4: The window fits into each padded axis.
 /// - C5: p is from 1 to 1024.
 ///
@@ -14929,7 +15036,7 @@ pub struct LpPool<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> LpPool<'a> {
-    /// The window's size along each spatial axis. Default: \[\].
+    /// The size of the window along each spatial axis. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14945,7 +15052,7 @@ impl<'a> LpPool<'a> {
         self.c_attrs.n_kernel_shape = kernel_shape.len();
         self
     }
-    /// The window's step along each spatial axis; empty for ones. Default: \[\].
+    /// The step of the window along each spatial axis; empty for ones. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14961,7 +15068,8 @@ impl<'a> LpPool<'a> {
         self.c_attrs.n_strides = strides.len();
         self
     }
-    /// Zeros before each spatial axis, then after each; empty for none. Default: \[\].
+    /// The number of zeros added before each spatial axis, then after each; empty for none.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14977,7 +15085,8 @@ impl<'a> LpPool<'a> {
         self.c_attrs.n_pads = pads.len();
         self
     }
-    /// The step inside the window along each axis; empty for ones. Default: \[\].
+    /// The step between elements of the window along each spatial axis; empty for ones.
+    /// Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -14993,7 +15102,7 @@ impl<'a> LpPool<'a> {
         self.c_attrs.n_dilations = dilations.len();
         self
     }
-    /// Whether windows that hang over the end count. Default: false.
+    /// Whether to include windows that extend past the end. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -15008,7 +15117,7 @@ impl<'a> LpPool<'a> {
         self.c_attrs.ceil_mode = ceil_mode;
         self
     }
-    /// Of the norm. Default: 2.
+    /// The order of the norm. Default: 2.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -15039,25 +15148,26 @@ impl<'a> LpPool<'a> {
         call_one(sys::TENON_OP_lp_pool, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The p-norm of each channel.
+/// The p-norm of each channel over all spatial axes.
 ///
 /// ```text
 /// y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
 /// ```
 ///
-/// Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-/// float32. Squares neither overflow nor vanish (l2\_norm), nor do the other powers of
-/// global\_lp\_pool; those of lp\_pool with p \> 2 must be in the range of the dtype.
+/// Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are computed
+/// in float32. Squares neither overflow nor underflow (see l2\_norm), and neither do the other
+/// powers in global\_lp\_pool. The powers in lp\_pool with p \> 2 must be in the range of the
+/// dtype.
 ///
 /// - `x`: Batch, channels, then the spatial axes. Dtype: floating.
 /// - gives `y`: Batch, channels, then axes of size 1. Dtype: that of x.
-/// - `p`: Of the norm. Default: 2.
+/// - `p`: The order of the norm. Default: 2.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is floating point.
-/// - C2: x has one to three spatial axes; global\_lp\_pool takes more as well.
+/// - C2: x has one to three spatial axes; global\_lp\_pool accepts more as well.
 /// - C5: p is from 1 to 1024.
 ///
 /// ```
@@ -15113,7 +15223,7 @@ pub fn softmax<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
 ///
 /// - `x`: The logits. Dtype: floating.
 /// - gives `y`: The logarithms of the probabilities. Dtype: that of x.
-/// - `axis`: The axis to normalise; a negative one counts from the end. Default: -1.
+/// - `axis`: The axis to normalise over; negative values count from the end. Default: -1.
 ///
 /// Differentiable to any order.
 ///
@@ -15136,18 +15246,18 @@ pub fn log_softmax<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
     let c_attrs = sys::tenon_log_softmax_attrs { struct_size: std::mem::size_of::<sys::tenon_log_softmax_attrs>() as u32, axis };
     call_one(sys::TENON_OP_log_softmax, attrs(&c_attrs), &[x.raw()])
 }
-/// Each channel moved and scaled by statistics that are known already.
+/// Each channel normalised by given statistics, then scaled and shifted.
 ///
 /// ```text
 /// y = (x - mean) / sqrt(var + epsilon) * scale + bias, by channel
 /// ```
 ///
-/// - `x`: Batch, channels, then any axes. Dtype: floating.
-/// - `scale`: One element for each channel. Dtype: floating.
-/// - `bias`: One element for each channel. Dtype: floating.
+/// - `x`: The input: batch, channels, then any other axes. Dtype: floating.
+/// - `scale`: The scale, one element for each channel. Dtype: floating.
+/// - `bias`: The bias, one element for each channel. Dtype: floating.
 /// - `mean`: The mean of each channel. Dtype: floating.
 /// - `var`: The variance of each channel. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: the common one.
+/// - gives `y`: The result, of the type of x. Dtype: the common one.
 /// - `epsilon`: Added to the variance. Default: 1e-05.
 ///
 /// Differentiable through its decomposition.
@@ -15181,22 +15291,22 @@ pub fn batch_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: impl O
     let c_attrs = sys::tenon_batch_norm_attrs { struct_size: std::mem::size_of::<sys::tenon_batch_norm_attrs>() as u32, epsilon };
     call_one(sys::TENON_OP_batch_norm, attrs(&c_attrs), &[x.raw(), scale.raw(), bias.raw(), mean.raw(), var.raw()])
 }
-/// Each channel moved and scaled by the statistics of this batch, which are also mixed into
-/// running ones.
+/// Each channel normalised by the statistics of this batch, which also update the running
+/// statistics.
 ///
 /// ```text
 /// y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running = running * momentum + batch * (1 - momentum)
 /// ```
 ///
-/// Variances are those of the population. Half types are computed in float32. The squares
-/// behind y and saved\_inv\_std neither overflow nor vanish (l2\_norm).
+/// Variances are population variances. Half types are computed in float32. The squares used for
+/// y and saved\_inv\_std neither overflow nor underflow (see l2\_norm).
 ///
-/// - `x`: Batch, channels, then any axes. Dtype: floating.
-/// - `scale`: One element for each channel. Dtype: floating.
-/// - `bias`: One element for each channel. Dtype: floating.
+/// - `x`: The input: batch, channels, then any other axes. Dtype: floating.
+/// - `scale`: The scale, one element for each channel. Dtype: floating.
+/// - `bias`: The bias, one element for each channel. Dtype: floating.
 /// - `mean`: The running mean of each channel. Dtype: floating.
 /// - `var`: The running variance of each channel. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
 /// - gives `running_mean`: The new running mean. Dtype: that of mean.
 /// - gives `running_var`: The new running variance. Dtype: that of var.
 /// - gives `saved_mean`: The mean of this batch.
@@ -15210,7 +15320,7 @@ pub fn batch_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: impl O
 /// - C3: scale, bias, mean and var have one element for each channel.
 /// - C4: epsilon is not negative.
 /// - C5: type(y) = type(x); the running statistics have the types of mean and var; the saved
-///   ones are float32 where x is half, else of the dtype of x.
+///   ones are float32 if x has a half type, else of the dtype of x.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -15242,7 +15352,7 @@ pub fn batch_norm_train<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: 
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchNormTrainOutputs {
-    /// Of the type of x.
+    /// The result, of the type of x.
     pub y: Tensor,
     /// The new running mean.
     pub running_mean: Tensor,
@@ -15253,22 +15363,22 @@ pub struct BatchNormTrainOutputs {
     /// 1 / sqrt(batch\_var + epsilon).
     pub saved_inv_std: Tensor,
 }
-/// Each channel moved and scaled by the statistics of this batch, which are also mixed into
-/// running ones.
+/// Each channel normalised by the statistics of this batch, which also update the running
+/// statistics.
 ///
 /// ```text
 /// y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running = running * momentum + batch * (1 - momentum)
 /// ```
 ///
-/// Variances are those of the population. Half types are computed in float32. The squares
-/// behind y and saved\_inv\_std neither overflow nor vanish (l2\_norm).
+/// Variances are population variances. Half types are computed in float32. The squares used for
+/// y and saved\_inv\_std neither overflow nor underflow (see l2\_norm).
 ///
-/// - `x`: Batch, channels, then any axes. Dtype: floating.
-/// - `scale`: One element for each channel. Dtype: floating.
-/// - `bias`: One element for each channel. Dtype: floating.
+/// - `x`: The input: batch, channels, then any other axes. Dtype: floating.
+/// - `scale`: The scale, one element for each channel. Dtype: floating.
+/// - `bias`: The bias, one element for each channel. Dtype: floating.
 /// - `mean`: The running mean of each channel. Dtype: floating.
 /// - `var`: The running variance of each channel. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
 /// - gives `running_mean`: The new running mean. Dtype: that of mean.
 /// - gives `running_var`: The new running variance. Dtype: that of var.
 /// - gives `saved_mean`: The mean of this batch.
@@ -15282,7 +15392,7 @@ pub struct BatchNormTrainOutputs {
 /// - C3: scale, bias, mean and var have one element for each channel.
 /// - C4: epsilon is not negative.
 /// - C5: type(y) = type(x); the running statistics have the types of mean and var; the saved
-///   ones are float32 where x is half, else of the dtype of x.
+///   ones are float32 if x has a half type, else of the dtype of x.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -15312,8 +15422,8 @@ pub fn batch_norm_train_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, b
         borrowed: PhantomData,
     }
 }
-/// Each channel moved and scaled by the statistics of this batch, which are also mixed into
-/// running ones.
+/// Each channel normalised by the statistics of this batch, which also update the running
+/// statistics.
 ///
 /// Made by [`batch_norm_train_with`]; [`BatchNormTrain::run`] calls the op.
 ///
@@ -15367,7 +15477,7 @@ impl<'a> BatchNormTrain<'a> {
         self.c_attrs.epsilon = epsilon;
         self
     }
-    /// How much of the running statistics stays. Default: 0.9.
+    /// The weight of the old running statistics in the new ones. Default: 0.9.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -15420,22 +15530,22 @@ impl<'a> BatchNormTrain<'a> {
         Ok(unsafe { BatchNormTrainOutputs { y: Tensor::adopt(y), running_mean: Tensor::adopt(running_mean), running_var: Tensor::adopt(running_var), saved_mean: Tensor::adopt(saved_mean), saved_inv_std: Tensor::adopt(saved_inv_std) } })
     }
 }
-/// The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-/// moved by parameters.
+/// Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+/// shifts them.
 ///
 /// ```text
 /// y = (x - mean) / sqrt(var + epsilon) * scale + bias
 /// ```
 ///
-/// The variance is that of the population. Half types are computed in float32. The squares
-/// neither overflow nor vanish (l2\_norm).
+/// The variance is the population variance. Half types are computed in float32. The squares
+/// neither overflow nor underflow (see l2\_norm).
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
-/// - `scale`: Broadcast to the sizes of x from the axis on. Dtype: floating.
-/// - `bias`: Broadcast like scale. May be NULL. Dtype: floating.
+/// - `scale`: The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+/// - `bias`: The bias, broadcast like scale. May be NULL. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: the common one.
-/// - gives `mean`: The means, with size 1 from the axis on.
-/// - gives `inv_std`: 1 / sqrt(var + epsilon), with size 1 from the axis on.
+/// - gives `mean`: The means, with size 1 from axis on.
+/// - gives `inv_std`: 1 / sqrt(var + epsilon), with size 1 from axis on.
 ///
 /// Differentiable to any order.
 ///
@@ -15479,27 +15589,27 @@ pub fn layer_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Result<La
 pub struct LayerNormOutputs {
     /// Of the type of x.
     pub y: Tensor,
-    /// The means, with size 1 from the axis on.
+    /// The means, with size 1 from axis on.
     pub mean: Tensor,
-    /// 1 / sqrt(var + epsilon), with size 1 from the axis on.
+    /// 1 / sqrt(var + epsilon), with size 1 from axis on.
     pub inv_std: Tensor,
 }
-/// The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-/// moved by parameters.
+/// Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+/// shifts them.
 ///
 /// ```text
 /// y = (x - mean) / sqrt(var + epsilon) * scale + bias
 /// ```
 ///
-/// The variance is that of the population. Half types are computed in float32. The squares
-/// neither overflow nor vanish (l2\_norm).
+/// The variance is the population variance. Half types are computed in float32. The squares
+/// neither overflow nor underflow (see l2\_norm).
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
-/// - `scale`: Broadcast to the sizes of x from the axis on. Dtype: floating.
-/// - `bias`: Broadcast like scale. May be NULL. Dtype: floating.
+/// - `scale`: The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+/// - `bias`: The bias, broadcast like scale. May be NULL. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: the common one.
-/// - gives `mean`: The means, with size 1 from the axis on.
-/// - gives `inv_std`: 1 / sqrt(var + epsilon), with size 1 from the axis on.
+/// - gives `mean`: The means, with size 1 from axis on.
+/// - gives `inv_std`: 1 / sqrt(var + epsilon), with size 1 from axis on.
 ///
 /// Differentiable to any order.
 ///
@@ -15532,8 +15642,8 @@ pub fn layer_norm_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Laye
         borrowed: PhantomData,
     }
 }
-/// The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-/// moved by parameters.
+/// Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+/// shifts them.
 ///
 /// Made by [`layer_norm_with`]; [`LayerNorm::run`] calls the op.
 ///
@@ -15557,7 +15667,8 @@ pub struct LayerNorm<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> LayerNorm<'a> {
-    /// Sets the optional input `bias`: Broadcast like scale. May be NULL. Dtype: floating.
+    /// Sets the optional input `bias`: The bias, broadcast like scale. May be NULL. Dtype:
+    /// floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -15576,7 +15687,7 @@ impl<'a> LayerNorm<'a> {
         self.bias = bias.lend_optional();
         self
     }
-    /// The first axis of those normalised together; a negative one counts from the end.
+    /// The first of the axes that are normalised together; negative values count from the end.
     /// Default: -1.
     ///
     /// ```
@@ -15637,14 +15748,13 @@ impl<'a> LayerNorm<'a> {
         Ok(unsafe { LayerNormOutputs { y: Tensor::adopt(y), mean: Tensor::adopt(mean), inv_std: Tensor::adopt(inv_std) } })
     }
 }
-/// Local response normalisation: each element divided by the strength of the channels around
-/// its own.
+/// Local response normalisation across neighbouring channels.
 ///
 /// ```text
 /// y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from c - floor((size - 1) / 2) to c + ceil((size - 1) / 2)))^beta
 /// ```
 ///
-/// Channels that there are not count as zeros. Half types are computed in float32.
+/// Channels outside x count as zeros. Half types are computed in float32.
 ///
 /// - `x`: Batch, channels, then any other axes. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
@@ -15673,8 +15783,7 @@ pub fn lrn_with<'a>(x: impl Operand<'a>) -> Lrn<'a> {
         borrowed: PhantomData,
     }
 }
-/// Local response normalisation: each element divided by the strength of the channels around
-/// its own.
+/// Local response normalisation across neighbouring channels.
 ///
 /// Made by [`lrn_with`]; [`Lrn::run`] calls the op.
 ///
@@ -15693,7 +15802,7 @@ pub struct Lrn<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Lrn<'a> {
-    /// How much the mean square of the channels counts. Default: 0.0001.
+    /// The weight of the mean square of the channels. Default: 0.0001.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -15723,7 +15832,7 @@ impl<'a> Lrn<'a> {
         self.c_attrs.beta = beta;
         self
     }
-    /// What is added to the mean square. Default: 1.
+    /// Added to the weighted mean square. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -15738,7 +15847,7 @@ impl<'a> Lrn<'a> {
         self.c_attrs.bias = bias;
         self
     }
-    /// How many channels count; positive. Default: 0.
+    /// The number of channels in the mean; positive. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -15769,24 +15878,25 @@ impl<'a> Lrn<'a> {
         call_one(sys::TENON_OP_lrn, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+/// Root mean square normalisation over the trailing axes, multiplied by a scale.
 ///
 /// ```text
 /// y = x / sqrt(mean(x^2) + epsilon) * scale
 /// ```
 ///
-/// Half types are computed in float32. The squares neither overflow nor vanish (l2\_norm).
+/// Half types are computed in float32. The squares neither overflow nor underflow (see
+/// l2\_norm).
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - `scale`: Broadcast to the sizes of x from the axis on. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: the common one.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - `scale`: The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and scale are floating point and of one dtype.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: scale can be broadcast to the sizes of x from the axis on.
+/// - C3: scale can be broadcast to the trailing sizes of x, from \`axis\` on.
 /// - C4: epsilon is not negative.
 /// - C5: type(y) = type(x).
 ///
@@ -15803,24 +15913,25 @@ impl<'a> Lrn<'a> {
 pub fn rms_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Result<Tensor> {
     rms_norm_with(x, scale).run()
 }
-/// The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+/// Root mean square normalisation over the trailing axes, multiplied by a scale.
 ///
 /// ```text
 /// y = x / sqrt(mean(x^2) + epsilon) * scale
 /// ```
 ///
-/// Half types are computed in float32. The squares neither overflow nor vanish (l2\_norm).
+/// Half types are computed in float32. The squares neither overflow nor underflow (see
+/// l2\_norm).
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - `scale`: Broadcast to the sizes of x from the axis on. Dtype: floating.
-/// - gives `y`: Of the type of x. Dtype: the common one.
+/// - `x`: A floating-point tensor. Dtype: floating.
+/// - `scale`: The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and scale are floating point and of one dtype.
 /// - C2: -rank(x) \<= axis \< rank(x).
-/// - C3: scale can be broadcast to the sizes of x from the axis on.
+/// - C3: scale can be broadcast to the trailing sizes of x, from \`axis\` on.
 /// - C4: epsilon is not negative.
 /// - C5: type(y) = type(x).
 ///
@@ -15842,7 +15953,7 @@ pub fn rms_norm_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> RmsNor
         borrowed: PhantomData,
     }
 }
-/// The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+/// Root mean square normalisation over the trailing axes, multiplied by a scale.
 ///
 /// Made by [`rms_norm_with`]; [`RmsNorm::run`] calls the op.
 ///
@@ -15863,7 +15974,7 @@ pub struct RmsNorm<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> RmsNorm<'a> {
-    /// The first axis of those normalised together; a negative one counts from the end.
+    /// The first of the axes that are normalised together; a negative one counts from the end.
     /// Default: -1.
     ///
     /// ```
@@ -15914,14 +16025,14 @@ impl<'a> RmsNorm<'a> {
         call_one(sys::TENON_OP_rms_norm, attrs(&self.c_attrs), &[x.raw(), scale.raw()])
     }
 }
-/// The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-/// each channel scaled and moved by parameters.
+/// Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+/// shifts each channel.
 ///
 /// ```text
 /// y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
 /// ```
 ///
-/// The variance is that of the population. Half types are computed in float32.
+/// The variance is the population variance. Half types are computed in float32.
 ///
 /// - `x`: Batch, channels, then any axes. Dtype: floating.
 /// - `scale`: One element for each channel. Dtype: floating.
@@ -15952,14 +16063,14 @@ impl<'a> RmsNorm<'a> {
 pub fn group_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: impl Operand<'a>) -> Result<Tensor> {
     group_norm_with(x, scale, bias).run()
 }
-/// The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-/// each channel scaled and moved by parameters.
+/// Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+/// shifts each channel.
 ///
 /// ```text
 /// y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
 /// ```
 ///
-/// The variance is that of the population. Half types are computed in float32.
+/// The variance is the population variance. Half types are computed in float32.
 ///
 /// - `x`: Batch, channels, then any axes. Dtype: floating.
 /// - `scale`: One element for each channel. Dtype: floating.
@@ -15996,8 +16107,8 @@ pub fn group_norm_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: i
         borrowed: PhantomData,
     }
 }
-/// The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-/// each channel scaled and moved by parameters.
+/// Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+/// shifts each channel.
 ///
 /// Made by [`group_norm_with`]; [`GroupNorm::run`] calls the op.
 ///
@@ -16037,7 +16148,7 @@ impl<'a> GroupNorm<'a> {
         self.c_attrs.epsilon = epsilon;
         self
     }
-    /// Into how many groups the channels are cut; it divides their number. Default: 1.
+    /// The number of groups; it must divide the number of channels. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16074,14 +16185,13 @@ impl<'a> GroupNorm<'a> {
         call_one(sys::TENON_OP_group_norm, attrs(&self.c_attrs), &[x.raw(), scale.raw(), bias.raw()])
     }
 }
-/// Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and
-/// moved by parameters.
+/// Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
 ///
 /// ```text
 /// y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the channel
 /// ```
 ///
-/// The variance is that of the population. Half types are computed in float32.
+/// The variance is the population variance. Half types are computed in float32.
 ///
 /// - `x`: Batch, channels, then any axes. Dtype: floating.
 /// - `scale`: One element for each channel. Dtype: floating.
@@ -16116,15 +16226,15 @@ pub fn instance_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: imp
     let c_attrs = sys::tenon_instance_norm_attrs { struct_size: std::mem::size_of::<sys::tenon_instance_norm_attrs>() as u32, epsilon };
     call_one(sys::TENON_OP_instance_norm, attrs(&c_attrs), &[x.raw(), scale.raw(), bias.raw()])
 }
-/// What lies along one axis, scaled to a Euclidean length of 1.
+/// Scales the vectors along one axis to a Euclidean norm of 1.
 ///
 /// ```text
 /// y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
 /// ```
 ///
-/// A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above
-/// it this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No square
-/// and no length overflows on the way (l2\_norm).
+/// A norm below epsilon counts as epsilon, as in PyTorch, so zeros stay zeros. Above epsilon,
+/// this is ONNX's LpNormalization with p = 2. Half types are computed in float32. Intermediate
+/// squares and norms do not overflow (see l2\_norm).
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
@@ -16149,15 +16259,15 @@ pub fn instance_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: imp
 pub fn l2_normalize<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     l2_normalize_with(x).run()
 }
-/// What lies along one axis, scaled to a Euclidean length of 1.
+/// Scales the vectors along one axis to a Euclidean norm of 1.
 ///
 /// ```text
 /// y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
 /// ```
 ///
-/// A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros; above
-/// it this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No square
-/// and no length overflows on the way (l2\_norm).
+/// A norm below epsilon counts as epsilon, as in PyTorch, so zeros stay zeros. Above epsilon,
+/// this is ONNX's LpNormalization with p = 2. Half types are computed in float32. Intermediate
+/// squares and norms do not overflow (see l2\_norm).
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
@@ -16186,7 +16296,7 @@ pub fn l2_normalize_with<'a>(x: impl Operand<'a>) -> L2Normalize<'a> {
         borrowed: PhantomData,
     }
 }
-/// What lies along one axis, scaled to a Euclidean length of 1.
+/// Scales the vectors along one axis to a Euclidean norm of 1.
 ///
 /// Made by [`l2_normalize_with`]; [`L2Normalize::run`] calls the op.
 ///
@@ -16205,7 +16315,8 @@ pub struct L2Normalize<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> L2Normalize<'a> {
-    /// The axis along which lengths are taken; negative from the end. Default: -1.
+    /// The axis along which norms are computed; negative values count from the end. Default:
+    /// -1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16220,7 +16331,7 @@ impl<'a> L2Normalize<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// The length that shorter ones count as; positive. Default: 1e-12.
+    /// The lower bound of the norm; positive. Default: 1e-12.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16257,13 +16368,13 @@ impl<'a> L2Normalize<'a> {
 /// mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
 /// ```
 ///
-/// The variance is that of the population. Both are NaN for no elements. Half types are
-/// computed in float32. The sum of squares does not overflow where the variance does not
-/// (l2\_norm).
+/// The variance is the population variance. Both are NaN for no elements. Half types are
+/// computed in float32. The sum of squares does not overflow unless the variance does (see
+/// l2\_norm).
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `mean`: The mean for each place along the other axes. Dtype: that of x.
-/// - gives `variance`: The variance for each place along the other axes. Dtype: that of x.
+/// - gives `mean`: The mean for each index along the other axes. Dtype: that of x.
+/// - gives `variance`: The variance for each index along the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -16297,9 +16408,9 @@ pub fn moments<'a>(x: impl Operand<'a>) -> Result<MomentsOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct MomentsOutputs {
-    /// The mean for each place along the other axes.
+    /// The mean for each index along the other axes.
     pub mean: Tensor,
-    /// The variance for each place along the other axes.
+    /// The variance for each index along the other axes.
     pub variance: Tensor,
 }
 /// The mean and the variance of elements along some axes.
@@ -16308,13 +16419,13 @@ pub struct MomentsOutputs {
 /// mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
 /// ```
 ///
-/// The variance is that of the population. Both are NaN for no elements. Half types are
-/// computed in float32. The sum of squares does not overflow where the variance does not
-/// (l2\_norm).
+/// The variance is the population variance. Both are NaN for no elements. Half types are
+/// computed in float32. The sum of squares does not overflow unless the variance does (see
+/// l2\_norm).
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
-/// - gives `mean`: The mean for each place along the other axes. Dtype: that of x.
-/// - gives `variance`: The variance for each place along the other axes. Dtype: that of x.
+/// - gives `mean`: The mean for each index along the other axes. Dtype: that of x.
+/// - gives `variance`: The variance for each index along the other axes. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -16376,7 +16487,7 @@ impl<'a> Moments<'a> {
         self.c_attrs.n_axes = axes.len();
         self
     }
-    /// Whether reduced axes stay, with size 1. Default: false.
+    /// Whether reduced axes are kept, with size 1. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16411,17 +16522,17 @@ impl<'a> Moments<'a> {
         Ok(unsafe { MomentsOutputs { mean: Tensor::adopt(mean), variance: Tensor::adopt(variance) } })
     }
 }
-/// A one where the largest element along one axis lies, zeros elsewhere.
+/// One at the largest element along an axis, and zeros elsewhere.
 ///
 /// ```text
 /// y[i] = 1 if i == argmax(x along axis), else 0
 /// ```
 ///
-/// A tie goes to the first, and NaN counts as the largest. The derivative is zero.
+/// Ties select the first element, and NaN counts as the largest. The derivative is zero.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
-/// - `axis`: The axis to search along; a negative one counts from the end. Default: -1.
+/// - `axis`: The axis to search along; negative values count from the end. Default: -1.
 ///
 /// Differentiable to any order.
 ///
@@ -16444,24 +16555,25 @@ pub fn hardmax<'a>(x: impl Operand<'a>, axis: i64) -> Result<Tensor> {
     let c_attrs = sys::tenon_hardmax_attrs { struct_size: std::mem::size_of::<sys::tenon_hardmax_attrs>() as u32, axis };
     call_one(sys::TENON_OP_hardmax, attrs(&c_attrs), &[x.raw()])
 }
-/// The elements along some axes, moved to mean 0 and divided by their standard deviation.
+/// Normalises the elements along some axes to mean 0, and divides them by their standard
+/// deviation.
 ///
 /// ```text
 /// y = (x - mean) / (sqrt(var) + 1e-9)
 /// ```
 ///
-/// The variance is that of the population. Half types are computed in float32.
+/// The variance is the population variance. Half types are computed in float32.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: that of x.
-/// - `axes`: The axes to take mean and deviation along, negative ones from the end; empty for
-///   all. Default: \[0, 2, 3\].
+/// - `axes`: The axes to compute mean and deviation over; negative values count from the end.
+///   Empty for all. Default: \[0, 2, 3\].
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x is floating point.
-/// - C2: -rank(x) \<= axis \< rank(x) for each of \`axes\`, none of them twice.
+/// - C2: -rank(x) \<= axis \< rank(x) for each of \`axes\`, without duplicates.
 /// - C3: type(y) = type(x).
 ///
 /// ```
@@ -16478,23 +16590,23 @@ pub fn mean_variance_normalization<'a>(x: impl Operand<'a>, axes: &[i64]) -> Res
     let c_attrs = sys::tenon_mean_variance_normalization_attrs { struct_size: std::mem::size_of::<sys::tenon_mean_variance_normalization_attrs>() as u32, axes: axes.as_ptr(), n_axes: axes.len() };
     call_one(sys::TENON_OP_mean_variance_normalization, attrs(&c_attrs), &[x.raw()])
 }
-/// A fully connected layer: the features of x times the weights, and a bias.
+/// A fully connected layer: the features of x times the weights, plus a bias.
 ///
 /// ```text
 /// y = x @ w + b
 /// ```
 ///
-/// - `x`: Features along the last axis. Dtype: floating.
-/// - `w`: Weights, a row for each feature of x and a column for each of y. Dtype: floating.
+/// - `x`: The input, with features along the last axis. Dtype: floating.
+/// - `w`: The weights, a row for each feature of x and a column for each of y. Dtype: floating.
 /// - `b`: The bias, one element for each feature of y. May be NULL. Dtype: floating.
-/// - gives `y`: Features along the last axis. Dtype: the common one.
+/// - gives `y`: The result, with features along the last axis. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x, w and b are floating point and of one dtype.
 /// - C2: x has at least one axis; w has two.
-/// - C3: The last axis of x has as many elements as the first of w.
+/// - C3: The last axis of x has the size of the first axis of w.
 /// - C4: b has one element for each column of w.
 ///
 /// ```
@@ -16513,16 +16625,16 @@ pub fn dense<'a>(x: impl Operand<'a>, w: impl Operand<'a>, b: impl OptionalOpera
     let b = b.lend_optional()?;
     call_one(sys::TENON_OP_dense, std::ptr::null(), &[x.raw(), w.raw(), raw_or_null(&b)])
 }
-/// Rows of a table, looked up by number.
+/// Rows of a table, looked up by index.
 ///
 /// ```text
 /// y[..., j] = table[indices[...], j]
 /// ```
 ///
-/// An index outside the table gives zeros and an error, as gather does.
+/// An index out of range gives zeros and is an error, as in gather.
 ///
-/// - `table`: A row for each thing there is. Dtype: any.
-/// - `indices`: The numbers of rows. Dtype: i32 or i64.
+/// - `table`: The table, one row for each entry. Dtype: any.
+/// - `indices`: The row indices. Dtype: i32 or i64.
 /// - gives `y`: The rows. Dtype: that of table.
 ///
 /// Differentiable through its decomposition.
@@ -16530,7 +16642,7 @@ pub fn dense<'a>(x: impl Operand<'a>, w: impl Operand<'a>, b: impl OptionalOpera
 /// # Errors
 /// - C1: table has two axes.
 /// - C2: indices is i32 or i64.
-/// - C3: y has the sizes of indices, then that of a row.
+/// - C3: y has the shape of indices, followed by the size of a row.
 /// - C4: Each index is in \[-n, n), where n is the number of rows; a negative one counts from
 ///   the end. Checked where the indices are read.
 ///
@@ -16549,7 +16661,7 @@ pub fn embedding<'a>(table: impl Operand<'a>, indices: impl Operand<'a>) -> Resu
     let indices = indices.lend()?;
     call_one(sys::TENON_OP_embedding, std::ptr::null(), &[table.raw(), indices.raw()])
 }
-/// One step of a long short-term memory.
+/// One step of a long short-term memory (LSTM).
 ///
 /// ```text
 /// i, o, f, g = split(x @ w^T + h @ r^T + b[:4H] + b[4H:]); c' = sigmoid(f) * c + sigmoid(i) * tanh(g); h' = sigmoid(o) * tanh(c')
@@ -16557,21 +16669,22 @@ pub fn embedding<'a>(table: impl Operand<'a>, indices: impl Operand<'a>) -> Resu
 ///
 /// The gates are in ONNX's order: input, output, forget, cell.
 ///
-/// - `x`: \[B, I\], the input of this step. Dtype: floating.
-/// - `h`: \[B, H\], the last output. Dtype: floating.
-/// - `c`: \[B, H\], the last cell state. Dtype: floating.
+/// - `x`: \[B, I\], the input at this step. Dtype: floating.
+/// - `h`: \[B, H\], the previous output. Dtype: floating.
+/// - `c`: \[B, H\], the previous cell state. Dtype: floating.
 /// - `w`: \[4H, I\], the weights of x. Dtype: floating.
 /// - `r`: \[4H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[8H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
+/// - `b`: \[8H\], the biases of the products with w, then of those with r. May be NULL. Dtype:
+///   floating.
 /// - gives `h`: \[B, H\], the output. Dtype: the common one.
-/// - gives `c`: \[B, H\], the cell state. Dtype: the common one.
+/// - gives `c`: \[B, H\], the new cell state. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: All inputs are floating point and of one dtype.
 /// - C2: x and h have two axes.
-/// - C3: With x \[B, I\] and h \[B, H\]: c is \[B, H\], w \[4H, I\], r \[4H, H\] and b \[8H\].
+/// - C3: x is \[B, I\], h \[B, H\], c \[B, H\], w \[4H, I\], r \[4H, H\] and b \[8H\].
 /// - C4: The new h and c have the type of h.
 ///
 /// ```
@@ -16618,31 +16731,32 @@ pub fn lstm_cell<'a>(x: impl Operand<'a>, h: impl Operand<'a>, c: impl Operand<'
 pub struct LstmCellOutputs {
     /// \[B, H\], the output.
     pub h: Tensor,
-    /// \[B, H\], the cell state.
+    /// \[B, H\], the new cell state.
     pub c: Tensor,
 }
-/// Forgets elements at random, and scales the others up by what is lost.
+/// Sets random elements to zero and scales the others by 1 / (1 - ratio).
 ///
 /// ```text
 /// mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0
 /// ```
 ///
-/// Draws as random\_uniform does in float32, one number for each element of x. Without
-/// training, y is x and nothing is drawn.
+/// Draws one number for each element of x, as random\_uniform does in float32. If training is
+/// false, y is x and nothing is drawn.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - `state`: Of a generator: u32\[6\]. Dtype: u32.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: The input, floating point. Dtype: floating.
+/// - `state`: The generator state: u32\[6\]. Dtype: u32.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
 /// - gives `mask`: Whether each element was kept. Dtype: bool.
-/// - gives `new_state`: Of the generator, moved on. Dtype: u32.
+/// - gives `new_state`: The generator state after the draw. Dtype: u32.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is floating point.
-/// - C2: state is a generator's: six words of u32.
+/// - C2: state is the state of a generator: u32\[6\].
 /// - C3: 0 \<= ratio \< 1.
-/// - C4: type(y) = type(x); mask is bool of its shape; the new state is like the old one.
+/// - C4: type(y) = type(x); mask is bool and has the shape of x; type(new\_state) =
+///   type(state).
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -16674,35 +16788,36 @@ pub fn dropout<'a>(x: impl Operand<'a>, state: impl Operand<'a>) -> Result<Dropo
 /// ```
 #[derive(Clone, Debug)]
 pub struct DropoutOutputs {
-    /// Of the type of x.
+    /// The result, of the type of x.
     pub y: Tensor,
     /// Whether each element was kept.
     pub mask: Tensor,
-    /// Of the generator, moved on.
+    /// The generator state after the draw.
     pub new_state: Tensor,
 }
-/// Forgets elements at random, and scales the others up by what is lost.
+/// Sets random elements to zero and scales the others by 1 / (1 - ratio).
 ///
 /// ```text
 /// mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0
 /// ```
 ///
-/// Draws as random\_uniform does in float32, one number for each element of x. Without
-/// training, y is x and nothing is drawn.
+/// Draws one number for each element of x, as random\_uniform does in float32. If training is
+/// false, y is x and nothing is drawn.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
-/// - `state`: Of a generator: u32\[6\]. Dtype: u32.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: The input, floating point. Dtype: floating.
+/// - `state`: The generator state: u32\[6\]. Dtype: u32.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
 /// - gives `mask`: Whether each element was kept. Dtype: bool.
-/// - gives `new_state`: Of the generator, moved on. Dtype: u32.
+/// - gives `new_state`: The generator state after the draw. Dtype: u32.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is floating point.
-/// - C2: state is a generator's: six words of u32.
+/// - C2: state is the state of a generator: u32\[6\].
 /// - C3: 0 \<= ratio \< 1.
-/// - C4: type(y) = type(x); mask is bool of its shape; the new state is like the old one.
+/// - C4: type(y) = type(x); mask is bool and has the shape of x; type(new\_state) =
+///   type(state).
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -16724,7 +16839,7 @@ pub fn dropout_with<'a>(x: impl Operand<'a>, state: impl Operand<'a>) -> Dropout
         borrowed: PhantomData,
     }
 }
-/// Forgets elements at random, and scales the others up by what is lost.
+/// Sets random elements to zero and scales the others by 1 / (1 - ratio).
 ///
 /// Made by [`dropout_with`]; [`Dropout::run`] calls the op.
 ///
@@ -16747,7 +16862,7 @@ pub struct Dropout<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Dropout<'a> {
-    /// How probable it is that an element is dropped. Default: 0.5.
+    /// The probability that an element is dropped. Default: 0.5.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16765,7 +16880,7 @@ impl<'a> Dropout<'a> {
         self.c_attrs.ratio = ratio;
         self
     }
-    /// Whether to drop at all. Default: true.
+    /// Whether to drop elements at all. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16805,24 +16920,26 @@ impl<'a> Dropout<'a> {
         Ok(unsafe { DropoutOutputs { y: Tensor::adopt(y), mask: Tensor::adopt(mask), new_state: Tensor::adopt(new_state) } })
     }
 }
-/// Scaled dot-product attention: for each query the mean of the values, weighted by how well
-/// their keys meet it.
+/// Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+/// of its scores.
 ///
 /// ```text
 /// s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; y = softmax(s + attn_mask) @ v
 /// ```
 ///
-/// Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads
-/// of q / heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is
-/// added to the scores. A query that meets no key, by masks or because there is none, gives
-/// zeros. Heads of no size have scores of 0. Half types are computed in float32.
+/// If q has a multiple of the heads of k, groups of query heads share a key head: head h of q
+/// attends to head h / (heads of q / heads of k) of k. True in a bool mask means that the query
+/// attends to the key; a floating-point mask is added to the scores. A query that attends to no
+/// key, because of masks or because there are no keys, gives zeros. If the head size is 0, all
+/// scores are 0. Half types are computed in float32.
 ///
-/// - `q`: The queries: batch, heads, length, size. Dtype: floating.
-/// - `k`: The keys: batch, heads, length, size. Dtype: floating.
-/// - `v`: The values: batch, heads, length, size. Dtype: floating.
-/// - `attn_mask`: Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-///   NULL. Dtype: floating or bool.
-/// - gives `y`: Batch, heads and length of q, size of v. Dtype: that of q.
+/// - `q`: The queries, of shape (batch, heads, length, head size). Dtype: floating.
+/// - `k`: The keys, of shape (batch, heads, length, head size). Dtype: floating.
+/// - `v`: The values, of shape (batch, heads, length, head size). Dtype: floating.
+/// - `attn_mask`: Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys). May
+///   be NULL. Dtype: floating or bool.
+/// - gives `y`: The result, with the batch, heads and length of q and the head size of v.
+///   Dtype: that of q.
 ///
 /// Differentiable to any order.
 ///
@@ -16850,24 +16967,26 @@ impl<'a> Dropout<'a> {
 pub fn attention<'a>(q: impl Operand<'a>, k: impl Operand<'a>, v: impl Operand<'a>) -> Result<Tensor> {
     attention_with(q, k, v).run()
 }
-/// Scaled dot-product attention: for each query the mean of the values, weighted by how well
-/// their keys meet it.
+/// Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+/// of its scores.
 ///
 /// ```text
 /// s = q @ k^T * scale; s = softcap * tanh(s / softcap) if softcap > 0; y = softmax(s + attn_mask) @ v
 /// ```
 ///
-/// Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads
-/// of q / heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is
-/// added to the scores. A query that meets no key, by masks or because there is none, gives
-/// zeros. Heads of no size have scores of 0. Half types are computed in float32.
+/// If q has a multiple of the heads of k, groups of query heads share a key head: head h of q
+/// attends to head h / (heads of q / heads of k) of k. True in a bool mask means that the query
+/// attends to the key; a floating-point mask is added to the scores. A query that attends to no
+/// key, because of masks or because there are no keys, gives zeros. If the head size is 0, all
+/// scores are 0. Half types are computed in float32.
 ///
-/// - `q`: The queries: batch, heads, length, size. Dtype: floating.
-/// - `k`: The keys: batch, heads, length, size. Dtype: floating.
-/// - `v`: The values: batch, heads, length, size. Dtype: floating.
-/// - `attn_mask`: Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-///   NULL. Dtype: floating or bool.
-/// - gives `y`: Batch, heads and length of q, size of v. Dtype: that of q.
+/// - `q`: The queries, of shape (batch, heads, length, head size). Dtype: floating.
+/// - `k`: The keys, of shape (batch, heads, length, head size). Dtype: floating.
+/// - `v`: The values, of shape (batch, heads, length, head size). Dtype: floating.
+/// - `attn_mask`: Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys). May
+///   be NULL. Dtype: floating or bool.
+/// - gives `y`: The result, with the batch, heads and length of q and the head size of v.
+///   Dtype: that of q.
 ///
 /// Differentiable to any order.
 ///
@@ -16902,8 +17021,8 @@ pub fn attention_with<'a>(q: impl Operand<'a>, k: impl Operand<'a>, v: impl Oper
         borrowed: PhantomData,
     }
 }
-/// Scaled dot-product attention: for each query the mean of the values, weighted by how well
-/// their keys meet it.
+/// Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+/// of its scores.
 ///
 /// Made by [`attention_with`]; [`Attention::run`] calls the op.
 ///
@@ -16927,8 +17046,8 @@ pub struct Attention<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Attention<'a> {
-    /// Sets the optional input `attn_mask`: Bool or of the dtype of q; broadcast to batch,
-    /// heads, queries, keys. May be NULL. Dtype: floating or bool.
+    /// Sets the optional input `attn_mask`: Bool or of the dtype of q; is broadcast to (batch,
+    /// heads, queries, keys). May be NULL. Dtype: floating or bool.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16946,7 +17065,7 @@ impl<'a> Attention<'a> {
         self.attn_mask = attn_mask.lend_optional();
         self
     }
-    /// Whether query i meets the keys 0 to i alone. Default: false.
+    /// Whether query i attends to keys 0 to i only. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16963,7 +17082,7 @@ impl<'a> Attention<'a> {
         self.c_attrs.is_causal = is_causal;
         self
     }
-    /// What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0.
+    /// The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -16980,7 +17099,8 @@ impl<'a> Attention<'a> {
         self.c_attrs.scale = scale;
         self
     }
-    /// What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0.
+    /// Scores are limited to softcap \* tanh(score / softcap) before the mask is applied; 0 for
+    /// no limit. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17018,34 +17138,37 @@ impl<'a> Attention<'a> {
         call_one(sys::TENON_OP_attention, attrs(&self.c_attrs), &[q.raw(), k.raw(), v.raw(), raw_or_null(&attn_mask)])
     }
 }
-/// Pairs of features turned by angles that tell positions apart.
+/// Rotary position embedding: pairs of features rotated by position-dependent angles.
 ///
 /// ```text
 /// y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of features
 /// ```
 ///
-/// Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A
-/// position outside the caches counts as angles of zeros and is an error, as gather has it.
-/// Half types are computed in float32.
+/// The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved. A
+/// position out of range of the caches reads cosines and sines of 0 and is an error, as in
+/// gather. Half types are computed in float32.
 ///
-/// - `x`: Batch, heads, length, size; or batch, length, heads \* size. Dtype: floating.
-/// - `cos_cache`: Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-/// - `sin_cache`: Sines, as the cosines. Dtype: floating.
-/// - `position_ids`: Which row of the caches a place has: batch, length. May be NULL. Dtype:
-///   i32 or i64.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: The features: batch, heads, length, size; or batch, length, heads \* size. Dtype:
+///   floating.
+/// - `cos_cache`: The cosines: positions, pairs; or without position\_ids batch, length, pairs.
+///   Dtype: floating.
+/// - `sin_cache`: The sines, with the shape of the cosines. Dtype: floating.
+/// - `position_ids`: The row of the caches for each element of a sequence: batch, length. May
+///   be NULL. Dtype: i32 or i64.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x, cos\_cache and sin\_cache are floating point and of one dtype.
-/// - C2: x has four axes: batch, heads, length, size; or three, batch, length, heads \* size,
-///   and then num\_heads is positive and divides the last.
-/// - C3: What turns, rotary\_embedding\_dim or all features, is even and at most the size of a
-///   head.
-/// - C4: position\_ids are int32 or int64, one for each place of each batch.
-/// - C5: cos\_cache and sin\_cache have one shape: with position\_ids a row for each position,
-///   else one for each place of each batch; a column for each pair.
+/// - C2: x has four axes (batch, heads, length, size) or three (batch, length, heads \* size).
+///   If it has three, num\_heads is positive and divides the last size.
+/// - C3: The number of rotated features, rotary\_embedding\_dim or all, is even and at most the
+///   size of a head.
+/// - C4: position\_ids are int32 or int64, one for each element of each sequence: batch,
+///   length.
+/// - C5: cos\_cache and sin\_cache have the same shape: positions, pairs; or without
+///   position\_ids batch, length, pairs.
 /// - C6: -n \<= position \< n, where n is the number of positions.
 ///
 /// ```
@@ -17062,34 +17185,37 @@ impl<'a> Attention<'a> {
 pub fn rotary_embedding<'a>(x: impl Operand<'a>, cos_cache: impl Operand<'a>, sin_cache: impl Operand<'a>) -> Result<Tensor> {
     rotary_embedding_with(x, cos_cache, sin_cache).run()
 }
-/// Pairs of features turned by angles that tell positions apart.
+/// Rotary position embedding: pairs of features rotated by position-dependent angles.
 ///
 /// ```text
 /// y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of features
 /// ```
 ///
-/// Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A
-/// position outside the caches counts as angles of zeros and is an error, as gather has it.
-/// Half types are computed in float32.
+/// The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved. A
+/// position out of range of the caches reads cosines and sines of 0 and is an error, as in
+/// gather. Half types are computed in float32.
 ///
-/// - `x`: Batch, heads, length, size; or batch, length, heads \* size. Dtype: floating.
-/// - `cos_cache`: Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-/// - `sin_cache`: Sines, as the cosines. Dtype: floating.
-/// - `position_ids`: Which row of the caches a place has: batch, length. May be NULL. Dtype:
-///   i32 or i64.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `x`: The features: batch, heads, length, size; or batch, length, heads \* size. Dtype:
+///   floating.
+/// - `cos_cache`: The cosines: positions, pairs; or without position\_ids batch, length, pairs.
+///   Dtype: floating.
+/// - `sin_cache`: The sines, with the shape of the cosines. Dtype: floating.
+/// - `position_ids`: The row of the caches for each element of a sequence: batch, length. May
+///   be NULL. Dtype: i32 or i64.
+/// - gives `y`: The result, with the shape and dtype of x. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x, cos\_cache and sin\_cache are floating point and of one dtype.
-/// - C2: x has four axes: batch, heads, length, size; or three, batch, length, heads \* size,
-///   and then num\_heads is positive and divides the last.
-/// - C3: What turns, rotary\_embedding\_dim or all features, is even and at most the size of a
-///   head.
-/// - C4: position\_ids are int32 or int64, one for each place of each batch.
-/// - C5: cos\_cache and sin\_cache have one shape: with position\_ids a row for each position,
-///   else one for each place of each batch; a column for each pair.
+/// - C2: x has four axes (batch, heads, length, size) or three (batch, length, heads \* size).
+///   If it has three, num\_heads is positive and divides the last size.
+/// - C3: The number of rotated features, rotary\_embedding\_dim or all, is even and at most the
+///   size of a head.
+/// - C4: position\_ids are int32 or int64, one for each element of each sequence: batch,
+///   length.
+/// - C5: cos\_cache and sin\_cache have the same shape: positions, pairs; or without
+///   position\_ids batch, length, pairs.
 /// - C6: -n \<= position \< n, where n is the number of positions.
 ///
 /// ```
@@ -17114,7 +17240,7 @@ pub fn rotary_embedding_with<'a>(x: impl Operand<'a>, cos_cache: impl Operand<'a
         borrowed: PhantomData,
     }
 }
-/// Pairs of features turned by angles that tell positions apart.
+/// Rotary position embedding: pairs of features rotated by position-dependent angles.
 ///
 /// Made by [`rotary_embedding_with`]; [`RotaryEmbedding::run`] calls the op.
 ///
@@ -17139,8 +17265,8 @@ pub struct RotaryEmbedding<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> RotaryEmbedding<'a> {
-    /// Sets the optional input `position_ids`: Which row of the caches a place has: batch,
-    /// length. May be NULL. Dtype: i32 or i64.
+    /// Sets the optional input `position_ids`: The row of the caches for each element of a
+    /// sequence: batch, length. May be NULL. Dtype: i32 or i64.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17158,7 +17284,8 @@ impl<'a> RotaryEmbedding<'a> {
         self.position_ids = position_ids.lend_optional();
         self
     }
-    /// Whether pairs are neighbours; else they are halves apart. Default: false.
+    /// Whether the features of a pair are adjacent; otherwise they are n / 2 apart. Default:
+    /// false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17176,7 +17303,7 @@ impl<'a> RotaryEmbedding<'a> {
         self.c_attrs.interleaved = interleaved;
         self
     }
-    /// The number of heads; read for an x with three axes alone. Default: 0.
+    /// The number of heads; used only if x has three axes. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17194,7 +17321,7 @@ impl<'a> RotaryEmbedding<'a> {
         self.c_attrs.num_heads = num_heads;
         self
     }
-    /// How many features of a head turn, the first ones; 0 for all. Default: 0.
+    /// The number of leading features of each head that are rotated; 0 for all. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17234,33 +17361,35 @@ impl<'a> RotaryEmbedding<'a> {
         call_one(sys::TENON_OP_rotary_embedding, attrs(&self.c_attrs), &[x.raw(), cos_cache.raw(), sin_cache.raw(), raw_or_null(&position_ids)])
     }
 }
-/// New keys or values written into a cache of a fixed size, at a place that each example of the
-/// batch has for itself.
+/// A fixed-size cache with new keys or values written at a position for each example of the
+/// batch.
 ///
 /// ```text
 /// y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
 /// ```
 ///
-/// Each place is taken by itself, as scatter does: a negative one counts from the end, and what
-/// is written out of range is dropped and is an error. In mode circular places are taken modulo
-/// their number, so that none is.
+/// Each position is handled separately, as in scatter: a negative position counts from the end,
+/// and an element written out of range is dropped and is an error. In mode circular, positions
+/// are taken modulo the size of the axis, so that none is out of range.
 ///
-/// - `past_cache`: What is there: batch, then any axes, one of them of places. Dtype: any.
-/// - `update`: What comes there, as many places along axis as it has. Dtype: any.
-/// - `write_indices`: The first place of each example, or one for all; else 0. May be NULL.
-///   Dtype: i32 or i64.
-/// - gives `present_cache`: Past\_cache with the update. Dtype: that of past\_cache.
+/// - `past_cache`: The cache: batch, then any axes, one of them the axis of positions. Dtype:
+///   any.
+/// - `update`: The new elements, for as many positions as update has along axis. Dtype: any.
+/// - `write_indices`: The first position of each example, or one for all; 0 if absent. May be
+///   NULL. Dtype: i32 or i64.
+/// - gives `present_cache`: The cache after the update. Dtype: that of past\_cache.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: write\_indices are int32 or int64.
 /// - C2: -rank \<= axis \< rank, where rank is that of past\_cache, and it is not axis 0.
-/// - C3: update has the dtype and sizes of past\_cache, but along axis, where it is no longer.
-/// - C4: write\_indices has one element for each example of the batch, or one for all and no
-///   axis.
-/// - C5: -n \<= place \< n for each place that is written, where n is the size of past\_cache
-///   along axis; any in mode circular.
+/// - C3: update has the dtype and sizes of past\_cache, except along axis, where it may be
+///   shorter.
+/// - C4: write\_indices has one element for each example of the batch, or is 0-d and applies to
+///   all.
+/// - C5: -n \<= position \< n for each written position, where n is the size of past\_cache
+///   along axis; mode circular accepts any position.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -17275,33 +17404,35 @@ impl<'a> RotaryEmbedding<'a> {
 pub fn kv_cache_update<'a>(past_cache: impl Operand<'a>, update: impl Operand<'a>) -> Result<Tensor> {
     kv_cache_update_with(past_cache, update).run()
 }
-/// New keys or values written into a cache of a fixed size, at a place that each example of the
-/// batch has for itself.
+/// A fixed-size cache with new keys or values written at a position for each example of the
+/// batch.
 ///
 /// ```text
 /// y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
 /// ```
 ///
-/// Each place is taken by itself, as scatter does: a negative one counts from the end, and what
-/// is written out of range is dropped and is an error. In mode circular places are taken modulo
-/// their number, so that none is.
+/// Each position is handled separately, as in scatter: a negative position counts from the end,
+/// and an element written out of range is dropped and is an error. In mode circular, positions
+/// are taken modulo the size of the axis, so that none is out of range.
 ///
-/// - `past_cache`: What is there: batch, then any axes, one of them of places. Dtype: any.
-/// - `update`: What comes there, as many places along axis as it has. Dtype: any.
-/// - `write_indices`: The first place of each example, or one for all; else 0. May be NULL.
-///   Dtype: i32 or i64.
-/// - gives `present_cache`: Past\_cache with the update. Dtype: that of past\_cache.
+/// - `past_cache`: The cache: batch, then any axes, one of them the axis of positions. Dtype:
+///   any.
+/// - `update`: The new elements, for as many positions as update has along axis. Dtype: any.
+/// - `write_indices`: The first position of each example, or one for all; 0 if absent. May be
+///   NULL. Dtype: i32 or i64.
+/// - gives `present_cache`: The cache after the update. Dtype: that of past\_cache.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: write\_indices are int32 or int64.
 /// - C2: -rank \<= axis \< rank, where rank is that of past\_cache, and it is not axis 0.
-/// - C3: update has the dtype and sizes of past\_cache, but along axis, where it is no longer.
-/// - C4: write\_indices has one element for each example of the batch, or one for all and no
-///   axis.
-/// - C5: -n \<= place \< n for each place that is written, where n is the size of past\_cache
-///   along axis; any in mode circular.
+/// - C3: update has the dtype and sizes of past\_cache, except along axis, where it may be
+///   shorter.
+/// - C4: write\_indices has one element for each example of the batch, or is 0-d and applies to
+///   all.
+/// - C5: -n \<= position \< n for each written position, where n is the size of past\_cache
+///   along axis; mode circular accepts any position.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -17323,8 +17454,8 @@ pub fn kv_cache_update_with<'a>(past_cache: impl Operand<'a>, update: impl Opera
         borrowed: PhantomData,
     }
 }
-/// New keys or values written into a cache of a fixed size, at a place that each example of the
-/// batch has for itself.
+/// A fixed-size cache with new keys or values written at a position for each example of the
+/// batch.
 ///
 /// Made by [`kv_cache_update_with`]; [`KvCacheUpdate::run`] calls the op.
 ///
@@ -17347,8 +17478,8 @@ pub struct KvCacheUpdate<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> KvCacheUpdate<'a> {
-    /// Sets the optional input `write_indices`: The first place of each example, or one for
-    /// all; else 0. May be NULL. Dtype: i32 or i64.
+    /// Sets the optional input `write_indices`: The first position of each example, or one for
+    /// all; 0 if absent. May be NULL. Dtype: i32 or i64.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17365,7 +17496,8 @@ impl<'a> KvCacheUpdate<'a> {
         self.write_indices = write_indices.lend_optional();
         self
     }
-    /// The axis of places, negative from the end; not the batch. Default: -2.
+    /// The axis of positions, which is not the batch axis; negative values count from the end.
+    /// Default: -2.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17382,7 +17514,8 @@ impl<'a> KvCacheUpdate<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// What follows the last place: linear, an error, or circular, the first. Default: linear.
+    /// What follows the last position: an error (linear), or the first position (circular).
+    /// Default: linear.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17419,18 +17552,19 @@ impl<'a> KvCacheUpdate<'a> {
         call_one(sys::TENON_OP_kv_cache_update, attrs(&self.c_attrs), &[past_cache.raw(), update.raw(), raw_or_null(&write_indices)])
     }
 }
-/// One step of a plain recurrent network.
+/// One step of a simple (Elman) recurrent network.
 ///
 /// ```text
 /// h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])
 /// ```
 ///
 /// - `x`: \[B, I\], the input of this step. Dtype: floating.
-/// - `h`: \[B, H\], the last output. Dtype: floating.
-/// - `w`: \[H, I\], the weights of x. Dtype: floating.
-/// - `r`: \[H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[2H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - gives `h`: \[B, H\], the output. Dtype: the common one.
+/// - `h`: \[B, H\], the output of the previous step. Dtype: floating.
+/// - `w`: \[H, I\], the weights applied to x. Dtype: floating.
+/// - `r`: \[H, H\], the recurrent weights, applied to h. Dtype: floating.
+/// - `b`: \[2H\], the biases added to the product with w, then those added to the product with
+///   r. May be NULL. Dtype: floating.
+/// - gives `h`: \[B, H\], the output of this step. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -17455,18 +17589,19 @@ impl<'a> KvCacheUpdate<'a> {
 pub fn rnn_cell<'a>(x: impl Operand<'a>, h: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) -> Result<Tensor> {
     rnn_cell_with(x, h, w, r).run()
 }
-/// One step of a plain recurrent network.
+/// One step of a simple (Elman) recurrent network.
 ///
 /// ```text
 /// h' = activation(x @ w^T + h @ r^T + b[:H] + b[H:])
 /// ```
 ///
 /// - `x`: \[B, I\], the input of this step. Dtype: floating.
-/// - `h`: \[B, H\], the last output. Dtype: floating.
-/// - `w`: \[H, I\], the weights of x. Dtype: floating.
-/// - `r`: \[H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[2H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - gives `h`: \[B, H\], the output. Dtype: the common one.
+/// - `h`: \[B, H\], the output of the previous step. Dtype: floating.
+/// - `w`: \[H, I\], the weights applied to x. Dtype: floating.
+/// - `r`: \[H, H\], the recurrent weights, applied to h. Dtype: floating.
+/// - `b`: \[2H\], the biases added to the product with w, then those added to the product with
+///   r. May be NULL. Dtype: floating.
+/// - gives `h`: \[B, H\], the output of this step. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -17500,7 +17635,7 @@ pub fn rnn_cell_with<'a>(x: impl Operand<'a>, h: impl Operand<'a>, w: impl Opera
         borrowed: PhantomData,
     }
 }
-/// One step of a plain recurrent network.
+/// One step of a simple (Elman) recurrent network.
 ///
 /// Made by [`rnn_cell_with`]; [`RnnCell::run`] calls the op.
 ///
@@ -17527,8 +17662,8 @@ pub struct RnnCell<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> RnnCell<'a> {
-    /// Sets the optional input `b`: \[2H\], the biases beside w, then those beside r. May be
-    /// NULL. Dtype: floating.
+    /// Sets the optional input `b`: \[2H\], the biases added to the product with w, then those
+    /// added to the product with r. May be NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17547,7 +17682,7 @@ impl<'a> RnnCell<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// What the sum goes through: tanh or relu. Default: tanh.
+    /// The activation applied to the sum: tanh or relu. Default: tanh.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17590,7 +17725,7 @@ impl<'a> RnnCell<'a> {
         call_one(sys::TENON_OP_rnn_cell, attrs(&self.c_attrs), &[x.raw(), h.raw(), w.raw(), r.raw(), raw_or_null(&b)])
     }
 }
-/// One step of a gated recurrent unit.
+/// One step of a gated recurrent unit (GRU).
 ///
 /// ```text
 /// z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); n = tanh(x @ w_n^T + b_n + (r * h) @ r_n^T + c_n), or with linear_before_reset tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n)); h' = (1 - z) * n + z * h, where w, r, b[:3H] and c = b[3H:] hold the gates z, r and n one after another
@@ -17598,11 +17733,12 @@ impl<'a> RnnCell<'a> {
 ///
 /// The gates are in ONNX's order: update, reset, hidden.
 ///
-/// - `x`: \[B, I\], the input of this step. Dtype: floating.
-/// - `h`: \[B, H\], the last output. Dtype: floating.
+/// - `x`: \[B, I\], the input at this step. Dtype: floating.
+/// - `h`: \[B, H\], the previous output. Dtype: floating.
 /// - `w`: \[3H, I\], the weights of x. Dtype: floating.
 /// - `r`: \[3H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[6H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
+/// - `b`: \[6H\], the biases of the products with w, then of those with r. May be NULL. Dtype:
+///   floating.
 /// - gives `h`: \[B, H\], the output. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
@@ -17610,7 +17746,7 @@ impl<'a> RnnCell<'a> {
 /// # Errors
 /// - C1: All inputs are floating point and of one dtype.
 /// - C2: x and h have two axes.
-/// - C3: With x \[B, I\] and h \[B, H\]: w is \[3H, I\], r \[3H, H\] and b \[6H\].
+/// - C3: x is \[B, I\], h \[B, H\], w \[3H, I\], r \[3H, H\] and b \[6H\].
 /// - C4: The new h has the type of h.
 ///
 /// ```
@@ -17628,7 +17764,7 @@ impl<'a> RnnCell<'a> {
 pub fn gru_cell<'a>(x: impl Operand<'a>, h: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) -> Result<Tensor> {
     gru_cell_with(x, h, w, r).run()
 }
-/// One step of a gated recurrent unit.
+/// One step of a gated recurrent unit (GRU).
 ///
 /// ```text
 /// z, r = sigmoid(x @ w_zr^T + h @ r_zr^T + b_zr + c_zr); n = tanh(x @ w_n^T + b_n + (r * h) @ r_n^T + c_n), or with linear_before_reset tanh(x @ w_n^T + b_n + r * (h @ r_n^T + c_n)); h' = (1 - z) * n + z * h, where w, r, b[:3H] and c = b[3H:] hold the gates z, r and n one after another
@@ -17636,11 +17772,12 @@ pub fn gru_cell<'a>(x: impl Operand<'a>, h: impl Operand<'a>, w: impl Operand<'a
 ///
 /// The gates are in ONNX's order: update, reset, hidden.
 ///
-/// - `x`: \[B, I\], the input of this step. Dtype: floating.
-/// - `h`: \[B, H\], the last output. Dtype: floating.
+/// - `x`: \[B, I\], the input at this step. Dtype: floating.
+/// - `h`: \[B, H\], the previous output. Dtype: floating.
 /// - `w`: \[3H, I\], the weights of x. Dtype: floating.
 /// - `r`: \[3H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[6H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
+/// - `b`: \[6H\], the biases of the products with w, then of those with r. May be NULL. Dtype:
+///   floating.
 /// - gives `h`: \[B, H\], the output. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
@@ -17648,7 +17785,7 @@ pub fn gru_cell<'a>(x: impl Operand<'a>, h: impl Operand<'a>, w: impl Operand<'a
 /// # Errors
 /// - C1: All inputs are floating point and of one dtype.
 /// - C2: x and h have two axes.
-/// - C3: With x \[B, I\] and h \[B, H\]: w is \[3H, I\], r \[3H, H\] and b \[6H\].
+/// - C3: x is \[B, I\], h \[B, H\], w \[3H, I\], r \[3H, H\] and b \[6H\].
 /// - C4: The new h has the type of h.
 ///
 /// ```
@@ -17674,7 +17811,7 @@ pub fn gru_cell_with<'a>(x: impl Operand<'a>, h: impl Operand<'a>, w: impl Opera
         borrowed: PhantomData,
     }
 }
-/// One step of a gated recurrent unit.
+/// One step of a gated recurrent unit (GRU).
 ///
 /// Made by [`gru_cell_with`]; [`GruCell::run`] calls the op.
 ///
@@ -17700,8 +17837,8 @@ pub struct GruCell<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> GruCell<'a> {
-    /// Sets the optional input `b`: \[6H\], the biases beside w, then those beside r. May be
-    /// NULL. Dtype: floating.
+    /// Sets the optional input `b`: \[6H\], the biases of the products with w, then of those
+    /// with r. May be NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17720,7 +17857,8 @@ impl<'a> GruCell<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// Whether the reset gate scales the hidden gate's product with h, not h. Default: false.
+    /// Whether the reset gate scales the product with h in the hidden gate, instead of h
+    /// itself. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17761,43 +17899,45 @@ impl<'a> GruCell<'a> {
         call_one(sys::TENON_OP_gru_cell, attrs(&self.c_attrs), &[x.raw(), h.raw(), w.raw(), r.raw(), raw_or_null(&b)])
     }
 }
-/// Long short-term memories over sequences.
+/// A long short-term memory (LSTM) applied to sequences.
 ///
 /// ```text
 /// i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p); i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
 /// ```
 ///
 /// The gates are in ONNX's order: input, output, forget, cell. Half types are computed in
-/// float32. ONNX's other activations are left out.
+/// float32. ONNX's other activations are not supported.
 ///
-/// - `x`: \[T, B, I\], the inputs of all steps. Dtype: floating.
+/// - `x`: \[T, B, I\], the inputs at all steps. Dtype: floating.
 /// - `w`: \[D, 4H, I\], the weights of x. Dtype: floating.
 /// - `r`: \[D, 4H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[D, 8H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - `sequence_lens`: \[B\], how many steps each sequence has; else T. Behind them its states
-///   stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-///   More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or i64.
-/// - `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL. Dtype: floating.
-/// - `initial_c`: \[D, B, H\], the first c; else zeros. May be NULL. Dtype: floating.
-/// - `p`: \[D, 3H\], what the gates input, output and forget see of c; else nothing. May be
-///   NULL. Dtype: floating.
-/// - gives `y`: \[T, D, B, H\], h of every step. Dtype: that of x.
+/// - `b`: \[D, 8H\], the biases of the products with w, then of those with r. May be NULL.
+///   Dtype: floating.
+/// - `sequence_lens`: \[B\], the number of time steps of each sequence; T if absent. After its
+///   last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+///   last step. Values above T are treated as T, and negative ones as 0. May be NULL. Dtype:
+///   i32 or i64.
+/// - `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be NULL. Dtype: floating.
+/// - `initial_c`: \[D, B, H\], the initial c; zeros if absent. May be NULL. Dtype: floating.
+/// - `p`: \[D, 3H\], the peephole weights of the input, output and forget gates; zeros if
+///   absent. May be NULL. Dtype: floating.
+/// - gives `y`: \[T, D, B, H\], h at every step. Dtype: that of x.
 /// - gives `y_h`: \[D, B, H\], the last h. Dtype: that of x.
 /// - gives `y_c`: \[D, B, H\], the last c. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but sequence\_lens, which is int32 or
-///   int64.
+/// - C1: All inputs are floating point and of one dtype, except sequence\_lens, which is int32
+///   or int64.
 /// - C2: x, w and r have three axes.
-/// - C3: With x \[T, B, I\], or \[B, T, I\] in layout 1, D directions and H from r: w is \[D,
-///   4H, I\], r \[D, 4H, H\], b \[D, 8H\], sequence\_lens \[B\], p \[D, 3H\] and each initial
-///   state \[D, B, H\], or \[B, D, H\] in layout 1.
+/// - C3: x is \[T, B, I\], or \[B, T, I\] in layout 1. With D directions and the hidden size H
+///   of r, w is \[D, 4H, I\], r \[D, 4H, H\], b \[D, 8H\], sequence\_lens \[B\], p \[D, 3H\]
+///   and each initial state \[D, B, H\], or \[B, D, H\] in layout 1.
 /// - C4: layout is 0 or 1.
 /// - C5: clip is not negative.
-/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states are like the
-///   initial ones.
+/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states have the shape of
+///   the initial ones.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -17831,50 +17971,52 @@ pub fn lstm<'a>(x: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) -
 /// ```
 #[derive(Clone, Debug)]
 pub struct LstmOutputs {
-    /// \[T, D, B, H\], h of every step.
+    /// \[T, D, B, H\], h at every step.
     pub y: Tensor,
     /// \[D, B, H\], the last h.
     pub y_h: Tensor,
     /// \[D, B, H\], the last c.
     pub y_c: Tensor,
 }
-/// Long short-term memories over sequences.
+/// A long short-term memory (LSTM) applied to sequences.
 ///
 /// ```text
 /// i, o, f, g = split(x[t] @ w^T + h[t - 1] @ r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p); i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
 /// ```
 ///
 /// The gates are in ONNX's order: input, output, forget, cell. Half types are computed in
-/// float32. ONNX's other activations are left out.
+/// float32. ONNX's other activations are not supported.
 ///
-/// - `x`: \[T, B, I\], the inputs of all steps. Dtype: floating.
+/// - `x`: \[T, B, I\], the inputs at all steps. Dtype: floating.
 /// - `w`: \[D, 4H, I\], the weights of x. Dtype: floating.
 /// - `r`: \[D, 4H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[D, 8H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - `sequence_lens`: \[B\], how many steps each sequence has; else T. Behind them its states
-///   stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-///   More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or i64.
-/// - `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL. Dtype: floating.
-/// - `initial_c`: \[D, B, H\], the first c; else zeros. May be NULL. Dtype: floating.
-/// - `p`: \[D, 3H\], what the gates input, output and forget see of c; else nothing. May be
-///   NULL. Dtype: floating.
-/// - gives `y`: \[T, D, B, H\], h of every step. Dtype: that of x.
+/// - `b`: \[D, 8H\], the biases of the products with w, then of those with r. May be NULL.
+///   Dtype: floating.
+/// - `sequence_lens`: \[B\], the number of time steps of each sequence; T if absent. After its
+///   last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+///   last step. Values above T are treated as T, and negative ones as 0. May be NULL. Dtype:
+///   i32 or i64.
+/// - `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be NULL. Dtype: floating.
+/// - `initial_c`: \[D, B, H\], the initial c; zeros if absent. May be NULL. Dtype: floating.
+/// - `p`: \[D, 3H\], the peephole weights of the input, output and forget gates; zeros if
+///   absent. May be NULL. Dtype: floating.
+/// - gives `y`: \[T, D, B, H\], h at every step. Dtype: that of x.
 /// - gives `y_h`: \[D, B, H\], the last h. Dtype: that of x.
 /// - gives `y_c`: \[D, B, H\], the last c. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but sequence\_lens, which is int32 or
-///   int64.
+/// - C1: All inputs are floating point and of one dtype, except sequence\_lens, which is int32
+///   or int64.
 /// - C2: x, w and r have three axes.
-/// - C3: With x \[T, B, I\], or \[B, T, I\] in layout 1, D directions and H from r: w is \[D,
-///   4H, I\], r \[D, 4H, H\], b \[D, 8H\], sequence\_lens \[B\], p \[D, 3H\] and each initial
-///   state \[D, B, H\], or \[B, D, H\] in layout 1.
+/// - C3: x is \[T, B, I\], or \[B, T, I\] in layout 1. With D directions and the hidden size H
+///   of r, w is \[D, 4H, I\], r \[D, 4H, H\], b \[D, 8H\], sequence\_lens \[B\], p \[D, 3H\]
+///   and each initial state \[D, B, H\], or \[B, D, H\] in layout 1.
 /// - C4: layout is 0 or 1.
 /// - C5: clip is not negative.
-/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states are like the
-///   initial ones.
+/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states have the shape of
+///   the initial ones.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -17906,7 +18048,7 @@ pub fn lstm_with<'a>(x: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'
         borrowed: PhantomData,
     }
 }
-/// Long short-term memories over sequences.
+/// A long short-term memory (LSTM) applied to sequences.
 ///
 /// Made by [`lstm_with`]; [`Lstm::run`] calls the op.
 ///
@@ -17939,8 +18081,8 @@ pub struct Lstm<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Lstm<'a> {
-    /// Sets the optional input `b`: \[D, 8H\], the biases beside w, then those beside r. May be
-    /// NULL. Dtype: floating.
+    /// Sets the optional input `b`: \[D, 8H\], the biases of the products with w, then of those
+    /// with r. May be NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17962,10 +18104,10 @@ impl<'a> Lstm<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// Sets the optional input `sequence_lens`: \[B\], how many steps each sequence has; else
-    /// T. Behind them its states stay as they are and its outputs are zeros; in reverse it
-    /// begins at its own last step. More than T counts as T, less than 0 as 0. May be NULL.
-    /// Dtype: i32 or i64.
+    /// Sets the optional input `sequence_lens`: \[B\], the number of time steps of each
+    /// sequence; T if absent. After its last step a sequence keeps its state and outputs zeros;
+    /// in reverse, it starts at its own last step. Values above T are treated as T, and
+    /// negative ones as 0. May be NULL. Dtype: i32 or i64.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -17987,8 +18129,8 @@ impl<'a> Lstm<'a> {
         self.sequence_lens = sequence_lens.lend_optional();
         self
     }
-    /// Sets the optional input `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL.
-    /// Dtype: floating.
+    /// Sets the optional input `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be
+    /// NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18010,8 +18152,8 @@ impl<'a> Lstm<'a> {
         self.initial_h = initial_h.lend_optional();
         self
     }
-    /// Sets the optional input `initial_c`: \[D, B, H\], the first c; else zeros. May be NULL.
-    /// Dtype: floating.
+    /// Sets the optional input `initial_c`: \[D, B, H\], the initial c; zeros if absent. May be
+    /// NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18033,8 +18175,8 @@ impl<'a> Lstm<'a> {
         self.initial_c = initial_c.lend_optional();
         self
     }
-    /// Sets the optional input `p`: \[D, 3H\], what the gates input, output and forget see of
-    /// c; else nothing. May be NULL. Dtype: floating.
+    /// Sets the optional input `p`: \[D, 3H\], the peephole weights of the input, output and
+    /// forget gates; zeros if absent. May be NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18056,8 +18198,8 @@ impl<'a> Lstm<'a> {
         self.p = p.lend_optional();
         self
     }
-    /// Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-    /// weights. Default: forward.
+    /// The direction of the time steps: forward, reverse, or bidirectional, with separate
+    /// weights for each direction. Default: forward.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18077,8 +18219,8 @@ impl<'a> Lstm<'a> {
         self.c_attrs.direction = direction as i32;
         self
     }
-    /// 0 for \[T, B, I\] and \[D, B, H\], 1 for the batch first: \[B, T, I\] and \[B, D, H\].
-    /// Default: 0.
+    /// 0 for \[T, B, I\] and \[D, B, H\]; 1 for batch-first shapes, \[B, T, I\] and \[B, D,
+    /// H\]. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18101,7 +18243,7 @@ impl<'a> Lstm<'a> {
         self.c_attrs.layout = layout;
         self
     }
-    /// What activations are given is held within \[-clip, clip\]; 0 for no bound. Default: 0.
+    /// Inputs of activations are clipped to \[-clip, clip\]; 0 for no clipping. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18121,7 +18263,7 @@ impl<'a> Lstm<'a> {
         self.c_attrs.clip = clip;
         self
     }
-    /// Whether f is 1 - i, instead of a gate of its own. Default: false.
+    /// Whether f is 1 - i instead of a separate gate. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18174,39 +18316,41 @@ impl<'a> Lstm<'a> {
         Ok(unsafe { LstmOutputs { y: Tensor::adopt(y), y_h: Tensor::adopt(y_h), y_c: Tensor::adopt(y_c) } })
     }
 }
-/// Gated recurrent units over sequences.
+/// A gated recurrent unit (GRU) applied to sequences.
 ///
 /// ```text
 /// h[t] = gru_cell(x[t], h[t - 1], w, r, b)
 /// ```
 ///
 /// The gates are in ONNX's order: update, reset, hidden. Half types are computed in float32.
-/// ONNX's other activations are left out.
+/// ONNX's other activations are not supported.
 ///
-/// - `x`: \[T, B, I\], the inputs of all steps. Dtype: floating.
+/// - `x`: \[T, B, I\], the inputs at all steps. Dtype: floating.
 /// - `w`: \[D, 3H, I\], the weights of x. Dtype: floating.
 /// - `r`: \[D, 3H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[D, 6H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - `sequence_lens`: \[B\], how many steps each sequence has; else T. Behind them its states
-///   stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-///   More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or i64.
-/// - `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL. Dtype: floating.
-/// - gives `y`: \[T, D, B, H\], h of every step. Dtype: that of x.
+/// - `b`: \[D, 6H\], the biases of the products with w, then of those with r. May be NULL.
+///   Dtype: floating.
+/// - `sequence_lens`: \[B\], the number of time steps of each sequence; T if absent. After its
+///   last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+///   last step. Values above T are treated as T, and negative ones as 0. May be NULL. Dtype:
+///   i32 or i64.
+/// - `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be NULL. Dtype: floating.
+/// - gives `y`: \[T, D, B, H\], h at every step. Dtype: that of x.
 /// - gives `y_h`: \[D, B, H\], the last h. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but sequence\_lens, which is int32 or
-///   int64.
+/// - C1: All inputs are floating point and of one dtype, except sequence\_lens, which is int32
+///   or int64.
 /// - C2: x, w and r have three axes.
-/// - C3: With x \[T, B, I\], or \[B, T, I\] in layout 1, D directions and H from r: w is \[D,
-///   3H, I\], r \[D, 3H, H\], b \[D, 6H\], sequence\_lens \[B\] and each initial state \[D, B,
-///   H\], or \[B, D, H\] in layout 1.
+/// - C3: x is \[T, B, I\], or \[B, T, I\] in layout 1. With D directions and the hidden size H
+///   of r, w is \[D, 3H, I\], r \[D, 3H, H\], b \[D, 6H\], sequence\_lens \[B\] and each
+///   initial state \[D, B, H\], or \[B, D, H\] in layout 1.
 /// - C4: layout is 0 or 1.
 /// - C5: clip is not negative.
-/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states are like the
-///   initial ones.
+/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states have the shape of
+///   the initial ones.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -18238,44 +18382,46 @@ pub fn gru<'a>(x: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) ->
 /// ```
 #[derive(Clone, Debug)]
 pub struct GruOutputs {
-    /// \[T, D, B, H\], h of every step.
+    /// \[T, D, B, H\], h at every step.
     pub y: Tensor,
     /// \[D, B, H\], the last h.
     pub y_h: Tensor,
 }
-/// Gated recurrent units over sequences.
+/// A gated recurrent unit (GRU) applied to sequences.
 ///
 /// ```text
 /// h[t] = gru_cell(x[t], h[t - 1], w, r, b)
 /// ```
 ///
 /// The gates are in ONNX's order: update, reset, hidden. Half types are computed in float32.
-/// ONNX's other activations are left out.
+/// ONNX's other activations are not supported.
 ///
-/// - `x`: \[T, B, I\], the inputs of all steps. Dtype: floating.
+/// - `x`: \[T, B, I\], the inputs at all steps. Dtype: floating.
 /// - `w`: \[D, 3H, I\], the weights of x. Dtype: floating.
 /// - `r`: \[D, 3H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[D, 6H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - `sequence_lens`: \[B\], how many steps each sequence has; else T. Behind them its states
-///   stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-///   More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or i64.
-/// - `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL. Dtype: floating.
-/// - gives `y`: \[T, D, B, H\], h of every step. Dtype: that of x.
+/// - `b`: \[D, 6H\], the biases of the products with w, then of those with r. May be NULL.
+///   Dtype: floating.
+/// - `sequence_lens`: \[B\], the number of time steps of each sequence; T if absent. After its
+///   last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+///   last step. Values above T are treated as T, and negative ones as 0. May be NULL. Dtype:
+///   i32 or i64.
+/// - `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be NULL. Dtype: floating.
+/// - gives `y`: \[T, D, B, H\], h at every step. Dtype: that of x.
 /// - gives `y_h`: \[D, B, H\], the last h. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but sequence\_lens, which is int32 or
-///   int64.
+/// - C1: All inputs are floating point and of one dtype, except sequence\_lens, which is int32
+///   or int64.
 /// - C2: x, w and r have three axes.
-/// - C3: With x \[T, B, I\], or \[B, T, I\] in layout 1, D directions and H from r: w is \[D,
-///   3H, I\], r \[D, 3H, H\], b \[D, 6H\], sequence\_lens \[B\] and each initial state \[D, B,
-///   H\], or \[B, D, H\] in layout 1.
+/// - C3: x is \[T, B, I\], or \[B, T, I\] in layout 1. With D directions and the hidden size H
+///   of r, w is \[D, 3H, I\], r \[D, 3H, H\], b \[D, 6H\], sequence\_lens \[B\] and each
+///   initial state \[D, B, H\], or \[B, D, H\] in layout 1.
 /// - C4: layout is 0 or 1.
 /// - C5: clip is not negative.
-/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states are like the
-///   initial ones.
+/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states have the shape of
+///   the initial ones.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -18303,7 +18449,7 @@ pub fn gru_with<'a>(x: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a
         borrowed: PhantomData,
     }
 }
-/// Gated recurrent units over sequences.
+/// A gated recurrent unit (GRU) applied to sequences.
 ///
 /// Made by [`gru_with`]; [`Gru::run`] calls the op.
 ///
@@ -18332,8 +18478,8 @@ pub struct Gru<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Gru<'a> {
-    /// Sets the optional input `b`: \[D, 6H\], the biases beside w, then those beside r. May be
-    /// NULL. Dtype: floating.
+    /// Sets the optional input `b`: \[D, 6H\], the biases of the products with w, then of those
+    /// with r. May be NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18353,10 +18499,10 @@ impl<'a> Gru<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// Sets the optional input `sequence_lens`: \[B\], how many steps each sequence has; else
-    /// T. Behind them its states stay as they are and its outputs are zeros; in reverse it
-    /// begins at its own last step. More than T counts as T, less than 0 as 0. May be NULL.
-    /// Dtype: i32 or i64.
+    /// Sets the optional input `sequence_lens`: \[B\], the number of time steps of each
+    /// sequence; T if absent. After its last step a sequence keeps its state and outputs zeros;
+    /// in reverse, it starts at its own last step. Values above T are treated as T, and
+    /// negative ones as 0. May be NULL. Dtype: i32 or i64.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18377,8 +18523,8 @@ impl<'a> Gru<'a> {
         self.sequence_lens = sequence_lens.lend_optional();
         self
     }
-    /// Sets the optional input `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL.
-    /// Dtype: floating.
+    /// Sets the optional input `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be
+    /// NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18398,8 +18544,8 @@ impl<'a> Gru<'a> {
         self.initial_h = initial_h.lend_optional();
         self
     }
-    /// Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-    /// weights. Default: forward.
+    /// The direction of the time steps: forward, reverse, or bidirectional, with separate
+    /// weights for each direction. Default: forward.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18418,8 +18564,8 @@ impl<'a> Gru<'a> {
         self.c_attrs.direction = direction as i32;
         self
     }
-    /// 0 for \[T, B, I\] and \[D, B, H\], 1 for the batch first: \[B, T, I\] and \[B, D, H\].
-    /// Default: 0.
+    /// 0 for \[T, B, I\] and \[D, B, H\]; 1 for batch-first shapes, \[B, T, I\] and \[B, D,
+    /// H\]. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18440,7 +18586,7 @@ impl<'a> Gru<'a> {
         self.c_attrs.layout = layout;
         self
     }
-    /// What activations are given is held within \[-clip, clip\]; 0 for no bound. Default: 0.
+    /// Inputs of activations are clipped to \[-clip, clip\]; 0 for no clipping. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18459,7 +18605,8 @@ impl<'a> Gru<'a> {
         self.c_attrs.clip = clip;
         self
     }
-    /// Whether the reset gate scales the hidden gate's product with h, not h. Default: false.
+    /// Whether the reset gate scales the product with h in the hidden gate, instead of h
+    /// itself. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18507,37 +18654,39 @@ impl<'a> Gru<'a> {
         Ok(unsafe { GruOutputs { y: Tensor::adopt(y), y_h: Tensor::adopt(y_h) } })
     }
 }
-/// A plain recurrent network over sequences.
+/// A simple (Elman) recurrent network over sequences.
 ///
 /// ```text
 /// h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])
 /// ```
 ///
-/// Half types are computed in float32. ONNX's other activations are left out.
+/// Half types are computed in float32. Other activations of ONNX's RNN are not supported.
 ///
 /// - `x`: \[T, B, I\], the inputs of all steps. Dtype: floating.
-/// - `w`: \[D, H, I\], the weights of x. Dtype: floating.
-/// - `r`: \[D, H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[D, 2H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - `sequence_lens`: \[B\], how many steps each sequence has; else T. Behind them its states
-///   stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-///   More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or i64.
-/// - `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL. Dtype: floating.
+/// - `w`: \[D, H, I\], the weights applied to x. Dtype: floating.
+/// - `r`: \[D, H, H\], the recurrent weights, applied to h. Dtype: floating.
+/// - `b`: \[D, 2H\], the biases added to the product with w, then those added to the product
+///   with r. May be NULL. Dtype: floating.
+/// - `sequence_lens`: \[B\], the number of time steps of each sequence; T if absent. After its
+///   last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+///   last step. Values above T are treated as T, and negative ones as 0. May be NULL. Dtype:
+///   i32 or i64.
+/// - `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be NULL. Dtype: floating.
 /// - gives `y`: \[T, D, B, H\], h of every step. Dtype: that of x.
-/// - gives `y_h`: \[D, B, H\], the last h. Dtype: that of x.
+/// - gives `y_h`: \[D, B, H\], the final h. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but sequence\_lens, which is int32 or
-///   int64.
+/// - C1: All inputs except sequence\_lens are floating point and of one dtype; sequence\_lens
+///   is int32 or int64.
 /// - C2: x, w and r have three axes.
 /// - C3: With x \[T, B, I\], or \[B, T, I\] in layout 1, D directions and H from r: w is \[D,
 ///   H, I\], r \[D, H, H\], b \[D, 2H\], sequence\_lens \[B\] and each initial state \[D, B,
 ///   H\], or \[B, D, H\] in layout 1.
 /// - C4: layout is 0 or 1.
 /// - C5: clip is not negative.
-/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states are like the
+/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; final states have the shape of
 ///   initial ones.
 ///
 /// ```
@@ -18572,40 +18721,42 @@ pub fn rnn<'a>(x: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) ->
 pub struct RnnOutputs {
     /// \[T, D, B, H\], h of every step.
     pub y: Tensor,
-    /// \[D, B, H\], the last h.
+    /// \[D, B, H\], the final h.
     pub y_h: Tensor,
 }
-/// A plain recurrent network over sequences.
+/// A simple (Elman) recurrent network over sequences.
 ///
 /// ```text
 /// h[t] = activation(x[t] @ w^T + h[t - 1] @ r^T + b[:H] + b[H:])
 /// ```
 ///
-/// Half types are computed in float32. ONNX's other activations are left out.
+/// Half types are computed in float32. Other activations of ONNX's RNN are not supported.
 ///
 /// - `x`: \[T, B, I\], the inputs of all steps. Dtype: floating.
-/// - `w`: \[D, H, I\], the weights of x. Dtype: floating.
-/// - `r`: \[D, H, H\], the weights of h. Dtype: floating.
-/// - `b`: \[D, 2H\], the biases beside w, then those beside r. May be NULL. Dtype: floating.
-/// - `sequence_lens`: \[B\], how many steps each sequence has; else T. Behind them its states
-///   stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-///   More than T counts as T, less than 0 as 0. May be NULL. Dtype: i32 or i64.
-/// - `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL. Dtype: floating.
+/// - `w`: \[D, H, I\], the weights applied to x. Dtype: floating.
+/// - `r`: \[D, H, H\], the recurrent weights, applied to h. Dtype: floating.
+/// - `b`: \[D, 2H\], the biases added to the product with w, then those added to the product
+///   with r. May be NULL. Dtype: floating.
+/// - `sequence_lens`: \[B\], the number of time steps of each sequence; T if absent. After its
+///   last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+///   last step. Values above T are treated as T, and negative ones as 0. May be NULL. Dtype:
+///   i32 or i64.
+/// - `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be NULL. Dtype: floating.
 /// - gives `y`: \[T, D, B, H\], h of every step. Dtype: that of x.
-/// - gives `y_h`: \[D, B, H\], the last h. Dtype: that of x.
+/// - gives `y_h`: \[D, B, H\], the final h. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but sequence\_lens, which is int32 or
-///   int64.
+/// - C1: All inputs except sequence\_lens are floating point and of one dtype; sequence\_lens
+///   is int32 or int64.
 /// - C2: x, w and r have three axes.
 /// - C3: With x \[T, B, I\], or \[B, T, I\] in layout 1, D directions and H from r: w is \[D,
 ///   H, I\], r \[D, H, H\], b \[D, 2H\], sequence\_lens \[B\] and each initial state \[D, B,
 ///   H\], or \[B, D, H\] in layout 1.
 /// - C4: layout is 0 or 1.
 /// - C5: clip is not negative.
-/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; the last states are like the
+/// - C6: y is \[T, D, B, H\], or \[B, T, D, H\] in layout 1; final states have the shape of
 ///   initial ones.
 ///
 /// ```
@@ -18634,7 +18785,7 @@ pub fn rnn_with<'a>(x: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a
         borrowed: PhantomData,
     }
 }
-/// A plain recurrent network over sequences.
+/// A simple (Elman) recurrent network over sequences.
 ///
 /// Made by [`rnn_with`]; [`Rnn::run`] calls the op.
 ///
@@ -18663,8 +18814,8 @@ pub struct Rnn<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Rnn<'a> {
-    /// Sets the optional input `b`: \[D, 2H\], the biases beside w, then those beside r. May be
-    /// NULL. Dtype: floating.
+    /// Sets the optional input `b`: \[D, 2H\], the biases added to the product with w, then
+    /// those added to the product with r. May be NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18684,10 +18835,10 @@ impl<'a> Rnn<'a> {
         self.b = b.lend_optional();
         self
     }
-    /// Sets the optional input `sequence_lens`: \[B\], how many steps each sequence has; else
-    /// T. Behind them its states stay as they are and its outputs are zeros; in reverse it
-    /// begins at its own last step. More than T counts as T, less than 0 as 0. May be NULL.
-    /// Dtype: i32 or i64.
+    /// Sets the optional input `sequence_lens`: \[B\], the number of time steps of each
+    /// sequence; T if absent. After its last step a sequence keeps its state and outputs zeros;
+    /// in reverse, it starts at its own last step. Values above T are treated as T, and
+    /// negative ones as 0. May be NULL. Dtype: i32 or i64.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18708,8 +18859,8 @@ impl<'a> Rnn<'a> {
         self.sequence_lens = sequence_lens.lend_optional();
         self
     }
-    /// Sets the optional input `initial_h`: \[D, B, H\], the first h; else zeros. May be NULL.
-    /// Dtype: floating.
+    /// Sets the optional input `initial_h`: \[D, B, H\], the initial h; zeros if absent. May be
+    /// NULL. Dtype: floating.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18729,8 +18880,8 @@ impl<'a> Rnn<'a> {
         self.initial_h = initial_h.lend_optional();
         self
     }
-    /// Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-    /// weights. Default: forward.
+    /// The direction of the time steps: forward, reverse, or bidirectional, with separate
+    /// weights for each direction. Default: forward.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18749,8 +18900,8 @@ impl<'a> Rnn<'a> {
         self.c_attrs.direction = direction as i32;
         self
     }
-    /// 0 for \[T, B, I\] and \[D, B, H\], 1 for the batch first: \[B, T, I\] and \[B, D, H\].
-    /// Default: 0.
+    /// 0 for \[T, B, I\] and \[D, B, H\]; 1 for batch-first shapes, \[B, T, I\] and \[B, D,
+    /// H\]. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18771,7 +18922,7 @@ impl<'a> Rnn<'a> {
         self.c_attrs.layout = layout;
         self
     }
-    /// What activations are given is held within \[-clip, clip\]; 0 for no bound. Default: 0.
+    /// Inputs of activations are clipped to \[-clip, clip\]; 0 for no clipping. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18790,7 +18941,7 @@ impl<'a> Rnn<'a> {
         self.c_attrs.clip = clip;
         self
     }
-    /// What the sum of a step goes through: tanh or relu. Default: tanh.
+    /// The activation applied to the sum of each step: tanh or relu. Default: tanh.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -18838,24 +18989,24 @@ impl<'a> Rnn<'a> {
         Ok(unsafe { RnnOutputs { y: Tensor::adopt(y), y_h: Tensor::adopt(y_h) } })
     }
 }
-/// Queries, keys and values projected into heads, attention, and a projection of what the heads
-/// give.
+/// Multi-head attention: projects queries, keys and values into heads, applies attention and
+/// projects the result.
 ///
 /// ```text
 /// y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), heads(value @ w_v + b_v), attn_mask)) @ w_o + b_o
 /// ```
 ///
-/// A head is a run of neighbouring columns. For masks and shared heads see attention.
+/// A head is a block of consecutive columns. For masks and shared heads, see attention.
 ///
 /// - `query`: Batch, length, features. Dtype: floating.
 /// - `key`: Batch, length, features. Dtype: floating.
 /// - `value`: Batch, length, features. Dtype: floating.
-/// - `w_q`: A row for each feature of query, a column for each element of its heads. Dtype:
+/// - `w_q`: One row for each feature of query, one column for each element of its heads. Dtype:
 ///   floating.
-/// - `w_k`: The same of key. Dtype: floating.
-/// - `w_v`: The same of value. Dtype: floating.
-/// - `w_o`: A row for each element that the heads give, a column for each of y. Dtype:
-///   floating.
+/// - `w_k`: The same for key. Dtype: floating.
+/// - `w_v`: The same for value. Dtype: floating.
+/// - `w_o`: One row for each element of the heads' outputs, one column for each feature of y.
+///   Dtype: floating.
 /// - `b_q`: One element for each column of w\_q. May be NULL. Dtype: floating.
 /// - `b_k`: One element for each column of w\_k. May be NULL. Dtype: floating.
 /// - `b_v`: One element for each column of w\_v. May be NULL. Dtype: floating.
@@ -18867,15 +19018,15 @@ impl<'a> Rnn<'a> {
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but attn\_mask, which may be bool.
+/// - C1: All inputs are floating point and of one dtype, except attn\_mask, which may be bool.
 /// - C2: query, key and value have three axes, batch, length and features; weights have two.
 /// - C3: num\_heads is positive, kv\_num\_heads not negative and a divisor of num\_heads.
-/// - C4: The rows of weights are as many as the features that they project.
-/// - C5: The columns of w\_q, w\_k and w\_v are cut into heads without a rest, of one size in
-///   w\_q and w\_k.
+/// - C4: The number of rows of a weight equals the number of features that it projects.
+/// - C5: The columns of w\_q, w\_k and w\_v divide evenly into heads; those of w\_q and w\_k
+///   have the same size.
 /// - C6: A bias has one element for each column of its weights.
-/// - C7: The batches of query, key and value are the same, and the lengths of key and value.
-/// - C8: attn\_mask is as attention takes it: C1 and C6 there.
+/// - C7: query, key and value have the same batch size, and key and value the same length.
+/// - C8: attn\_mask satisfies C1 and C6 of attention.
 /// - C9: y has the batch and length of query and the columns of w\_o.
 ///
 /// ```
@@ -18896,24 +19047,24 @@ impl<'a> Rnn<'a> {
 pub fn multi_head_attention<'a>(query: impl Operand<'a>, key: impl Operand<'a>, value: impl Operand<'a>, w_q: impl Operand<'a>, w_k: impl Operand<'a>, w_v: impl Operand<'a>, w_o: impl Operand<'a>) -> Result<Tensor> {
     multi_head_attention_with(query, key, value, w_q, w_k, w_v, w_o).run()
 }
-/// Queries, keys and values projected into heads, attention, and a projection of what the heads
-/// give.
+/// Multi-head attention: projects queries, keys and values into heads, applies attention and
+/// projects the result.
 ///
 /// ```text
 /// y = join(attention(heads(query @ w_q + b_q), heads(key @ w_k + b_k), heads(value @ w_v + b_v), attn_mask)) @ w_o + b_o
 /// ```
 ///
-/// A head is a run of neighbouring columns. For masks and shared heads see attention.
+/// A head is a block of consecutive columns. For masks and shared heads, see attention.
 ///
 /// - `query`: Batch, length, features. Dtype: floating.
 /// - `key`: Batch, length, features. Dtype: floating.
 /// - `value`: Batch, length, features. Dtype: floating.
-/// - `w_q`: A row for each feature of query, a column for each element of its heads. Dtype:
+/// - `w_q`: One row for each feature of query, one column for each element of its heads. Dtype:
 ///   floating.
-/// - `w_k`: The same of key. Dtype: floating.
-/// - `w_v`: The same of value. Dtype: floating.
-/// - `w_o`: A row for each element that the heads give, a column for each of y. Dtype:
-///   floating.
+/// - `w_k`: The same for key. Dtype: floating.
+/// - `w_v`: The same for value. Dtype: floating.
+/// - `w_o`: One row for each element of the heads' outputs, one column for each feature of y.
+///   Dtype: floating.
 /// - `b_q`: One element for each column of w\_q. May be NULL. Dtype: floating.
 /// - `b_k`: One element for each column of w\_k. May be NULL. Dtype: floating.
 /// - `b_v`: One element for each column of w\_v. May be NULL. Dtype: floating.
@@ -18925,15 +19076,15 @@ pub fn multi_head_attention<'a>(query: impl Operand<'a>, key: impl Operand<'a>, 
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: All inputs are floating point and of one dtype, but attn\_mask, which may be bool.
+/// - C1: All inputs are floating point and of one dtype, except attn\_mask, which may be bool.
 /// - C2: query, key and value have three axes, batch, length and features; weights have two.
 /// - C3: num\_heads is positive, kv\_num\_heads not negative and a divisor of num\_heads.
-/// - C4: The rows of weights are as many as the features that they project.
-/// - C5: The columns of w\_q, w\_k and w\_v are cut into heads without a rest, of one size in
-///   w\_q and w\_k.
+/// - C4: The number of rows of a weight equals the number of features that it projects.
+/// - C5: The columns of w\_q, w\_k and w\_v divide evenly into heads; those of w\_q and w\_k
+///   have the same size.
 /// - C6: A bias has one element for each column of its weights.
-/// - C7: The batches of query, key and value are the same, and the lengths of key and value.
-/// - C8: attn\_mask is as attention takes it: C1 and C6 there.
+/// - C7: query, key and value have the same batch size, and key and value the same length.
+/// - C8: attn\_mask satisfies C1 and C6 of attention.
 /// - C9: y has the batch and length of query and the columns of w\_o.
 ///
 /// ```
@@ -18969,8 +19120,8 @@ pub fn multi_head_attention_with<'a>(query: impl Operand<'a>, key: impl Operand<
         borrowed: PhantomData,
     }
 }
-/// Queries, keys and values projected into heads, attention, and a projection of what the heads
-/// give.
+/// Multi-head attention: projects queries, keys and values into heads, applies attention and
+/// projects the result.
 ///
 /// Made by [`multi_head_attention_with`]; [`MultiHeadAttention::run`] calls the op.
 ///
@@ -19133,7 +19284,7 @@ impl<'a> MultiHeadAttention<'a> {
         self.attn_mask = attn_mask.lend_optional();
         self
     }
-    /// The heads of the queries. Default: 1.
+    /// The number of query heads. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19154,7 +19305,7 @@ impl<'a> MultiHeadAttention<'a> {
         self.c_attrs.num_heads = num_heads;
         self
     }
-    /// The heads of keys and values; 0 for as many as of the queries. Default: 0.
+    /// The number of key and value heads; 0 for as many as query heads. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19175,7 +19326,7 @@ impl<'a> MultiHeadAttention<'a> {
         self.c_attrs.kv_num_heads = kv_num_heads;
         self
     }
-    /// Whether query i meets the keys 0 to i alone. Default: false.
+    /// Whether query i attends to keys 0 to i only. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19196,7 +19347,7 @@ impl<'a> MultiHeadAttention<'a> {
         self.c_attrs.is_causal = is_causal;
         self
     }
-    /// What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0.
+    /// The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19217,7 +19368,8 @@ impl<'a> MultiHeadAttention<'a> {
         self.c_attrs.scale = scale;
         self
     }
-    /// What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0.
+    /// Scores are limited to softcap \* tanh(score / softcap) before the mask is applied; 0 for
+    /// no limit. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19271,23 +19423,24 @@ impl<'a> MultiHeadAttention<'a> {
         call_one(sys::TENON_OP_multi_head_attention, attrs(&self.c_attrs), &[query.raw(), key.raw(), value.raw(), w_q.raw(), w_k.raw(), w_v.raw(), w_o.raw(), raw_or_null(&b_q), raw_or_null(&b_k), raw_or_null(&b_v), raw_or_null(&b_o), raw_or_null(&attn_mask)])
     }
 }
-/// The mean of squared differences.
+/// The mean squared error.
 ///
 /// ```text
 /// loss = mean((x - target)^2)
 /// ```
 ///
-/// - `x`: What was predicted. Dtype: floating.
-/// - `target`: What it should have been. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
-/// - `reduction`: What becomes of the single losses: none keeps them, sum adds them, mean
-///   divides that by their number. Default: mean.
+/// - `x`: The predictions. Dtype: floating.
+/// - `target`: The true values. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
+/// - `reduction`: How the losses are combined: none returns each, sum their sum, mean the sum
+///   divided by their number. Default: mean.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x. It is not broadcast, because that is usually a mistake.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19305,25 +19458,26 @@ pub fn mse<'a>(x: impl Operand<'a>, target: impl Operand<'a>, reduction: Reducti
     let c_attrs = sys::tenon_mse_attrs { struct_size: std::mem::size_of::<sys::tenon_mse_attrs>() as u32, reduction: reduction as i32 };
     call_one(sys::TENON_OP_mse, attrs(&c_attrs), &[x.raw(), target.raw()])
 }
-/// The mean of absolute differences.
+/// The mean absolute error.
 ///
 /// ```text
 /// loss = mean(abs(x - target))
 /// ```
 ///
-/// The derivative where x meets the target is 0.
+/// The derivative is 0 where x equals target.
 ///
-/// - `x`: What was predicted. Dtype: floating.
-/// - `target`: What it should have been. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
-/// - `reduction`: What becomes of the single losses: none keeps them, sum adds them, mean
-///   divides that by their number. Default: mean.
+/// - `x`: The predictions. Dtype: floating.
+/// - `target`: The true values. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
+/// - `reduction`: How the losses are combined: none returns each, sum their sum, mean the sum
+///   divided by their number. Default: mean.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x. It is not broadcast, because that is usually a mistake.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19341,23 +19495,24 @@ pub fn mae<'a>(x: impl Operand<'a>, target: impl Operand<'a>, reduction: Reducti
     let c_attrs = sys::tenon_mae_attrs { struct_size: std::mem::size_of::<sys::tenon_mae_attrs>() as u32, reduction: reduction as i32 };
     call_one(sys::TENON_OP_mae, attrs(&c_attrs), &[x.raw(), target.raw()])
 }
-/// The cross entropy of yes-or-no questions, from logits.
+/// The binary cross entropy, computed from logits.
 ///
 /// ```text
 /// loss = mean(-target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)))
 /// ```
 ///
 /// - `x`: The logits. Dtype: floating.
-/// - `target`: The probabilities that the answer is yes. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
-/// - `reduction`: What becomes of the single losses: none keeps them, sum adds them, mean
-///   divides that by their number. Default: mean.
+/// - `target`: The probabilities of the positive class. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
+/// - `reduction`: How the losses are combined: none returns each, sum their sum, mean the sum
+///   divided by their number. Default: mean.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x; it is not broadcast, which would usually be a mistake.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19375,18 +19530,20 @@ pub fn bce_with_logits<'a>(x: impl Operand<'a>, target: impl Operand<'a>, reduct
     let c_attrs = sys::tenon_bce_with_logits_attrs { struct_size: std::mem::size_of::<sys::tenon_bce_with_logits_attrs>() as u32, reduction: reduction as i32 };
     call_one(sys::TENON_OP_bce_with_logits, attrs(&c_attrs), &[x.raw(), target.raw()])
 }
-/// How far the softmax of logits is from given probabilities.
+/// The cross entropy between given class probabilities and the softmax of logits.
 ///
 /// ```text
 /// loss = mean(-sum(labels[n, c] * log_softmax(logits)[n, c] for c) for n)
 /// ```
 ///
-/// - `logits`: A row for each example, a column for each class. Dtype: floating.
-/// - `labels`: The probabilities that the classes should have. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none one for each example. Dtype: the common one.
-/// - gives `log_probs`: Log\_softmax(logits). Dtype: the common one.
-/// - `reduction`: What becomes of the single losses: none keeps them, sum adds them, mean
-///   divides that by their number. Default: mean.
+/// - `logits`: The logits, with a row for each example and a column for each class. Dtype:
+///   floating.
+/// - `labels`: The target probabilities of the classes. Dtype: floating.
+/// - gives `loss`: The loss, 0-d, or with reduction none one for each example. Dtype: the
+///   common one.
+/// - gives `log_probs`: The value of log\_softmax(logits). Dtype: the common one.
+/// - `reduction`: How the losses are combined: none returns each, sum their sum, mean the sum
+///   divided by their number. Default: mean.
 ///
 /// Differentiable to any order.
 ///
@@ -19428,25 +19585,27 @@ pub fn softmax_cross_entropy<'a>(logits: impl Operand<'a>, labels: impl Operand<
 /// ```
 #[derive(Clone, Debug)]
 pub struct SoftmaxCrossEntropyOutputs {
-    /// 0-d, or with reduction none one for each example.
+    /// The loss, 0-d, or with reduction none one for each example.
     pub loss: Tensor,
-    /// Log\_softmax(logits).
+    /// The value of log\_softmax(logits).
     pub log_probs: Tensor,
 }
-/// How far the softmax of logits is from being sure of the right class.
+/// The cross entropy between the correct class of each example and the softmax of logits.
 ///
 /// ```text
 /// loss = mean(-log_softmax(logits)[n, labels[n]] for n)
 /// ```
 ///
-/// A label outside the classes is an error, and its loss counts as 0.
+/// A label out of range is an error, and its loss counts as 0.
 ///
-/// - `logits`: A row for each example, a column for each class. Dtype: floating.
-/// - `labels`: The number of the right class of each example. Dtype: i32 or i64.
-/// - gives `loss`: 0-d, or with reduction none one for each example. Dtype: that of logits.
-/// - gives `log_probs`: Log\_softmax(logits). Dtype: that of logits.
-/// - `reduction`: What becomes of the single losses: none keeps them, sum adds them, mean
-///   divides that by their number. Default: mean.
+/// - `logits`: The logits, with a row for each example and a column for each class. Dtype:
+///   floating.
+/// - `labels`: The index of the correct class of each example. Dtype: i32 or i64.
+/// - gives `loss`: The loss, 0-d, or with reduction none one for each example. Dtype: that of
+///   logits.
+/// - gives `log_probs`: The value of log\_softmax(logits). Dtype: that of logits.
+/// - `reduction`: How the losses are combined: none returns each, sum their sum, mean the sum
+///   divided by their number. Default: mean.
 ///
 /// Differentiable to any order.
 ///
@@ -19456,7 +19615,7 @@ pub struct SoftmaxCrossEntropyOutputs {
 /// - C3: logits has two axes: examples, and at least one class.
 /// - C4: labels has one element for each example.
 /// - C5: Each label is in \[-C, C), where C is the number of classes; a negative one counts
-///   from the end. Checked where the labels are read.
+///   from the end. Kernels check this when they read the labels.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19491,25 +19650,27 @@ pub fn sparse_softmax_cross_entropy<'a>(logits: impl Operand<'a>, labels: impl O
 /// ```
 #[derive(Clone, Debug)]
 pub struct SparseSoftmaxCrossEntropyOutputs {
-    /// 0-d, or with reduction none one for each example.
+    /// The loss, 0-d, or with reduction none one for each example.
     pub loss: Tensor,
-    /// Log\_softmax(logits).
+    /// The value of log\_softmax(logits).
     pub log_probs: Tensor,
 }
-/// The negative logarithms of the probabilities that the right classes were given.
+/// The negative log-likelihood of the target classes.
 ///
 /// ```text
 /// loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
 /// ```
 ///
-/// Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm infinite.
-/// A target of ignore\_index has the loss 0 and the weight 0, so the mean is by what counted;
-/// of nothing it is NaN. Half types are summed in float32.
+/// Without weight, all weights are 1. The loss of a class of weight 0 is 0, even if its
+/// log-probability is infinite. A target equal to ignore\_index has loss 0 and weight 0, so the
+/// mean is taken over the other targets; it is NaN if there are none. Half types are summed in
+/// float32.
 ///
-/// - `x`: Logarithms of probabilities: \[N, C, ...\]. Dtype: floating.
-/// - `target`: The number of the right class: \[N, ...\]. Dtype: i32 or i64.
-/// - `weight`: How much each class counts: \[C\]. May be NULL. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the shape of target. Dtype: that of x.
+/// - `x`: The log-probabilities: \[N, C, ...\]. Dtype: floating.
+/// - `target`: The target classes: \[N, ...\]. Dtype: i32 or i64.
+/// - `weight`: The weight of each class: \[C\]. May be NULL. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the shape of target if reduction is none. Dtype: that
+///   of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -19519,7 +19680,7 @@ pub struct SparseSoftmaxCrossEntropyOutputs {
 /// - C3: target has the shape of x without the axis of classes.
 /// - C4: weight has the dtype of x and one element for each class.
 /// - C5: Each target is ignore\_index or in \[-C, C), where C is the number of classes; a
-///   negative one counts from the end. Checked where the targets are read.
+///   negative one counts from the end. Checked when the targets are read.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19534,20 +19695,22 @@ pub struct SparseSoftmaxCrossEntropyOutputs {
 pub fn nll<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> Result<Tensor> {
     nll_with(x, target).run()
 }
-/// The negative logarithms of the probabilities that the right classes were given.
+/// The negative log-likelihood of the target classes.
 ///
 /// ```text
 /// loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
 /// ```
 ///
-/// Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm infinite.
-/// A target of ignore\_index has the loss 0 and the weight 0, so the mean is by what counted;
-/// of nothing it is NaN. Half types are summed in float32.
+/// Without weight, all weights are 1. The loss of a class of weight 0 is 0, even if its
+/// log-probability is infinite. A target equal to ignore\_index has loss 0 and weight 0, so the
+/// mean is taken over the other targets; it is NaN if there are none. Half types are summed in
+/// float32.
 ///
-/// - `x`: Logarithms of probabilities: \[N, C, ...\]. Dtype: floating.
-/// - `target`: The number of the right class: \[N, ...\]. Dtype: i32 or i64.
-/// - `weight`: How much each class counts: \[C\]. May be NULL. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the shape of target. Dtype: that of x.
+/// - `x`: The log-probabilities: \[N, C, ...\]. Dtype: floating.
+/// - `target`: The target classes: \[N, ...\]. Dtype: i32 or i64.
+/// - `weight`: The weight of each class: \[C\]. May be NULL. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the shape of target if reduction is none. Dtype: that
+///   of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -19557,7 +19720,7 @@ pub fn nll<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> Result<Tensor> 
 /// - C3: target has the shape of x without the axis of classes.
 /// - C4: weight has the dtype of x and one element for each class.
 /// - C5: Each target is ignore\_index or in \[-C, C), where C is the number of classes; a
-///   negative one counts from the end. Checked where the targets are read.
+///   negative one counts from the end. Checked when the targets are read.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19578,7 +19741,7 @@ pub fn nll_with<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> Nll<'a> {
         borrowed: PhantomData,
     }
 }
-/// The negative logarithms of the probabilities that the right classes were given.
+/// The negative log-likelihood of the target classes.
 ///
 /// Made by [`nll_with`]; [`Nll::run`] calls the op.
 ///
@@ -19600,7 +19763,7 @@ pub struct Nll<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Nll<'a> {
-    /// Sets the optional input `weight`: How much each class counts: \[C\]. May be NULL. Dtype:
+    /// Sets the optional input `weight`: The weight of each class: \[C\]. May be NULL. Dtype:
     /// floating.
     ///
     /// ```
@@ -19618,8 +19781,8 @@ impl<'a> Nll<'a> {
         self.weight = weight.lend_optional();
         self
     }
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
-    /// the sum of their weights. Default: mean.
+    /// How the losses of elements are combined: none keeps them, sum adds them, mean divides
+    /// their sum by the sum of their weights. Default: mean.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19635,7 +19798,7 @@ impl<'a> Nll<'a> {
         self.c_attrs.reduction = reduction as i32;
         self
     }
-    /// Targets that count for nothing. Default: -100.
+    /// Targets with this value are ignored. Default: -100.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19670,21 +19833,22 @@ impl<'a> Nll<'a> {
         call_one(sys::TENON_OP_nll, attrs(&self.c_attrs), &[x.raw(), target.raw(), raw_or_null(&weight)])
     }
 }
-/// Half of the squared difference, and beyond some distance a straight line.
+/// The Huber loss: half the squared difference, but linear beyond a distance of delta.
 ///
 /// ```text
 /// loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
 /// ```
 ///
-/// - `x`: What was predicted. Dtype: floating.
-/// - `target`: What it should have been. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
+/// - `x`: The predictions. Dtype: floating.
+/// - `target`: The true values. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x. It is not broadcast, because that is usually a mistake.
 /// - C3: delta is positive.
 ///
 /// ```
@@ -19700,21 +19864,22 @@ impl<'a> Nll<'a> {
 pub fn huber<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> Result<Tensor> {
     huber_with(x, target).run()
 }
-/// Half of the squared difference, and beyond some distance a straight line.
+/// The Huber loss: half the squared difference, but linear beyond a distance of delta.
 ///
 /// ```text
 /// loss = mean(|d| <= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
 /// ```
 ///
-/// - `x`: What was predicted. Dtype: floating.
-/// - `target`: What it should have been. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
+/// - `x`: The predictions. Dtype: floating.
+/// - `target`: The true values. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x. It is not broadcast, because that is usually a mistake.
 /// - C3: delta is positive.
 ///
 /// ```
@@ -19735,7 +19900,7 @@ pub fn huber_with<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> Huber<'a
         borrowed: PhantomData,
     }
 }
-/// Half of the squared difference, and beyond some distance a straight line.
+/// The Huber loss: half the squared difference, but linear beyond a distance of delta.
 ///
 /// Made by [`huber_with`]; [`Huber::run`] calls the op.
 ///
@@ -19756,7 +19921,7 @@ pub struct Huber<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Huber<'a> {
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by
     /// their number. Default: mean.
     ///
     /// ```
@@ -19773,7 +19938,7 @@ impl<'a> Huber<'a> {
         self.c_attrs.reduction = reduction as i32;
         self
     }
-    /// The distance from which on the loss is a line; positive. Default: 1.
+    /// The distance beyond which the loss is linear; positive. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19807,24 +19972,26 @@ impl<'a> Huber<'a> {
         call_one(sys::TENON_OP_huber, attrs(&self.c_attrs), &[x.raw(), target.raw()])
     }
 }
-/// How far logarithms of probabilities are from given probabilities.
+/// The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
 ///
 /// ```text
 /// loss = mean(target * (ln(target) - x))
 /// ```
 ///
-/// Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the
-/// number of elements; the divergence of each example is a sum of losses.
+/// Where the target probability is 0, the loss and its derivative with respect to target are 0.
+/// The mean divides by the number of elements; the divergence of one example is the sum of its
+/// losses.
 ///
-/// - `x`: Logarithms of probabilities. Dtype: floating.
-/// - `target`: The probabilities that they should be, or logarithms of them. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
+/// - `x`: The predicted log-probabilities. Dtype: floating.
+/// - `target`: The target probabilities, or their logarithms. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x. It is not broadcast, because that is usually a mistake.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19839,24 +20006,26 @@ impl<'a> Huber<'a> {
 pub fn kl_div<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> Result<Tensor> {
     kl_div_with(x, target).run()
 }
-/// How far logarithms of probabilities are from given probabilities.
+/// The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
 ///
 /// ```text
 /// loss = mean(target * (ln(target) - x))
 /// ```
 ///
-/// Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the
-/// number of elements; the divergence of each example is a sum of losses.
+/// Where the target probability is 0, the loss and its derivative with respect to target are 0.
+/// The mean divides by the number of elements; the divergence of one example is the sum of its
+/// losses.
 ///
-/// - `x`: Logarithms of probabilities. Dtype: floating.
-/// - `target`: The probabilities that they should be, or logarithms of them. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
+/// - `x`: The predicted log-probabilities. Dtype: floating.
+/// - `target`: The target probabilities, or their logarithms. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x. It is not broadcast, because that is usually a mistake.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -19876,7 +20045,7 @@ pub fn kl_div_with<'a>(x: impl Operand<'a>, target: impl Operand<'a>) -> KlDiv<'
         borrowed: PhantomData,
     }
 }
-/// How far logarithms of probabilities are from given probabilities.
+/// The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
 ///
 /// Made by [`kl_div_with`]; [`KlDiv::run`] calls the op.
 ///
@@ -19897,7 +20066,7 @@ pub struct KlDiv<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> KlDiv<'a> {
-    /// What becomes of the single losses: none keeps them, sum adds them, mean divides that by
+    /// How the losses are combined: none returns each, sum their sum, mean the sum divided by
     /// their number. Default: mean.
     ///
     /// ```
@@ -19914,7 +20083,7 @@ impl<'a> KlDiv<'a> {
         self.c_attrs.reduction = reduction as i32;
         self
     }
-    /// Whether target holds logarithms too. Default: false.
+    /// Whether target holds log-probabilities as well. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -19948,25 +20117,25 @@ impl<'a> KlDiv<'a> {
         call_one(sys::TENON_OP_kl_div, attrs(&self.c_attrs), &[x.raw(), target.raw()])
     }
 }
-/// The cosines of the angles between vectors.
+/// The cosine of the angle between vectors along an axis.
 ///
 /// ```text
 /// y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
 /// ```
 ///
-/// A vector of length 0 has the similarity 0. Half types are computed in float32. No square and
-/// no length overflows on the way (l2\_norm).
+/// The similarity to a vector of length 0 is 0. Half types are computed in float32. Squares and
+/// lengths do not overflow in intermediate results (see l2\_norm).
 ///
-/// - `a`: Vectors along axis. Dtype: floating.
-/// - `b`: Vectors along axis, broadcast against a. Dtype: floating.
-/// - gives `y`: A cosine for each pair of vectors. Dtype: the common one.
+/// - `a`: The first vectors, along axis. Dtype: floating.
+/// - `b`: The second vectors, broadcast against a. Dtype: floating.
+/// - gives `y`: The cosine for each pair of vectors. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: a and b are floating point and of one dtype.
-/// - C2: a and b broadcast.
-/// - C3: -rank \<= axis \< rank of what they broadcast to.
+/// - C2: a and b can be broadcast to a common shape.
+/// - C3: -rank \<= axis \< rank, where rank is that of the common shape.
 /// - C4: epsilon is not negative.
 ///
 /// ```
@@ -19982,25 +20151,25 @@ impl<'a> KlDiv<'a> {
 pub fn cosine_similarity<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     cosine_similarity_with(a, b).run()
 }
-/// The cosines of the angles between vectors.
+/// The cosine of the angle between vectors along an axis.
 ///
 /// ```text
 /// y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
 /// ```
 ///
-/// A vector of length 0 has the similarity 0. Half types are computed in float32. No square and
-/// no length overflows on the way (l2\_norm).
+/// The similarity to a vector of length 0 is 0. Half types are computed in float32. Squares and
+/// lengths do not overflow in intermediate results (see l2\_norm).
 ///
-/// - `a`: Vectors along axis. Dtype: floating.
-/// - `b`: Vectors along axis, broadcast against a. Dtype: floating.
-/// - gives `y`: A cosine for each pair of vectors. Dtype: the common one.
+/// - `a`: The first vectors, along axis. Dtype: floating.
+/// - `b`: The second vectors, broadcast against a. Dtype: floating.
+/// - gives `y`: The cosine for each pair of vectors. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: a and b are floating point and of one dtype.
-/// - C2: a and b broadcast.
-/// - C3: -rank \<= axis \< rank of what they broadcast to.
+/// - C2: a and b can be broadcast to a common shape.
+/// - C3: -rank \<= axis \< rank, where rank is that of the common shape.
 /// - C4: epsilon is not negative.
 ///
 /// ```
@@ -20021,7 +20190,7 @@ pub fn cosine_similarity_with<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> C
         borrowed: PhantomData,
     }
 }
-/// The cosines of the angles between vectors.
+/// The cosine of the angle between vectors along an axis.
 ///
 /// Made by [`cosine_similarity_with`]; [`CosineSimilarity::run`] calls the op.
 ///
@@ -20042,7 +20211,7 @@ pub struct CosineSimilarity<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> CosineSimilarity<'a> {
-    /// The axis along which the vectors lie; a negative one counts from the end. Default: 1.
+    /// The axis of the vectors; a negative one counts from the end. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20058,7 +20227,7 @@ impl<'a> CosineSimilarity<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// The least length that divides. Default: 1e-08.
+    /// The lower bound for the lengths in the divisor. Default: 1e-08.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20092,25 +20261,26 @@ impl<'a> CosineSimilarity<'a> {
         call_one(sys::TENON_OP_cosine_similarity, attrs(&self.c_attrs), &[a.raw(), b.raw()])
     }
 }
-/// How far predictions are from the right side of a margin.
+/// The hinge loss of predictions.
 ///
 /// ```text
 /// loss = mean(max(0, 1 - target * x))
 /// ```
 ///
-/// The derivative at the margin is 0.
+/// The derivative is 0 at the margin, where target \* x is 1.
 ///
-/// - `x`: What was predicted: the sign is the answer. Dtype: floating.
-/// - `target`: 1 or -1, the right answer. Dtype: floating.
-/// - gives `loss`: 0-d, or with reduction none of the type of x. Dtype: the common one.
-/// - `reduction`: What becomes of the single losses: none keeps them, sum adds them, mean
-///   divides that by their number. Default: mean.
+/// - `x`: The predictions, whose signs are the predicted classes. Dtype: floating.
+/// - `target`: The true classes, 1 or -1. Dtype: floating.
+/// - gives `loss`: The loss: 0-d, or of the type of x if reduction is none. Dtype: the common
+///   one.
+/// - `reduction`: How the losses are combined: none returns each, sum their sum, mean the sum
+///   divided by their number. Default: mean.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x and target are floating point and of one dtype.
-/// - C2: target has the shape of x: one that is broadcast is a mistake more often than not.
+/// - C2: target has the shape of x. It is not broadcast, because that is usually a mistake.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -20128,7 +20298,7 @@ pub fn hinge<'a>(x: impl Operand<'a>, target: impl Operand<'a>, reduction: Reduc
     let c_attrs = sys::tenon_hinge_attrs { struct_size: std::mem::size_of::<sys::tenon_hinge_attrs>() as u32, reduction: reduction as i32 };
     call_one(sys::TENON_OP_hinge, attrs(&c_attrs), &[x.raw(), target.raw()])
 }
-/// A step down the gradient.
+/// One step of stochastic gradient descent.
 ///
 /// ```text
 /// new_p = p - lr * g
@@ -20163,7 +20333,7 @@ pub fn sgd<'a>(p: impl Operand<'a>, g: impl Operand<'a>, lr: impl Operand<'a>) -
     let lr = lr.lend()?;
     call_one(sys::TENON_OP_sgd, std::ptr::null(), &[p.raw(), g.raw(), lr.raw()])
 }
-/// A step down a decaying sum of gradients.
+/// A step of gradient descent with momentum.
 ///
 /// ```text
 /// new_v = momentum * v + g; new_p = p - lr * (nesterov ? g + momentum * new_v : new_v)
@@ -20171,10 +20341,10 @@ pub fn sgd<'a>(p: impl Operand<'a>, g: impl Operand<'a>, lr: impl Operand<'a>) -
 ///
 /// - `p`: The parameter. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
-/// - `v`: The decaying sum, zeros before the first step. Dtype: floating.
+/// - `v`: The decaying sum of gradients, zeros before the first step. Dtype: floating.
 /// - `lr`: The learning rate, 0-d. Dtype: floating.
 /// - gives `new_p`: The parameter after the step. Dtype: that of p.
-/// - gives `new_v`: The decaying sum. Dtype: that of v.
+/// - gives `new_v`: The decaying sum of gradients. Dtype: that of v.
 ///
 /// Not differentiable: an optimizer's step is not differentiated.
 ///
@@ -20218,10 +20388,10 @@ pub fn momentum<'a>(p: impl Operand<'a>, g: impl Operand<'a>, v: impl Operand<'a
 pub struct MomentumOutputs {
     /// The parameter after the step.
     pub new_p: Tensor,
-    /// The decaying sum.
+    /// The decaying sum of gradients.
     pub new_v: Tensor,
 }
-/// A step down a decaying sum of gradients.
+/// A step of gradient descent with momentum.
 ///
 /// ```text
 /// new_v = momentum * v + g; new_p = p - lr * (nesterov ? g + momentum * new_v : new_v)
@@ -20229,10 +20399,10 @@ pub struct MomentumOutputs {
 ///
 /// - `p`: The parameter. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
-/// - `v`: The decaying sum, zeros before the first step. Dtype: floating.
+/// - `v`: The decaying sum of gradients, zeros before the first step. Dtype: floating.
 /// - `lr`: The learning rate, 0-d. Dtype: floating.
 /// - gives `new_p`: The parameter after the step. Dtype: that of p.
-/// - gives `new_v`: The decaying sum. Dtype: that of v.
+/// - gives `new_v`: The decaying sum of gradients. Dtype: that of v.
 ///
 /// Not differentiable: an optimizer's step is not differentiated.
 ///
@@ -20265,7 +20435,7 @@ pub fn momentum_with<'a>(p: impl Operand<'a>, g: impl Operand<'a>, v: impl Opera
         borrowed: PhantomData,
     }
 }
-/// A step down a decaying sum of gradients.
+/// A step of gradient descent with momentum.
 ///
 /// Made by [`momentum_with`]; [`Momentum::run`] calls the op.
 ///
@@ -20291,7 +20461,7 @@ pub struct Momentum<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Momentum<'a> {
-    /// How much of the last step stays. Default: 0.9.
+    /// The decay rate of the sum. Default: 0.9.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20310,7 +20480,7 @@ impl<'a> Momentum<'a> {
         self.c_attrs.momentum = momentum;
         self
     }
-    /// Whether to step from where the sum is about to lead. Default: false.
+    /// Whether to use Nesterov momentum. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20354,7 +20524,7 @@ impl<'a> Momentum<'a> {
         Ok(unsafe { MomentumOutputs { new_p: Tensor::adopt(new_p), new_v: Tensor::adopt(new_v) } })
     }
 }
-/// A step down the gradient, divided by how large it has been of late.
+/// One RMSProp step: the gradient divided by the root of its decaying mean square.
 ///
 /// ```text
 /// new_s = rho * s + (1 - rho) * g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
@@ -20413,7 +20583,7 @@ pub struct RmspropOutputs {
     /// The decaying mean of squared gradients.
     pub new_s: Tensor,
 }
-/// A step down the gradient, divided by how large it has been of late.
+/// One RMSProp step: the gradient divided by the root of its decaying mean square.
 ///
 /// ```text
 /// new_s = rho * s + (1 - rho) * g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
@@ -20458,7 +20628,7 @@ pub fn rmsprop_with<'a>(p: impl Operand<'a>, g: impl Operand<'a>, s: impl Operan
         borrowed: PhantomData,
     }
 }
-/// A step down the gradient, divided by how large it has been of late.
+/// One RMSProp step: the gradient divided by the root of its decaying mean square.
 ///
 /// Made by [`rmsprop_with`]; [`Rmsprop::run`] calls the op.
 ///
@@ -20484,7 +20654,7 @@ pub struct Rmsprop<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Rmsprop<'a> {
-    /// How much of the mean of squares stays. Default: 0.9.
+    /// The decay rate of the mean of squared gradients. Default: 0.9.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20503,7 +20673,7 @@ impl<'a> Rmsprop<'a> {
         self.c_attrs.rho = rho;
         self
     }
-    /// Added to the root of it. Default: 1e-07.
+    /// Added to the root of that mean. Default: 1e-07.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20547,7 +20717,7 @@ impl<'a> Rmsprop<'a> {
         Ok(unsafe { RmspropOutputs { new_p: Tensor::adopt(new_p), new_s: Tensor::adopt(new_s) } })
     }
 }
-/// A step down the decaying mean of gradients, divided by how large they have been.
+/// An Adam step, based on moving averages of gradients and of their squares.
 ///
 /// ```text
 /// new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
@@ -20555,13 +20725,14 @@ impl<'a> Rmsprop<'a> {
 ///
 /// - `p`: The parameter. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
-/// - `m`: The decaying mean of gradients, zeros before the first step. Dtype: floating.
-/// - `v`: The decaying mean of their squares, zeros before the first step. Dtype: floating.
-/// - `step`: The number of this step, 0-d; the first is 1. Dtype: numeric.
+/// - `m`: The moving average of gradients, zeros before the first step. Dtype: floating.
+/// - `v`: The moving average of squared gradients, zeros before the first step. Dtype:
+///   floating.
+/// - `step`: The step number, 0-d; the first step is 1. Dtype: numeric.
 /// - `lr`: The learning rate, 0-d. Dtype: floating.
 /// - gives `new_p`: The parameter after the step. Dtype: that of p.
-/// - gives `new_m`: The decaying mean of gradients. Dtype: that of m.
-/// - gives `new_v`: The decaying mean of their squares. Dtype: that of v.
+/// - gives `new_m`: The moving average of gradients. Dtype: that of m.
+/// - gives `new_v`: The moving average of squared gradients. Dtype: that of v.
 ///
 /// Not differentiable: an optimizer's step is not differentiated.
 ///
@@ -20613,12 +20784,12 @@ pub fn adam<'a>(p: impl Operand<'a>, g: impl Operand<'a>, m: impl Operand<'a>, v
 pub struct AdamOutputs {
     /// The parameter after the step.
     pub new_p: Tensor,
-    /// The decaying mean of gradients.
+    /// The moving average of gradients.
     pub new_m: Tensor,
-    /// The decaying mean of their squares.
+    /// The moving average of squared gradients.
     pub new_v: Tensor,
 }
-/// A step down the decaying mean of gradients, divided by how large they have been.
+/// An Adam step, based on moving averages of gradients and of their squares.
 ///
 /// ```text
 /// new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
@@ -20626,13 +20797,14 @@ pub struct AdamOutputs {
 ///
 /// - `p`: The parameter. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
-/// - `m`: The decaying mean of gradients, zeros before the first step. Dtype: floating.
-/// - `v`: The decaying mean of their squares, zeros before the first step. Dtype: floating.
-/// - `step`: The number of this step, 0-d; the first is 1. Dtype: numeric.
+/// - `m`: The moving average of gradients, zeros before the first step. Dtype: floating.
+/// - `v`: The moving average of squared gradients, zeros before the first step. Dtype:
+///   floating.
+/// - `step`: The step number, 0-d; the first step is 1. Dtype: numeric.
 /// - `lr`: The learning rate, 0-d. Dtype: floating.
 /// - gives `new_p`: The parameter after the step. Dtype: that of p.
-/// - gives `new_m`: The decaying mean of gradients. Dtype: that of m.
-/// - gives `new_v`: The decaying mean of their squares. Dtype: that of v.
+/// - gives `new_m`: The moving average of gradients. Dtype: that of m.
+/// - gives `new_v`: The moving average of squared gradients. Dtype: that of v.
 ///
 /// Not differentiable: an optimizer's step is not differentiated.
 ///
@@ -20672,7 +20844,7 @@ pub fn adam_with<'a>(p: impl Operand<'a>, g: impl Operand<'a>, m: impl Operand<'
         borrowed: PhantomData,
     }
 }
-/// A step down the decaying mean of gradients, divided by how large they have been.
+/// An Adam step, based on moving averages of gradients and of their squares.
 ///
 /// Made by [`adam_with`]; [`Adam::run`] calls the op.
 ///
@@ -20703,7 +20875,7 @@ pub struct Adam<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Adam<'a> {
-    /// How much of the mean stays. Default: 0.9.
+    /// The decay rate of the moving average of gradients. Default: 0.9.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20725,7 +20897,7 @@ impl<'a> Adam<'a> {
         self.c_attrs.beta1 = beta1;
         self
     }
-    /// How much of the mean of squares stays. Default: 0.999.
+    /// The decay rate of the moving average of squared gradients. Default: 0.999.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20747,7 +20919,7 @@ impl<'a> Adam<'a> {
         self.c_attrs.beta2 = beta2;
         self
     }
-    /// Added to the root of the latter. Default: 1e-08.
+    /// Added to the root of the average of squared gradients. Default: 1e-08.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -20799,7 +20971,7 @@ impl<'a> Adam<'a> {
         Ok(unsafe { AdamOutputs { new_p: Tensor::adopt(new_p), new_m: Tensor::adopt(new_m), new_v: Tensor::adopt(new_v) } })
     }
 }
-/// A step down the gradient, divided by how large all gradients have been.
+/// An Adagrad step: the gradient divided by the root of the sum of squared gradients.
 ///
 /// ```text
 /// new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
@@ -20807,11 +20979,11 @@ impl<'a> Adam<'a> {
 ///
 /// - `p`: The parameter. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
-/// - `s`: The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+/// - `s`: The sum of squared gradients, not negative before the first step. Dtype: floating.
 /// - `lr`: The learning rate, 0-d. Dtype: floating.
 /// - gives `new_p`: The parameter after the step. Dtype: that of p.
 /// - gives `new_s`: The sum of squared gradients. Dtype: that of s.
-/// - `epsilon`: Added to the root of the sum of squares. Default: 1e-06.
+/// - `epsilon`: Added to the square root of the sum of squares. Default: 1e-06.
 ///
 /// Not differentiable: an optimizer's step is not differentiated.
 ///
@@ -20865,7 +21037,7 @@ pub struct AdagradOutputs {
     /// The sum of squared gradients.
     pub new_s: Tensor,
 }
-/// A step of adam, with a decay of the parameter beside it.
+/// An Adam step with decoupled weight decay of the parameter.
 ///
 /// ```text
 /// new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 - lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
@@ -20873,13 +21045,14 @@ pub struct AdagradOutputs {
 ///
 /// - `p`: The parameter. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
-/// - `m`: The decaying mean of gradients, zeros before the first step. Dtype: floating.
-/// - `v`: The decaying mean of their squares, zeros before the first step. Dtype: floating.
-/// - `step`: The number of this step, 0-d; the first is 1. Dtype: numeric.
+/// - `m`: The moving average of gradients, zeros before the first step. Dtype: floating.
+/// - `v`: The moving average of squared gradients, zeros before the first step. Dtype:
+///   floating.
+/// - `step`: The step number, 0-d; the first step is 1. Dtype: numeric.
 /// - `lr`: The learning rate, 0-d. Dtype: floating.
 /// - gives `new_p`: The parameter after the step. Dtype: that of p.
-/// - gives `new_m`: The decaying mean of gradients. Dtype: that of m.
-/// - gives `new_v`: The decaying mean of their squares. Dtype: that of v.
+/// - gives `new_m`: The moving average of gradients. Dtype: that of m.
+/// - gives `new_v`: The moving average of squared gradients. Dtype: that of v.
 ///
 /// Not differentiable: an optimizer's step is not differentiated.
 ///
@@ -20931,12 +21104,12 @@ pub fn adamw<'a>(p: impl Operand<'a>, g: impl Operand<'a>, m: impl Operand<'a>, 
 pub struct AdamwOutputs {
     /// The parameter after the step.
     pub new_p: Tensor,
-    /// The decaying mean of gradients.
+    /// The moving average of gradients.
     pub new_m: Tensor,
-    /// The decaying mean of their squares.
+    /// The moving average of squared gradients.
     pub new_v: Tensor,
 }
-/// A step of adam, with a decay of the parameter beside it.
+/// An Adam step with decoupled weight decay of the parameter.
 ///
 /// ```text
 /// new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 - lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
@@ -20944,13 +21117,14 @@ pub struct AdamwOutputs {
 ///
 /// - `p`: The parameter. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
-/// - `m`: The decaying mean of gradients, zeros before the first step. Dtype: floating.
-/// - `v`: The decaying mean of their squares, zeros before the first step. Dtype: floating.
-/// - `step`: The number of this step, 0-d; the first is 1. Dtype: numeric.
+/// - `m`: The moving average of gradients, zeros before the first step. Dtype: floating.
+/// - `v`: The moving average of squared gradients, zeros before the first step. Dtype:
+///   floating.
+/// - `step`: The step number, 0-d; the first step is 1. Dtype: numeric.
 /// - `lr`: The learning rate, 0-d. Dtype: floating.
 /// - gives `new_p`: The parameter after the step. Dtype: that of p.
-/// - gives `new_m`: The decaying mean of gradients. Dtype: that of m.
-/// - gives `new_v`: The decaying mean of their squares. Dtype: that of v.
+/// - gives `new_m`: The moving average of gradients. Dtype: that of m.
+/// - gives `new_v`: The moving average of squared gradients. Dtype: that of v.
 ///
 /// Not differentiable: an optimizer's step is not differentiated.
 ///
@@ -20990,7 +21164,7 @@ pub fn adamw_with<'a>(p: impl Operand<'a>, g: impl Operand<'a>, m: impl Operand<
         borrowed: PhantomData,
     }
 }
-/// A step of adam, with a decay of the parameter beside it.
+/// An Adam step with decoupled weight decay of the parameter.
 ///
 /// Made by [`adamw_with`]; [`Adamw::run`] calls the op.
 ///
@@ -21021,7 +21195,7 @@ pub struct Adamw<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Adamw<'a> {
-    /// How much of the mean stays. Default: 0.9.
+    /// The decay rate of the moving average of gradients. Default: 0.9.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21043,7 +21217,7 @@ impl<'a> Adamw<'a> {
         self.c_attrs.beta1 = beta1;
         self
     }
-    /// How much of the mean of squares stays. Default: 0.999.
+    /// The decay rate of the moving average of squared gradients. Default: 0.999.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21065,7 +21239,7 @@ impl<'a> Adamw<'a> {
         self.c_attrs.beta2 = beta2;
         self
     }
-    /// Added to the root of the latter. Default: 1e-08.
+    /// Added to the root of the average of squared gradients. Default: 1e-08.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21087,7 +21261,7 @@ impl<'a> Adamw<'a> {
         self.c_attrs.epsilon = epsilon;
         self
     }
-    /// The share of the parameter that a step of rate 1 takes away. Default: 0.01.
+    /// The fraction of the parameter that a step with learning rate 1 subtracts. Default: 0.01.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21139,15 +21313,15 @@ impl<'a> Adamw<'a> {
         Ok(unsafe { AdamwOutputs { new_p: Tensor::adopt(new_p), new_m: Tensor::adopt(new_m), new_v: Tensor::adopt(new_v) } })
     }
 }
-/// A step in the direction of adamw, as long as the parameter is.
+/// A LAMB step: the direction of adamw, scaled to the norm of the parameter.
 ///
 /// ```text
 /// new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p - lr * |p| / |d| * d
 /// ```
 ///
-/// Where p or d has the length 0, the factor |p| / |d| is 1.
+/// If the norm of p or d is 0, the factor |p| / |d| is 1.
 ///
-/// - `p`: The parameter, one layer's. Dtype: floating.
+/// - `p`: The parameter of one layer. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
 /// - `m`: The decaying mean of gradients, zeros before the first step. Dtype: floating.
 /// - `v`: The decaying mean of their squares, zeros before the first step. Dtype: floating.
@@ -21212,15 +21386,15 @@ pub struct LambOutputs {
     /// The decaying mean of their squares.
     pub new_v: Tensor,
 }
-/// A step in the direction of adamw, as long as the parameter is.
+/// A LAMB step: the direction of adamw, scaled to the norm of the parameter.
 ///
 /// ```text
 /// new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p - lr * |p| / |d| * d
 /// ```
 ///
-/// Where p or d has the length 0, the factor |p| / |d| is 1.
+/// If the norm of p or d is 0, the factor |p| / |d| is 1.
 ///
-/// - `p`: The parameter, one layer's. Dtype: floating.
+/// - `p`: The parameter of one layer. Dtype: floating.
 /// - `g`: Its gradient. Dtype: floating.
 /// - `m`: The decaying mean of gradients, zeros before the first step. Dtype: floating.
 /// - `v`: The decaying mean of their squares, zeros before the first step. Dtype: floating.
@@ -21268,7 +21442,7 @@ pub fn lamb_with<'a>(p: impl Operand<'a>, g: impl Operand<'a>, m: impl Operand<'
         borrowed: PhantomData,
     }
 }
-/// A step in the direction of adamw, as long as the parameter is.
+/// A LAMB step: the direction of adamw, scaled to the norm of the parameter.
 ///
 /// Made by [`lamb_with`]; [`Lamb::run`] calls the op.
 ///
@@ -21299,7 +21473,7 @@ pub struct Lamb<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Lamb<'a> {
-    /// How much of the mean stays. Default: 0.9.
+    /// The decay rate of the mean of gradients. Default: 0.9.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21321,7 +21495,7 @@ impl<'a> Lamb<'a> {
         self.c_attrs.beta1 = beta1;
         self
     }
-    /// How much of the mean of squares stays. Default: 0.999.
+    /// The decay rate of the mean of their squares. Default: 0.999.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21343,7 +21517,7 @@ impl<'a> Lamb<'a> {
         self.c_attrs.beta2 = beta2;
         self
     }
-    /// Added to the root of the latter. Default: 1e-06.
+    /// Added to the square root of the mean of squares. Default: 1e-06.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21365,7 +21539,7 @@ impl<'a> Lamb<'a> {
         self.c_attrs.epsilon = epsilon;
         self
     }
-    /// The share of the parameter that joins the direction. Default: 0.01.
+    /// The fraction of the parameter that is added to the direction. Default: 0.01.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21417,34 +21591,34 @@ impl<'a> Lamb<'a> {
         Ok(unsafe { LambOutputs { new_p: Tensor::adopt(new_p), new_m: Tensor::adopt(new_m), new_v: Tensor::adopt(new_v) } })
     }
 }
-/// Products of matrices of bytes, with sums in 32 bits.
+/// Matrix products of 8-bit integers, accumulated in 32 bits.
 ///
 /// ```text
 /// y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
 /// ```
 ///
-/// Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+/// Vectors and batch axes are handled as in matmul. Sums wrap at 32 bits; an empty sum is 0.
 ///
 /// - `a`: Matrices, or a vector. Dtype: i8 or u8.
 /// - `b`: Matrices, or a vector. Dtype: i8 or u8.
-/// - `a_zero_point`: What stands for 0 in a, or in each row of it; absent for 0. May be NULL.
-///   Dtype: i8 or u8.
-/// - `b_zero_point`: What stands for 0 in b, or in each column of it; absent for 0. May be
+/// - `a_zero_point`: The value that represents 0 in a, or in each row of a; 0 if absent. May be
 ///   NULL. Dtype: i8 or u8.
+/// - `b_zero_point`: The value that represents 0 in b, or in each column of b; 0 if absent. May
+///   be NULL. Dtype: i8 or u8.
 /// - gives `y`: The products, i32. Dtype: i32.
 ///
 /// Not differentiable: its result is an integer.
 ///
 /// # Errors
-/// - C1: a and b are i8 or u8, each for itself.
+/// - C1: a and b are i8 or u8; their dtypes may differ.
 /// - C2: a and b have at least one axis.
 /// - C3: Each zero point has the dtype of its operand, and is one number, or a vector of one
 ///   for each row of a (column of b), or has the shape of its operand with size 1 along the
-///   sums.
-/// - C4: The columns of a are as many as the rows of b.
+///   summed axis.
+/// - C4: The number of columns of a equals the number of rows of b.
 /// - C5: The axes before the last two broadcast.
 /// - C6: y is i32 and has the batch axes, then the rows of a and the columns of b; a vector
-///   gives none.
+///   operand adds no axis.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -21459,34 +21633,34 @@ impl<'a> Lamb<'a> {
 pub fn int8_matmul<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     int8_matmul_with(a, b).run()
 }
-/// Products of matrices of bytes, with sums in 32 bits.
+/// Matrix products of 8-bit integers, accumulated in 32 bits.
 ///
 /// ```text
 /// y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
 /// ```
 ///
-/// Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+/// Vectors and batch axes are handled as in matmul. Sums wrap at 32 bits; an empty sum is 0.
 ///
 /// - `a`: Matrices, or a vector. Dtype: i8 or u8.
 /// - `b`: Matrices, or a vector. Dtype: i8 or u8.
-/// - `a_zero_point`: What stands for 0 in a, or in each row of it; absent for 0. May be NULL.
-///   Dtype: i8 or u8.
-/// - `b_zero_point`: What stands for 0 in b, or in each column of it; absent for 0. May be
+/// - `a_zero_point`: The value that represents 0 in a, or in each row of a; 0 if absent. May be
 ///   NULL. Dtype: i8 or u8.
+/// - `b_zero_point`: The value that represents 0 in b, or in each column of b; 0 if absent. May
+///   be NULL. Dtype: i8 or u8.
 /// - gives `y`: The products, i32. Dtype: i32.
 ///
 /// Not differentiable: its result is an integer.
 ///
 /// # Errors
-/// - C1: a and b are i8 or u8, each for itself.
+/// - C1: a and b are i8 or u8; their dtypes may differ.
 /// - C2: a and b have at least one axis.
 /// - C3: Each zero point has the dtype of its operand, and is one number, or a vector of one
 ///   for each row of a (column of b), or has the shape of its operand with size 1 along the
-///   sums.
-/// - C4: The columns of a are as many as the rows of b.
+///   summed axis.
+/// - C4: The number of columns of a equals the number of rows of b.
 /// - C5: The axes before the last two broadcast.
 /// - C6: y is i32 and has the batch axes, then the rows of a and the columns of b; a vector
-///   gives none.
+///   operand adds no axis.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -21508,7 +21682,7 @@ pub fn int8_matmul_with<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Int8Mat
         borrowed: PhantomData,
     }
 }
-/// Products of matrices of bytes, with sums in 32 bits.
+/// Matrix products of 8-bit integers, accumulated in 32 bits.
 ///
 /// Made by [`int8_matmul_with`]; [`Int8Matmul::run`] calls the op.
 ///
@@ -21531,8 +21705,8 @@ pub struct Int8Matmul<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> Int8Matmul<'a> {
-    /// Sets the optional input `a_zero_point`: What stands for 0 in a, or in each row of it;
-    /// absent for 0. May be NULL. Dtype: i8 or u8.
+    /// Sets the optional input `a_zero_point`: The value that represents 0 in a, or in each row
+    /// of a; 0 if absent. May be NULL. Dtype: i8 or u8.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21549,8 +21723,8 @@ impl<'a> Int8Matmul<'a> {
         self.a_zero_point = a_zero_point.lend_optional();
         self
     }
-    /// Sets the optional input `b_zero_point`: What stands for 0 in b, or in each column of it;
-    /// absent for 0. May be NULL. Dtype: i8 or u8.
+    /// Sets the optional input `b_zero_point`: The value that represents 0 in b, or in each
+    /// column of b; 0 if absent. May be NULL. Dtype: i8 or u8.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21589,28 +21763,28 @@ impl<'a> Int8Matmul<'a> {
         call_one(sys::TENON_OP_int8_matmul, std::ptr::null(), &[a.raw(), b.raw(), raw_or_null(&a_zero_point), raw_or_null(&b_zero_point)])
     }
 }
-/// Real numbers as small integers, by a scale and a zero point.
+/// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
 ///
 /// ```text
 /// y = saturate(round(x / scale) + zero_point)
 /// ```
 ///
-/// Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0. Half
-/// types are computed in float32.
+/// Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types
+/// are computed in float32.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
-/// - `zero_point`: What stands for 0, of the shape of scale. May be NULL. Dtype: i8, i16, u8 or
-///   u16.
-/// - gives `y`: The integers, of the shape of x.
+/// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
+///   i16, u8 or u16.
+/// - gives `y`: The integers, in the shape of x.
 ///
 /// Not differentiable: its result is an integer.
 ///
 /// # Errors
 /// - C1: x and scale are floating point and of one dtype.
 /// - C2: scale is 0-d, or has one element for each index of x along axis.
-/// - C3: The result's dtype is i8, u8, i16 or u16; where both zero\_point and output\_dtype say
-///   it, they agree.
+/// - C3: The result's dtype is i8, u8, i16 or u16; if both zero\_point and output\_dtype
+///   specify it, they agree.
 /// - C4: zero\_point has the shape of scale.
 ///
 /// ```
@@ -21626,28 +21800,28 @@ impl<'a> Int8Matmul<'a> {
 pub fn quantize_linear<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Result<Tensor> {
     quantize_linear_with(x, scale).run()
 }
-/// Real numbers as small integers, by a scale and a zero point.
+/// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
 ///
 /// ```text
 /// y = saturate(round(x / scale) + zero_point)
 /// ```
 ///
-/// Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0. Half
-/// types are computed in float32.
+/// Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half types
+/// are computed in float32.
 ///
 /// - `x`: Any floating tensor. Dtype: floating.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
-/// - `zero_point`: What stands for 0, of the shape of scale. May be NULL. Dtype: i8, i16, u8 or
-///   u16.
-/// - gives `y`: The integers, of the shape of x.
+/// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
+///   i16, u8 or u16.
+/// - gives `y`: The integers, in the shape of x.
 ///
 /// Not differentiable: its result is an integer.
 ///
 /// # Errors
 /// - C1: x and scale are floating point and of one dtype.
 /// - C2: scale is 0-d, or has one element for each index of x along axis.
-/// - C3: The result's dtype is i8, u8, i16 or u16; where both zero\_point and output\_dtype say
-///   it, they agree.
+/// - C3: The result's dtype is i8, u8, i16 or u16; if both zero\_point and output\_dtype
+///   specify it, they agree.
 /// - C4: zero\_point has the shape of scale.
 ///
 /// ```
@@ -21670,7 +21844,7 @@ pub fn quantize_linear_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) ->
         borrowed: PhantomData,
     }
 }
-/// Real numbers as small integers, by a scale and a zero point.
+/// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
 ///
 /// Made by [`quantize_linear_with`]; [`QuantizeLinear::run`] calls the op.
 ///
@@ -21693,8 +21867,8 @@ pub struct QuantizeLinear<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> QuantizeLinear<'a> {
-    /// Sets the optional input `zero_point`: What stands for 0, of the shape of scale. May be
-    /// NULL. Dtype: i8, i16, u8 or u16.
+    /// Sets the optional input `zero_point`: The quantized value of 0, with the shape of scale.
+    /// May be NULL. Dtype: i8, i16, u8 or u16.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21711,8 +21885,7 @@ impl<'a> QuantizeLinear<'a> {
         self.zero_point = zero_point.lend_optional();
         self
     }
-    /// The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-    /// Default: 1.
+    /// The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21729,7 +21902,8 @@ impl<'a> QuantizeLinear<'a> {
         self.c_attrs.axis = axis;
         self
     }
-    /// Of the result; none takes that of zero\_point, or u8. Default: none.
+    /// The dtype of the result; none uses that of zero\_point, or u8 without a zero\_point.
+    /// Default: none.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21765,7 +21939,7 @@ impl<'a> QuantizeLinear<'a> {
         call_one(sys::TENON_OP_quantize_linear, attrs(&self.c_attrs), &[x.raw(), scale.raw(), raw_or_null(&zero_point)])
     }
 }
-/// The real numbers that small integers stand for.
+/// Quantised integers converted to real numbers with a scale and a zero point.
 ///
 /// ```text
 /// y = (x - zero_point) * scale
@@ -21773,11 +21947,11 @@ impl<'a> QuantizeLinear<'a> {
 ///
 /// The difference is exact. Half types are computed in float32.
 ///
-/// - `x`: The integers. Dtype: i8, i16, i32, u8 or u16.
+/// - `x`: The quantised integers. Dtype: i8, i16, i32, u8 or u16.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
-/// - `zero_point`: What stands for 0, of the shape of scale. May be NULL. Dtype: i8, i16, i32,
-///   u8 or u16.
-/// - gives `y`: The numbers, in the dtype of scale. Dtype: that of scale.
+/// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
+///   i16, i32, u8 or u16.
+/// - gives `y`: The real numbers, in the dtype of scale. Dtype: that of scale.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -21800,7 +21974,7 @@ impl<'a> QuantizeLinear<'a> {
 pub fn dequantize_linear<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Result<Tensor> {
     dequantize_linear_with(x, scale).run()
 }
-/// The real numbers that small integers stand for.
+/// Quantised integers converted to real numbers with a scale and a zero point.
 ///
 /// ```text
 /// y = (x - zero_point) * scale
@@ -21808,11 +21982,11 @@ pub fn dequantize_linear<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Re
 ///
 /// The difference is exact. Half types are computed in float32.
 ///
-/// - `x`: The integers. Dtype: i8, i16, i32, u8 or u16.
+/// - `x`: The quantised integers. Dtype: i8, i16, i32, u8 or u16.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
-/// - `zero_point`: What stands for 0, of the shape of scale. May be NULL. Dtype: i8, i16, i32,
-///   u8 or u16.
-/// - gives `y`: The numbers, in the dtype of scale. Dtype: that of scale.
+/// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype: i8,
+///   i16, i32, u8 or u16.
+/// - gives `y`: The real numbers, in the dtype of scale. Dtype: that of scale.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -21842,7 +22016,7 @@ pub fn dequantize_linear_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) 
         borrowed: PhantomData,
     }
 }
-/// The real numbers that small integers stand for.
+/// Quantised integers converted to real numbers with a scale and a zero point.
 ///
 /// Made by [`dequantize_linear_with`]; [`DequantizeLinear::run`] calls the op.
 ///
@@ -21865,8 +22039,8 @@ pub struct DequantizeLinear<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> DequantizeLinear<'a> {
-    /// Sets the optional input `zero_point`: What stands for 0, of the shape of scale. May be
-    /// NULL. Dtype: i8, i16, i32, u8 or u16.
+    /// Sets the optional input `zero_point`: The quantized value of 0, with the shape of scale.
+    /// May be NULL. Dtype: i8, i16, i32, u8 or u16.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21883,8 +22057,7 @@ impl<'a> DequantizeLinear<'a> {
         self.zero_point = zero_point.lend_optional();
         self
     }
-    /// The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-    /// Default: 1.
+    /// The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -21921,20 +22094,21 @@ impl<'a> DequantizeLinear<'a> {
         call_one(sys::TENON_OP_dequantize_linear, attrs(&self.c_attrs), &[x.raw(), scale.raw(), raw_or_null(&zero_point)])
     }
 }
-/// The real numbers that are left of x after it has been small integers.
+/// The input quantised to integers and converted back to real numbers.
 ///
 /// ```text
 /// y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
 /// ```
 ///
-/// Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range, its
-/// edges included, and 0 elsewhere; scale and zero\_point get none. Half types are computed in
-/// float32.
+/// Ties round to even. NaN propagates. The derivative with respect to x is 1 where the integer
+/// is in range, bounds included, and 0 elsewhere; scale and zero\_point receive no gradient.
+/// Half types are computed in float32.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
+/// - `x`: The input, floating point. Dtype: floating.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
-/// - `zero_point`: What stands for 0, of the shape of scale. May be NULL. Dtype: integer.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype:
+///   integer.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -21958,20 +22132,21 @@ impl<'a> DequantizeLinear<'a> {
 pub fn fake_quantize<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> Result<Tensor> {
     fake_quantize_with(x, scale).run()
 }
-/// The real numbers that are left of x after it has been small integers.
+/// The input quantised to integers and converted back to real numbers.
 ///
 /// ```text
 /// y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
 /// ```
 ///
-/// Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range, its
-/// edges included, and 0 elsewhere; scale and zero\_point get none. Half types are computed in
-/// float32.
+/// Ties round to even. NaN propagates. The derivative with respect to x is 1 where the integer
+/// is in range, bounds included, and 0 elsewhere; scale and zero\_point receive no gradient.
+/// Half types are computed in float32.
 ///
-/// - `x`: Any floating tensor. Dtype: floating.
+/// - `x`: The input, floating point. Dtype: floating.
 /// - `scale`: 0-d, or one for each index along axis. Dtype: floating.
-/// - `zero_point`: What stands for 0, of the shape of scale. May be NULL. Dtype: integer.
-/// - gives `y`: Of the type of x. Dtype: that of x.
+/// - `zero_point`: The quantized value of 0, with the shape of scale. May be NULL. Dtype:
+///   integer.
+/// - gives `y`: The result, of the type of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -22002,7 +22177,7 @@ pub fn fake_quantize_with<'a>(x: impl Operand<'a>, scale: impl Operand<'a>) -> F
         borrowed: PhantomData,
     }
 }
-/// The real numbers that are left of x after it has been small integers.
+/// The input quantised to integers and converted back to real numbers.
 ///
 /// Made by [`fake_quantize_with`]; [`FakeQuantize::run`] calls the op.
 ///
@@ -22025,8 +22200,8 @@ pub struct FakeQuantize<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> FakeQuantize<'a> {
-    /// Sets the optional input `zero_point`: What stands for 0, of the shape of scale. May be
-    /// NULL. Dtype: integer.
+    /// Sets the optional input `zero_point`: The quantized value of 0, with the shape of scale.
+    /// May be NULL. Dtype: integer.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22043,7 +22218,7 @@ impl<'a> FakeQuantize<'a> {
         self.zero_point = zero_point.lend_optional();
         self
     }
-    /// The least of the integers. Default: 0.
+    /// The smallest integer. Default: 0.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22059,7 +22234,7 @@ impl<'a> FakeQuantize<'a> {
         self.c_attrs.quant_min = quant_min;
         self
     }
-    /// The largest. Default: 255.
+    /// The largest integer. Default: 255.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22075,8 +22250,7 @@ impl<'a> FakeQuantize<'a> {
         self.c_attrs.quant_max = quant_max;
         self
     }
-    /// The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-    /// Default: 1.
+    /// The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22113,23 +22287,23 @@ impl<'a> FakeQuantize<'a> {
         call_one(sys::TENON_OP_fake_quantize, attrs(&self.c_attrs), &[x.raw(), scale.raw(), raw_or_null(&zero_point)])
     }
 }
-/// The input itself, once it is known to have neither NaN nor infinities.
+/// The input, after a check that it contains neither NaN nor infinities.
 ///
 /// ```text
 /// y = x
 /// ```
 ///
-/// Fails if an element is NaN or infinite, and says how many are and which is the first. The
-/// host waits for the answer. The derivative passes unchecked.
+/// Fails if an element is NaN or infinite; the error reports how many are and the index of the
+/// first. The host waits for the check. The derivative passes unchecked.
 ///
-/// - `x`: What should be finite. Dtype: floating.
-/// - gives `y`: X. Dtype: that of x.
+/// - `x`: The tensor to check. Dtype: floating.
+/// - gives `y`: The input, unchanged. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is floating point.
-/// - C2: All elements of x are finite; checked when they are there.
+/// - C2: All elements of x are finite; checked when the op runs.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22144,14 +22318,14 @@ pub fn check_numerics<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_check_numerics, std::ptr::null(), &[x.raw()])
 }
-/// Whether the sign of each element is negative, that of a zero too.
+/// Whether the sign bit of each element is set, as it is for -0.
 ///
 /// ```text
 /// y = the sign bit of x
 /// ```
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: bool.
+/// - gives `y`: The result, with the shape of x. Dtype: bool.
 ///
 /// Not differentiable: its result is bool.
 ///
@@ -22177,11 +22351,11 @@ pub fn signbit<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = sum(1 / (x + k)^2 for k from 0)
 /// ```
 ///
-/// Infinite at 0 and at negative whole numbers. Its own derivative comes from a polynomial that
-/// approximates it, and has about 5 digits in float32.
+/// The result is infinite at 0 and at negative integers. The derivative is that of an
+/// approximating polynomial and has about 5 accurate digits in float32.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -22201,16 +22375,16 @@ pub fn trigamma<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_trigamma, std::ptr::null(), &[x.raw()])
 }
-/// The number whose error function is x.
+/// The inverse of the error function.
 ///
 /// ```text
 /// erf(y) = x
 /// ```
 ///
-/// Infinite at -1 and 1, NaN beyond. Zeros keep their sign.
+/// Infinite at -1 and 1, NaN outside \[-1, 1\]. Zeros keep their sign.
 ///
 /// - `x`: The input. Dtype: floating.
-/// - gives `y`: The result, of x's shape. Dtype: that of x.
+/// - gives `y`: The result, with the shape of x. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -22230,17 +22404,18 @@ pub fn erfinv<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_erfinv, std::ptr::null(), &[x.raw()])
 }
-/// The number of the dtype that follows a on the way to b.
+/// The next representable number after a in the direction of b.
 ///
 /// ```text
-/// y = the number beside a in the direction of b
+/// y = the representable number next to a in the direction of b
 /// ```
 ///
-/// b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.
+/// The result is b where a and b are equal, and NaN where either is NaN. A step to zero keeps
+/// the sign of a.
 ///
 /// - `a`: The first operand. Dtype: floating.
 /// - `b`: The second operand. Dtype: floating.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Not differentiable: it moves by less than any difference can tell.
 ///
@@ -22263,23 +22438,24 @@ pub fn nextafter<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
     let b = b.lend()?;
     call_one(sys::TENON_OP_nextafter, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The length of the vector (a, b), without overflow on the way.
+/// The length of the vector (a, b), without intermediate overflow.
 ///
 /// ```text
 /// y = sqrt(a^2 + b^2)
 /// ```
 ///
-/// Infinite if either is, even beside NaN. The derivative where both are 0 is 0.
+/// Infinite if either input is infinite, even if the other is NaN. The derivative is 0 where
+/// both inputs are 0.
 ///
 /// - `a`: The first operand. Dtype: floating.
 /// - `b`: The second operand. Dtype: floating.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are floating point (squared\_difference: numeric).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22296,23 +22472,23 @@ pub fn hypot<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_hypot, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The square of the difference of two tensors.
+/// The elementwise squared difference of two tensors.
 ///
 /// ```text
 /// y = (a - b)^2
 /// ```
 ///
-/// Integers wrap.
+/// Integers wrap around on overflow.
 ///
 /// - `a`: The first operand. Dtype: numeric.
 /// - `b`: The second operand. Dtype: numeric.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: a and b are floating point (squared\_difference: numeric).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22329,24 +22505,24 @@ pub fn squared_difference<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Resul
     let b = b.lend()?;
     call_one(sys::TENON_OP_squared_difference, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// a times the logarithm of b, and 0 where a is 0.
+/// a times the natural logarithm of b, and 0 where a is 0.
 ///
 /// ```text
 /// y = a == 0 ? 0 : a * ln(b)
 /// ```
 ///
-/// NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a unless b is
-/// positive.
+/// NaN where b is NaN. Where a is 0, the derivative with respect to b is 0, and the derivative
+/// with respect to a is 0 unless b is positive.
 ///
 /// - `a`: The first operand. Dtype: floating.
 /// - `b`: The second operand. Dtype: floating.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are floating point (squared\_difference: numeric).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22363,23 +22539,23 @@ pub fn xlogy<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     let b = b.lend()?;
     call_one(sys::TENON_OP_xlogy, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The quotient of two tensors, and 0 where the divisor is 0.
+/// The elementwise quotient of two tensors, and 0 where the divisor is 0.
 ///
 /// ```text
 /// y = b == 0 ? 0 : a / b
 /// ```
 ///
-/// Where b is 0, whatever a is, the result and both derivatives are 0.
+/// Where b is 0, the result and both derivatives are 0, whatever the value of a.
 ///
 /// - `a`: The first operand. Dtype: floating.
 /// - `b`: The second operand. Dtype: floating.
-/// - gives `y`: The result, of the shape that a and b broadcast to. Dtype: the common one.
+/// - gives `y`: The result, with the broadcast shape of a and b. Dtype: the common one.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: a and b are floating point (squared\_difference: numeric).
-/// - C2: a and b broadcast.
+/// - C2: a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22396,18 +22572,19 @@ pub fn divide_no_nan<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Ten
     let b = b.lend()?;
     call_one(sys::TENON_OP_divide_no_nan, std::ptr::null(), &[a.raw(), b.raw()])
 }
-/// The way from one tensor to another, as far as a weight says.
+/// Linear interpolation between two tensors by a weight.
 ///
 /// ```text
 /// y = a + weight * (b - a)
 /// ```
 ///
-/// A weight of 1 gives b itself. Weights outside \[0, 1\] lead on.
+/// A weight of 1 gives exactly b. Weights outside \[0, 1\] extrapolate.
 ///
-/// - `a`: Where the way begins. Dtype: floating.
-/// - `b`: Where it ends. Dtype: floating.
-/// - `weight`: How far to go; 1 for all of it. Dtype: floating.
-/// - gives `y`: The points, of the shape that the inputs broadcast to. Dtype: the common one.
+/// - `a`: The start. Dtype: floating.
+/// - `b`: The end. Dtype: floating.
+/// - `weight`: The interpolation weight, 1 for b. Dtype: floating.
+/// - gives `y`: The interpolated values, in the shape that the inputs broadcast to. Dtype: the
+///   common one.
 ///
 /// Differentiable to any order.
 ///
@@ -22432,7 +22609,7 @@ pub fn lerp<'a>(a: impl Operand<'a>, b: impl Operand<'a>, weight: impl Operand<'
     let weight = weight.lend()?;
     call_one(sys::TENON_OP_lerp, std::ptr::null(), &[a.raw(), b.raw(), weight.raw()])
 }
-/// A tensor plus the product of two others, scaled by a number.
+/// A tensor plus the scaled product of two others.
 ///
 /// ```text
 /// y = x + value * a * b
@@ -22442,13 +22619,13 @@ pub fn lerp<'a>(a: impl Operand<'a>, b: impl Operand<'a>, weight: impl Operand<'
 /// - `a`: The first factor. Dtype: floating.
 /// - `b`: The second factor. Dtype: floating.
 /// - gives `y`: The sum, of the shape that the inputs broadcast to. Dtype: the common one.
-/// - `value`: What scales the product. Default: 1.
+/// - `value`: The factor that scales the product. Default: 1.
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: x, a and b are floating point.
-/// - C2: x, a and b broadcast.
+/// - C2: x, a and b can be broadcast to a common shape.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22468,17 +22645,18 @@ pub fn addcmul<'a>(x: impl Operand<'a>, a: impl Operand<'a>, b: impl Operand<'a>
     let c_attrs = sys::tenon_addcmul_attrs { struct_size: std::mem::size_of::<sys::tenon_addcmul_attrs>() as u32, value };
     call_one(sys::TENON_OP_addcmul, attrs(&c_attrs), &[x.raw(), a.raw(), b.raw()])
 }
-/// The sum of products over axes of one tensor with as many of another.
+/// The contraction of two tensors over pairs of axes: the sum of products.
 ///
 /// ```text
 /// y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
 /// ```
 ///
-/// Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+/// Without axes the result is the outer product. A sum of no elements is 0. Integers wrap.
 ///
 /// - `a`: The left operand. Dtype: numeric.
 /// - `b`: The right operand. Dtype: numeric.
-/// - gives `y`: The other axes of a, then those of b. Dtype: the common one.
+/// - gives `y`: The contraction, with the other axes of a, then those of b. Dtype: the common
+///   one.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -22486,8 +22664,9 @@ pub fn addcmul<'a>(x: impl Operand<'a>, a: impl Operand<'a>, b: impl Operand<'a>
 /// - C1: a and b are numeric and of one dtype.
 /// - C2: axes\_a and axes\_b have one length.
 /// - C3: axes\_a are axes of a and axes\_b of b, none of them twice.
-/// - C4: axes that meet have one size.
-/// - C5: y has the other axes of a, then those of b: 16 at most; and it fits.
+/// - C4: paired axes have the same size.
+/// - C5: y has the other axes of a, then those of b, at most 16; and its size does not
+///   overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22502,17 +22681,18 @@ pub fn addcmul<'a>(x: impl Operand<'a>, a: impl Operand<'a>, b: impl Operand<'a>
 pub fn tensordot<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     tensordot_with(a, b).run()
 }
-/// The sum of products over axes of one tensor with as many of another.
+/// The contraction of two tensors over pairs of axes: the sum of products.
 ///
 /// ```text
 /// y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
 /// ```
 ///
-/// Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+/// Without axes the result is the outer product. A sum of no elements is 0. Integers wrap.
 ///
 /// - `a`: The left operand. Dtype: numeric.
 /// - `b`: The right operand. Dtype: numeric.
-/// - gives `y`: The other axes of a, then those of b. Dtype: the common one.
+/// - gives `y`: The contraction, with the other axes of a, then those of b. Dtype: the common
+///   one.
 ///
 /// Differentiable through its decomposition.
 ///
@@ -22520,8 +22700,9 @@ pub fn tensordot<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
 /// - C1: a and b are numeric and of one dtype.
 /// - C2: axes\_a and axes\_b have one length.
 /// - C3: axes\_a are axes of a and axes\_b of b, none of them twice.
-/// - C4: axes that meet have one size.
-/// - C5: y has the other axes of a, then those of b: 16 at most; and it fits.
+/// - C4: paired axes have the same size.
+/// - C5: y has the other axes of a, then those of b, at most 16; and its size does not
+///   overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22541,7 +22722,7 @@ pub fn tensordot_with<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Tensordot
         borrowed: PhantomData,
     }
 }
-/// The sum of products over axes of one tensor with as many of another.
+/// The contraction of two tensors over pairs of axes: the sum of products.
 ///
 /// Made by [`tensordot_with`]; [`Tensordot::run`] calls the op.
 ///
@@ -22579,7 +22760,7 @@ impl<'a> Tensordot<'a> {
         self.c_attrs.n_axes_a = axes_a.len();
         self
     }
-    /// The axes of b that meet them, in the same order. Default: \[\].
+    /// The axes of b that are paired with them, in the same order. Default: \[\].
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22614,36 +22795,38 @@ impl<'a> Tensordot<'a> {
         call_one(sys::TENON_OP_tensordot, attrs(&self.c_attrs), &[a.raw(), b.raw()])
     }
 }
-/// Sums of products of tensors, as an equation of their axes says.
+/// Sums of products of tensors along axes that an equation specifies (Einstein summation).
 ///
 /// ```text
 /// y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation "ij,jk->ik"
 /// ```
 ///
-/// Each letter is an axis. Those that the result lacks are summed over; one that a term has
-/// twice runs along its diagonal. Without "-\>" the result has the axes under "..." and then
-/// the letters that occur once, capitals first. Operands are multiplied in pairs, the cheapest
-/// ones first. A sum of nothing is 0; integers wrap.
+/// Each letter labels an axis. Axes that the result lacks are summed over. A letter that occurs
+/// twice in a term selects the diagonal of its axes. Without "-\>", the result has the axes
+/// that "..." covers and then the letters that occur once, in ASCII order (capitals first).
+/// Operands are multiplied in pairs, the cheapest pair first. A sum over no elements is 0.
+/// Integers wrap around.
 ///
 /// - `x`: The operands. One or more. Dtype: numeric.
-/// - gives `y`: The axes that the equation gives it. Dtype: the common one.
-/// - `equation`: Terms with commas between, and the result: a letter for each axis, "..." for
-///   any others. Default: "".
+/// - gives `y`: The result, with the axes that the equation specifies. Dtype: the common one.
+/// - `equation`: Comma-separated terms and the result, with a letter for each axis and "..."
+///   for any others. Default: "".
 ///
 /// Differentiable through its decomposition.
 ///
 /// # Errors
 /// - C1: The operands are numeric and of one dtype.
-/// - C2: The equation is terms of letters with commas between them, then, if it says the
-///   result, "-\>" and its letters. A term and the result may have "..." once; blanks mean
-///   nothing.
-/// - C3: There is a term for each operand and a letter for each of its axes, but for those that
-///   lie under "...".
-/// - C4: A letter has one size everywhere. Axes under "..." broadcast, the last ones aligned.
-/// - C5: The result has each letter once, and only letters of terms, and "..." if axes lie
-///   there.
-/// - C6: Neither the result nor the product of some of the operands has more than 16 axes, and
-///   all of them fit.
+/// - C2: The equation consists of comma-separated terms of letters, optionally followed by
+///   "-\>" and the letters of the result. Terms and the result may contain "..." once. Spaces
+///   are ignored.
+/// - C3: There is a term for each operand, and a letter for each of its axes that "..." does
+///   not cover.
+/// - C4: A letter has the same size everywhere. Axes covered by "..." broadcast, aligned at the
+///   end.
+/// - C5: The result contains only letters of terms, each once, and "..." if that covers any
+///   axes.
+/// - C6: Neither the result nor any intermediate product has more than 16 axes, and all of them
+///   fit.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22659,24 +22842,25 @@ pub fn einsum<'a>(x: impl IntoIterator<Item = impl Operand<'a>>, equation: &str)
     let c_attrs = sys::tenon_einsum_attrs { struct_size: std::mem::size_of::<sys::tenon_einsum_attrs>() as u32, equation: c_text(equation) };
     call_one(sys::TENON_OP_einsum, attrs(&c_attrs), &raws(&x))
 }
-/// The triangular root of symmetric positive definite matrices.
+/// The Cholesky factors of symmetric positive definite matrices.
 ///
 /// ```text
 /// x = y y^T, with y lower triangular and a positive diagonal
 /// ```
 ///
-/// Of x only the triangle that y has is read, and the derivative lies there alone. A matrix
-/// that is not positive definite, or not finite, gives NaN in the triangle of its root.
+/// Only the triangle of x that y has is read, and the derivative is 0 elsewhere. A matrix that
+/// is not positive definite, or not finite, gives NaN in the triangle of its factor.
 ///
 /// - `x`: The matrices, in the last two axes. Dtype: f32 or f64.
-/// - gives `y`: The roots, with zeros in the other triangle. Dtype: that of x.
-/// - `upper`: Whether the upper triangle is read and x = y^T y, else the lower. Default: false.
+/// - gives `y`: The factors, with zeros in the other triangle. Dtype: that of x.
+/// - `upper`: Whether to read the upper triangle, so that x = y^T y with y upper triangular,
+///   instead of the lower one. Default: false.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is float32 or float64.
-/// - C2: x has two axes or more; the last two are the matrices.
+/// - C2: x has two axes or more; the last two hold the matrices.
 /// - C3: They are square.
 /// - C4: type(y) = type(x).
 ///
@@ -22694,18 +22878,19 @@ pub fn cholesky<'a>(x: impl Operand<'a>, upper: bool) -> Result<Tensor> {
     let c_attrs = sys::tenon_cholesky_attrs { struct_size: std::mem::size_of::<sys::tenon_cholesky_attrs>() as u32, upper };
     call_one(sys::TENON_OP_cholesky, attrs(&c_attrs), &[x.raw()])
 }
-/// The solutions of systems of equations whose matrix is triangular.
+/// The solutions of systems of linear equations whose matrix is triangular.
 ///
 /// ```text
 /// a y = b, or y a = b with left false, where a may be transposed
 /// ```
 ///
-/// The other triangle of a is not read. What depends on a zero of the diagonal is infinite or
-/// NaN.
+/// The other triangle of a is not read. Elements of y that depend on a zero on the diagonal of
+/// a are infinite or NaN.
 ///
 /// - `a`: The triangular matrices, in the last two axes. Dtype: f32 or f64.
-/// - `b`: The right sides, one in each column, or row with left false. Dtype: f32 or f64.
-/// - gives `y`: The solutions, laid out like b. Dtype: the common one.
+/// - `b`: The right-hand sides, one in each column, or in each row if left is false. Dtype: f32
+///   or f64.
+/// - gives `y`: The solutions, arranged like b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
@@ -22713,8 +22898,9 @@ pub fn cholesky<'a>(x: impl Operand<'a>, upper: bool) -> Result<Tensor> {
 /// - C1: a and b are float32 or float64, and of one dtype.
 /// - C2: a and b have two axes or more; the last two are the matrices.
 /// - C3: The matrices of a are square.
-/// - C4: Those of b have as many rows, or, with a right of y, as many columns.
-/// - C5: The axes before broadcast; y has them, and then the matrices of b.
+/// - C4: The matrices of b have as many rows as those of a or, if left is false, as many
+///   columns.
+/// - C5: The leading axes broadcast; y has them, followed by the last two axes of b.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22729,18 +22915,19 @@ pub fn cholesky<'a>(x: impl Operand<'a>, upper: bool) -> Result<Tensor> {
 pub fn triangular_solve<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
     triangular_solve_with(a, b).run()
 }
-/// The solutions of systems of equations whose matrix is triangular.
+/// The solutions of systems of linear equations whose matrix is triangular.
 ///
 /// ```text
 /// a y = b, or y a = b with left false, where a may be transposed
 /// ```
 ///
-/// The other triangle of a is not read. What depends on a zero of the diagonal is infinite or
-/// NaN.
+/// The other triangle of a is not read. Elements of y that depend on a zero on the diagonal of
+/// a are infinite or NaN.
 ///
 /// - `a`: The triangular matrices, in the last two axes. Dtype: f32 or f64.
-/// - `b`: The right sides, one in each column, or row with left false. Dtype: f32 or f64.
-/// - gives `y`: The solutions, laid out like b. Dtype: the common one.
+/// - `b`: The right-hand sides, one in each column, or in each row if left is false. Dtype: f32
+///   or f64.
+/// - gives `y`: The solutions, arranged like b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
@@ -22748,8 +22935,9 @@ pub fn triangular_solve<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<
 /// - C1: a and b are float32 or float64, and of one dtype.
 /// - C2: a and b have two axes or more; the last two are the matrices.
 /// - C3: The matrices of a are square.
-/// - C4: Those of b have as many rows, or, with a right of y, as many columns.
-/// - C5: The axes before broadcast; y has them, and then the matrices of b.
+/// - C4: The matrices of b have as many rows as those of a or, if left is false, as many
+///   columns.
+/// - C5: The leading axes broadcast; y has them, followed by the last two axes of b.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -22769,7 +22957,7 @@ pub fn triangular_solve_with<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Tr
         borrowed: PhantomData,
     }
 }
-/// The solutions of systems of equations whose matrix is triangular.
+/// The solutions of systems of linear equations whose matrix is triangular.
 ///
 /// Made by [`triangular_solve_with`]; [`TriangularSolve::run`] calls the op.
 ///
@@ -22790,7 +22978,7 @@ pub struct TriangularSolve<'a> {
     borrowed: PhantomData<&'a ()>,
 }
 impl<'a> TriangularSolve<'a> {
-    /// Whether a's lower triangle is read, else its upper one. Default: true.
+    /// Whether the lower triangle of a is read; otherwise the upper one is. Default: true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22806,7 +22994,7 @@ impl<'a> TriangularSolve<'a> {
         self.c_attrs.lower = lower;
         self
     }
-    /// Swap a's axes, after that choice. Default: false.
+    /// Whether a is transposed, after its triangle is selected. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22822,7 +23010,7 @@ impl<'a> TriangularSolve<'a> {
         self.c_attrs.transpose = transpose;
         self
     }
-    /// Whether a's diagonal counts as ones, and is not read. Default: false.
+    /// Whether the diagonal of a is taken to be ones and is not read. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22838,7 +23026,8 @@ impl<'a> TriangularSolve<'a> {
         self.c_attrs.unit_diagonal = unit_diagonal;
         self
     }
-    /// Whether a stands left of y, else right. Default: true.
+    /// Whether a is the left factor of the product; otherwise it is the right one. Default:
+    /// true.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -22872,20 +23061,20 @@ impl<'a> TriangularSolve<'a> {
         call_one(sys::TENON_OP_triangular_solve, attrs(&self.c_attrs), &[a.raw(), b.raw()])
     }
 }
-/// Matrices as products of orthonormal columns with an upper triangle.
+/// The reduced QR factorisation of matrices.
 ///
 /// ```text
 /// x = q r, with q^T q = 1, r upper triangular and its diagonal not negative
 /// ```
 ///
-/// The diagonal of r being positive, the product is the only one of its kind, if the first
-/// columns of x are independent. Where they are not, columns of q are any that make it
-/// orthonormal, and the derivative is not finite. A matrix that is not finite gives NaN.
+/// The factorisation of an m by n matrix is unique if its first min(m, n) columns are linearly
+/// independent, because the diagonal of r is then positive. If they are dependent, some columns
+/// of q are unspecified except that q is orthonormal, and the derivative is not finite. If a
+/// matrix is not finite, its factors are NaN.
 ///
-/// - `x`: The matrices, in the last two axes. Dtype: f32 or f64.
-/// - gives `q`: Orthonormal columns, as many as x has rows or columns, whichever are fewer.
-///   Dtype: that of x.
-/// - gives `r`: The triangles. Dtype: that of x.
+/// - `x`: The m by n matrices, in the last two axes. Dtype: f32 or f64.
+/// - gives `q`: Matrices of min(m, n) orthonormal columns. Dtype: that of x.
+/// - gives `r`: Upper triangular matrices of min(m, n) rows. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
@@ -22923,22 +23112,22 @@ pub fn qr<'a>(x: impl Operand<'a>) -> Result<QrOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct QrOutputs {
-    /// Orthonormal columns, as many as x has rows or columns, whichever are fewer.
+    /// Matrices of min(m, n) orthonormal columns.
     pub q: Tensor,
-    /// The triangles.
+    /// Upper triangular matrices of min(m, n) rows.
     pub r: Tensor,
 }
 /// The singular values and vectors of matrices.
 ///
 /// ```text
-/// x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative
+/// x = u diag(s) vh, with u^T u = vh vh^T = 1 s >= 0 and s descending
 /// ```
 ///
-/// Of each column of u the largest element is positive, the first one of those that differ in
-/// magnitude by less than a thousandth. So the vectors are unique where singular values are
-/// distinct and not 0; where they are not, they are any that make u and vh orthonormal, and the
-/// derivative through them is not finite. That of s alone always is. A matrix that is not
-/// finite gives NaN.
+/// In each column of u, the element of the largest magnitude is positive; among magnitudes
+/// within 0.1 % of the largest, the first element is. The vectors are therefore unique if the
+/// singular values are distinct and not 0. Otherwise they are any vectors that make u and vh
+/// orthonormal, and the derivative through them is not finite. The derivative through s alone
+/// is always finite. A matrix that is not finite gives NaN.
 ///
 /// - `x`: The matrices, in the last two axes. Dtype: f32 or f64.
 /// - gives `u`: The left singular vectors, as columns. Dtype: that of x.
@@ -22993,24 +23182,25 @@ pub struct SvdOutputs {
 /// The eigenvalues and eigenvectors of symmetric matrices.
 ///
 /// ```text
-/// x = v diag(w) v^T, with v^T v = 1 and w rising
+/// x = v diag(w) v^T, with v^T v = 1 and w ascending
 /// ```
 ///
-/// Of x only the lower triangle is read, and the derivative lies there alone. Of each column of
-/// v the largest element is positive, the first one of those that differ in magnitude by less
-/// than a thousandth. So the vectors are unique where eigenvalues are distinct; where they are
-/// not, they are any that make v orthonormal, and the derivative through them is not finite.
-/// That of w alone always is. A matrix that is not finite gives NaN.
+/// Only the lower triangle of x is read, and the derivative is 0 elsewhere. In each column of
+/// v, the element of the largest magnitude is positive; among magnitudes within 0.1 % of the
+/// largest, the first element is. The eigenvectors are therefore unique if the eigenvalues are
+/// distinct. Otherwise, they are any vectors that make v orthonormal, and the derivative
+/// through v is not finite. The derivative through w alone is always finite. A matrix that is
+/// not finite gives NaN.
 ///
 /// - `x`: The matrices, in the last two axes. Dtype: f32 or f64.
-/// - gives `w`: The eigenvalues, the smallest first. Dtype: that of x.
+/// - gives `w`: The eigenvalues in ascending order. Dtype: that of x.
 /// - gives `v`: The eigenvectors, as columns. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is float32 or float64.
-/// - C2: x has two axes or more; the last two are the matrices.
+/// - C2: x has two axes or more; the last two hold the matrices.
 /// - C3: They are square.
 ///
 /// ```
@@ -23042,7 +23232,7 @@ pub fn eigh<'a>(x: impl Operand<'a>) -> Result<EighOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct EighOutputs {
-    /// The eigenvalues, the smallest first.
+    /// The eigenvalues in ascending order.
     pub w: Tensor,
     /// The eigenvectors, as columns.
     pub v: Tensor,
@@ -23053,23 +23243,23 @@ pub struct EighOutputs {
 /// a y = b
 /// ```
 ///
-/// By elimination with the largest pivot of each column. A matrix that is singular, so that a
-/// pivot is exactly 0, or not finite, gives NaN.
+/// The systems are solved by Gaussian elimination with partial pivoting. The solution is NaN if
+/// the matrix is not finite, or if it is singular so that a pivot is exactly 0.
 ///
 /// - `a`: Square matrices, in the last two axes. Dtype: f32 or f64.
-/// - `b`: The right sides, as columns, or one vector for all. Dtype: f32 or f64.
-/// - gives `y`: The solutions, laid out like b. Dtype: the common one.
+/// - `b`: The right-hand sides, as columns, or one vector for all matrices. Dtype: f32 or f64.
+/// - gives `y`: The solutions, arranged like b. Dtype: the common one.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: a and b are float32 or float64, and of one dtype.
 /// - C2: a has two axes or more; the last two are the matrices. b has at least one axis; if it
-///   is the only one, it is one right side for all.
+///   has only one, it is one right-hand side for all matrices.
 /// - C3: The matrices of a are square.
-/// - C4: b has as many rows.
-/// - C5: The axes before broadcast; y has them, and then the rows, and the columns if b has
-///   them.
+/// - C4: b has as many rows as the matrices of a.
+/// - C5: The leading axes broadcast; y has them, followed by the rows, and by the columns if b
+///   has any.
 ///
 /// ```
 /// # #[allow(unused_imports)]
@@ -23092,8 +23282,8 @@ pub fn solve<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 /// y = x^-1
 /// ```
 ///
-/// A matrix that is singular, so that a pivot of its elimination is exactly 0, or not finite,
-/// gives NaN. To solve equations, solve is quicker and more exact.
+/// The inverse is NaN if the matrix is not finite, or is singular so that a pivot of its
+/// elimination is exactly 0. To solve linear systems, solve is faster and more accurate.
 ///
 /// - `x`: Square matrices, in the last two axes. Dtype: f32 or f64.
 /// - gives `y`: The inverses. Dtype: that of x.
@@ -23103,7 +23293,7 @@ pub fn solve<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor> {
 /// # Errors
 /// - C1: x is float32 or float64.
 /// - C2: x has two axes or more; the last two are the matrices.
-/// - C3: They are square.
+/// - C3: The matrices are square.
 /// - C4: type(y) = type(x).
 ///
 /// ```
@@ -23125,17 +23315,17 @@ pub fn inv<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// y = det(x)
 /// ```
 ///
-/// By elimination; of a matrix without elements it is 1. A matrix that is not finite gives NaN,
-/// and so does the derivative of a singular one.
+/// Computed by Gaussian elimination. The determinant of a matrix without elements is 1. A
+/// matrix that is not finite gives NaN. The derivative for a singular matrix is NaN.
 ///
 /// - `x`: Square matrices, in the last two axes. Dtype: f32 or f64.
-/// - gives `y`: A number for each. Dtype: that of x.
+/// - gives `y`: The determinant of each matrix. Dtype: that of x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is float32 or float64.
-/// - C2: x has two axes or more; the last two are the matrices.
+/// - C2: x has two axes or more; the last two hold the matrices.
 /// - C3: They are square.
 ///
 /// ```
@@ -23151,24 +23341,25 @@ pub fn det<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_det, std::ptr::null(), &[x.raw()])
 }
-/// The signs of the determinants of matrices, and the logarithms of their magnitudes.
+/// The signs of the determinants of matrices, and the logarithms of their absolute values.
 ///
 /// ```text
 /// det(x) = sign * exp(logabsdet)
 /// ```
 ///
-/// Neither overflows where the determinant would. A singular matrix has the sign 0 and the
-/// logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
+/// The outputs do not overflow where the determinant would. A singular matrix has the sign 0
+/// and the logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
 ///
 /// - `x`: Square matrices, in the last two axes. Dtype: f32 or f64.
-/// - gives `sign`: -1, 0 or 1 for each. Dtype: that of x.
-/// - gives `logabsdet`: The logarithm of the magnitude for each. Dtype: that of x.
+/// - gives `sign`: The sign of each determinant: -1, 0 or 1. Dtype: that of x.
+/// - gives `logabsdet`: The logarithm of the absolute value of each determinant. Dtype: that of
+///   x.
 ///
 /// Differentiable to any order.
 ///
 /// # Errors
 /// - C1: x is float32 or float64.
-/// - C2: x has two axes or more; the last two are the matrices.
+/// - C2: x has two axes or more; the last two hold the matrices.
 /// - C3: They are square.
 ///
 /// ```
@@ -23200,9 +23391,9 @@ pub fn slogdet<'a>(x: impl Operand<'a>) -> Result<SlogdetOutputs> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SlogdetOutputs {
-    /// -1, 0 or 1 for each.
+    /// The sign of each determinant: -1, 0 or 1.
     pub sign: Tensor,
-    /// The logarithm of the magnitude for each.
+    /// The logarithm of the absolute value of each determinant.
     pub logabsdet: Tensor,
 }
 /// The ops that take a tensor first.
@@ -23239,7 +23430,7 @@ impl Tensor {
     pub fn abs(&self) -> Result<Tensor> {
         abs(self)
     }
-    /// -1, 0 or 1: the sign of each element.
+    /// The sign of each element: -1, 0 or 1.
     ///
     /// As [`ops::sign`](crate::ops::sign).
     ///
@@ -23335,7 +23526,7 @@ impl Tensor {
     pub fn exp2(&self) -> Result<Tensor> {
         exp2(self)
     }
-    /// exp(x) - 1, exact near zero too.
+    /// The exponential of each element minus one, accurate near zero too.
     ///
     /// As [`ops::expm1`](crate::ops::expm1).
     ///
@@ -23399,7 +23590,7 @@ impl Tensor {
     pub fn log10(&self) -> Result<Tensor> {
         log10(self)
     }
-    /// The natural logarithm of 1 + x, exact near zero too.
+    /// The natural logarithm of 1 + x, accurate near zero too.
     ///
     /// As [`ops::log1p`](crate::ops::log1p).
     ///
@@ -23415,7 +23606,7 @@ impl Tensor {
     pub fn log1p(&self) -> Result<Tensor> {
         log1p(self)
     }
-    /// The sine of each element, in radians.
+    /// The sine of each element, an angle in radians.
     ///
     /// As [`ops::sin`](crate::ops::sin).
     ///
@@ -23431,7 +23622,7 @@ impl Tensor {
     pub fn sin(&self) -> Result<Tensor> {
         sin(self)
     }
-    /// The cosine of each element, in radians.
+    /// The cosine of each element, an angle in radians.
     ///
     /// As [`ops::cos`](crate::ops::cos).
     ///
@@ -23447,7 +23638,7 @@ impl Tensor {
     pub fn cos(&self) -> Result<Tensor> {
         cos(self)
     }
-    /// The tangent of each element, in radians.
+    /// The tangent of each element, an angle in radians.
     ///
     /// As [`ops::tan`](crate::ops::tan).
     ///
@@ -23639,7 +23830,7 @@ impl Tensor {
     pub fn sigmoid(&self) -> Result<Tensor> {
         sigmoid(self)
     }
-    /// The largest whole number that is not above each element.
+    /// The largest integer not greater than each element.
     ///
     /// As [`ops::floor`](crate::ops::floor).
     ///
@@ -23655,7 +23846,7 @@ impl Tensor {
     pub fn floor(&self) -> Result<Tensor> {
         floor(self)
     }
-    /// The smallest whole number that is not below each element.
+    /// The smallest integer not less than each element.
     ///
     /// As [`ops::ceil`](crate::ops::ceil).
     ///
@@ -23671,7 +23862,7 @@ impl Tensor {
     pub fn ceil(&self) -> Result<Tensor> {
         ceil(self)
     }
-    /// The whole number nearest to each element.
+    /// The integer nearest to each element.
     ///
     /// As [`ops::round`](crate::ops::round).
     ///
@@ -23687,7 +23878,7 @@ impl Tensor {
     pub fn round(&self) -> Result<Tensor> {
         round(self)
     }
-    /// Each element without its fraction.
+    /// Each element rounded towards zero.
     ///
     /// As [`ops::trunc`](crate::ops::trunc).
     ///
@@ -23703,7 +23894,7 @@ impl Tensor {
     pub fn trunc(&self) -> Result<Tensor> {
         trunc(self)
     }
-    /// Whether each element is not a number.
+    /// Whether each element is NaN.
     ///
     /// As [`ops::isnan`](crate::ops::isnan).
     ///
@@ -23751,7 +23942,7 @@ impl Tensor {
     pub fn logical_not(&self) -> Result<Tensor> {
         logical_not(self)
     }
-    /// Each element with every bit turned over.
+    /// The bitwise complement of each element.
     ///
     /// As [`ops::bitwise_not`](crate::ops::bitwise_not).
     ///
@@ -23799,7 +23990,7 @@ impl Tensor {
     pub fn isfinite(&self) -> Result<Tensor> {
         isfinite(self)
     }
-    /// One minus the error function, exact where that is small.
+    /// One minus the error function of each element, accurate where the result is small.
     ///
     /// As [`ops::erfc`](crate::ops::erfc).
     ///
@@ -23815,7 +24006,7 @@ impl Tensor {
     pub fn erfc(&self) -> Result<Tensor> {
         erfc(self)
     }
-    /// The logarithm of the gamma function's absolute value.
+    /// The natural logarithm of the absolute value of the gamma function.
     ///
     /// As [`ops::lgamma`](crate::ops::lgamma).
     ///
@@ -23831,7 +24022,7 @@ impl Tensor {
     pub fn lgamma(&self) -> Result<Tensor> {
         lgamma(self)
     }
-    /// The sum of two tensors.
+    /// The elementwise sum of two tensors.
     ///
     /// As [`ops::add`](crate::ops::add).
     ///
@@ -23848,7 +24039,7 @@ impl Tensor {
     pub fn add<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         add(self, b)
     }
-    /// The difference of two tensors.
+    /// The elementwise difference of two tensors.
     ///
     /// As [`ops::sub`](crate::ops::sub).
     ///
@@ -23865,7 +24056,7 @@ impl Tensor {
     pub fn sub<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         sub(self, b)
     }
-    /// The product of two tensors, element by element.
+    /// The elementwise product of two tensors.
     ///
     /// As [`ops::mul`](crate::ops::mul).
     ///
@@ -23882,7 +24073,7 @@ impl Tensor {
     pub fn mul<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         mul(self, b)
     }
-    /// The quotient of two tensors; that of integers without its fraction.
+    /// The elementwise quotient of two tensors; for integers, truncated toward zero.
     ///
     /// As [`ops::div`](crate::ops::div).
     ///
@@ -23899,7 +24090,7 @@ impl Tensor {
     pub fn div<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         div(self, b)
     }
-    /// The largest whole number that is not above the quotient.
+    /// The quotient of two tensors, rounded down to an integer.
     ///
     /// As [`ops::floor_div`](crate::ops::floor_div).
     ///
@@ -23916,7 +24107,7 @@ impl Tensor {
     pub fn floor_div<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         floor_div(self, b)
     }
-    /// The remainder of floor\_div; it has b's sign.
+    /// The remainder of floor division; it has the sign of b.
     ///
     /// As [`ops::mod_`](crate::ops::mod_).
     ///
@@ -23933,7 +24124,7 @@ impl Tensor {
     pub fn mod_<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         mod_(self, b)
     }
-    /// a to the power of b.
+    /// a raised to the power of b, element by element.
     ///
     /// As [`ops::pow`](crate::ops::pow).
     ///
@@ -23950,7 +24141,7 @@ impl Tensor {
     pub fn pow<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         pow(self, b)
     }
-    /// The larger of two tensors, element by element.
+    /// The elementwise maximum of two tensors.
     ///
     /// As [`ops::maximum`](crate::ops::maximum).
     ///
@@ -23967,7 +24158,7 @@ impl Tensor {
     pub fn maximum<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         maximum(self, b)
     }
-    /// The smaller of two tensors, element by element.
+    /// The elementwise minimum of two tensors.
     ///
     /// As [`ops::minimum`](crate::ops::minimum).
     ///
@@ -24001,7 +24192,7 @@ impl Tensor {
     pub fn atan2<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         atan2(self, b)
     }
-    /// a with the sign of b.
+    /// The magnitude of a with the sign of b.
     ///
     /// As [`ops::copysign`](crate::ops::copysign).
     ///
@@ -24018,7 +24209,7 @@ impl Tensor {
     pub fn copysign<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         copysign(self, b)
     }
-    /// Whether two elements are equal.
+    /// Whether a equals b, element by element.
     ///
     /// As [`ops::equal`](crate::ops::equal).
     ///
@@ -24035,7 +24226,7 @@ impl Tensor {
     pub fn equal<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         equal(self, b)
     }
-    /// Whether two elements differ.
+    /// Whether a differs from b, element by element.
     ///
     /// As [`ops::not_equal`](crate::ops::not_equal).
     ///
@@ -24052,7 +24243,7 @@ impl Tensor {
     pub fn not_equal<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         not_equal(self, b)
     }
-    /// Whether the first element is the smaller one.
+    /// Whether a is less than b, element by element.
     ///
     /// As [`ops::less`](crate::ops::less).
     ///
@@ -24069,7 +24260,7 @@ impl Tensor {
     pub fn less<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         less(self, b)
     }
-    /// Whether the first element is not the larger one.
+    /// Whether a is less than or equal to b, element by element.
     ///
     /// As [`ops::less_equal`](crate::ops::less_equal).
     ///
@@ -24086,7 +24277,7 @@ impl Tensor {
     pub fn less_equal<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         less_equal(self, b)
     }
-    /// Whether the first element is the larger one.
+    /// Whether a is greater than b, element by element.
     ///
     /// As [`ops::greater`](crate::ops::greater).
     ///
@@ -24103,7 +24294,7 @@ impl Tensor {
     pub fn greater<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         greater(self, b)
     }
-    /// Whether the first element is not the smaller one.
+    /// Whether a is greater than or equal to b, element by element.
     ///
     /// As [`ops::greater_equal`](crate::ops::greater_equal).
     ///
@@ -24222,7 +24413,7 @@ impl Tensor {
     pub fn bitwise_xor<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         bitwise_xor(self, b)
     }
-    /// The bits of a, moved b places up.
+    /// The bits of a, shifted left by b.
     ///
     /// As [`ops::shift_left`](crate::ops::shift_left).
     ///
@@ -24239,7 +24430,7 @@ impl Tensor {
     pub fn shift_left<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         shift_left(self, b)
     }
-    /// The bits of a, moved b places down.
+    /// The bits of a, shifted right by b.
     ///
     /// As [`ops::shift_right`](crate::ops::shift_right).
     ///
@@ -24256,7 +24447,7 @@ impl Tensor {
     pub fn shift_right<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         shift_right(self, b)
     }
-    /// The remainder of a division without its fraction; it has a's sign.
+    /// The remainder of truncating division; it has the sign of a.
     ///
     /// As [`ops::fmod`](crate::ops::fmod).
     ///
@@ -24273,7 +24464,7 @@ impl Tensor {
     pub fn fmod<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         fmod(self, b)
     }
-    /// The logarithm of the sum of two exponentials, without overflow.
+    /// The natural logarithm of the sum of two exponentials, computed without overflow.
     ///
     /// As [`ops::logaddexp`](crate::ops::logaddexp).
     ///
@@ -24322,7 +24513,7 @@ impl Tensor {
     pub fn cbrt(&self) -> Result<Tensor> {
         cbrt(self)
     }
-    /// Each element, raised to min and lowered to max.
+    /// The elements of x, limited to the range from min to max.
     ///
     /// As [`ops::clip`](crate::ops::clip).
     ///
@@ -24358,7 +24549,7 @@ impl Tensor {
     pub fn fma<'a>(&'a self, y: impl Operand<'a>, z: impl Operand<'a>) -> Result<Tensor> {
         fma(self, y, z)
     }
-    /// The element of x where a condition holds, else that of y.
+    /// The elements of x where a condition holds, and those of y elsewhere.
     ///
     /// As [`ops::where_`](crate::ops::where_).
     ///
@@ -24376,7 +24567,7 @@ impl Tensor {
     pub fn where_<'a>(&'a self, x: impl Operand<'a>, y: impl Operand<'a>) -> Result<Tensor> {
         where_(self, x, y)
     }
-    /// A tensor whose elements are all one value.
+    /// A tensor filled with one value.
     ///
     /// As [`ops::fill`](crate::ops::fill).
     ///
@@ -24392,7 +24583,7 @@ impl Tensor {
     pub fn fill(&self) -> Result<Tensor> {
         fill(self)
     }
-    /// A tensor whose elements are all one value.
+    /// A tensor filled with one value.
     ///
     /// As [`ops::fill_with`](crate::ops::fill_with).
     ///
@@ -24408,7 +24599,7 @@ impl Tensor {
     pub fn fill_with<'a>(&'a self) -> Fill<'a> {
         fill_with(self)
     }
-    /// Random words of Philox4x32-10, and the generator's next state.
+    /// Random words from the generator Philox4x32-10, and its next state.
     ///
     /// As [`ops::rng_bits_with`](crate::ops::rng_bits_with).
     ///
@@ -24442,7 +24633,7 @@ impl Tensor {
     pub fn linspace_with<'a>(&'a self, stop: impl Operand<'a>) -> Linspace<'a> {
         linspace_with(self, stop)
     }
-    /// A row for each index, with one at that place and zeros elsewhere.
+    /// One-hot vectors: for each index, one at that position and zeros elsewhere.
     ///
     /// As [`ops::one_hot`](crate::ops::one_hot).
     ///
@@ -24458,7 +24649,7 @@ impl Tensor {
     pub fn one_hot(&self) -> Result<Tensor> {
         one_hot(self)
     }
-    /// A row for each index, with one at that place and zeros elsewhere.
+    /// One-hot vectors: for each index, one at that position and zeros elsewhere.
     ///
     /// As [`ops::one_hot_with`](crate::ops::one_hot_with).
     ///
@@ -24579,7 +24770,7 @@ impl Tensor {
     pub fn random_permutation(&self, n: i64) -> Result<RandomPermutationOutputs> {
         random_permutation(self, n)
     }
-    /// The same elements in row-major order, with other sizes.
+    /// The same elements in row-major order, with a new shape.
     ///
     /// As [`ops::reshape`](crate::ops::reshape).
     ///
@@ -24595,7 +24786,7 @@ impl Tensor {
     pub fn reshape(&self, shape: &[i64]) -> Result<Tensor> {
         reshape(self, shape)
     }
-    /// The axes in another order.
+    /// The input with its axes permuted.
     ///
     /// As [`ops::transpose`](crate::ops::transpose).
     ///
@@ -24611,7 +24802,7 @@ impl Tensor {
     pub fn transpose(&self, perm: &[i64]) -> Result<Tensor> {
         transpose(self, perm)
     }
-    /// The elements repeated to fill a larger shape.
+    /// The input broadcast to a given shape.
     ///
     /// As [`ops::broadcast_to`](crate::ops::broadcast_to).
     ///
@@ -24659,7 +24850,7 @@ impl Tensor {
     pub fn expand_dims(&self, axes: &[i64]) -> Result<Tensor> {
         expand_dims(self, axes)
     }
-    /// Evenly stepped ranges of some axes.
+    /// Strided ranges of the input along some axes.
     ///
     /// As [`ops::slice`](crate::ops::slice).
     ///
@@ -24675,7 +24866,7 @@ impl Tensor {
     pub fn slice(&self) -> Result<Tensor> {
         slice(self)
     }
-    /// Evenly stepped ranges of some axes.
+    /// Strided ranges of the input along some axes.
     ///
     /// As [`ops::slice_with`](crate::ops::slice_with).
     ///
@@ -24707,7 +24898,7 @@ impl Tensor {
     pub fn flip(&self, axes: &[i64]) -> Result<Tensor> {
         flip(self, axes)
     }
-    /// One axis cut into parts.
+    /// The input split into parts along one axis.
     ///
     /// As [`ops::split_with`](crate::ops::split_with).
     ///
@@ -24723,7 +24914,7 @@ impl Tensor {
     pub fn split_with<'a>(&'a self, n_outputs: usize) -> Split<'a> {
         split_with(self, n_outputs)
     }
-    /// Some axes at new places, the others in their order.
+    /// The input with some axes moved to new positions; the others keep their order.
     ///
     /// As [`ops::moveaxis`](crate::ops::moveaxis).
     ///
@@ -24739,7 +24930,7 @@ impl Tensor {
     pub fn moveaxis(&self) -> Result<Tensor> {
         moveaxis(self)
     }
-    /// Some axes at new places, the others in their order.
+    /// The input with some axes moved to new positions; the others keep their order.
     ///
     /// As [`ops::moveaxis_with`](crate::ops::moveaxis_with).
     ///
@@ -24755,7 +24946,7 @@ impl Tensor {
     pub fn moveaxis_with<'a>(&'a self) -> Moveaxis<'a> {
         moveaxis_with(self)
     }
-    /// The same bits, read as another dtype.
+    /// The bits of a tensor reinterpreted as another dtype.
     ///
     /// As [`ops::bitcast`](crate::ops::bitcast).
     ///
@@ -24771,7 +24962,7 @@ impl Tensor {
     pub fn bitcast(&self, dtype: DType) -> Result<Tensor> {
         bitcast(self, dtype)
     }
-    /// The input under a new name.
+    /// The input, unchanged.
     ///
     /// As [`ops::identity`](crate::ops::identity).
     ///
@@ -24787,7 +24978,7 @@ impl Tensor {
     pub fn identity(&self) -> Result<Tensor> {
         identity(self)
     }
-    /// The input, as a constant for derivatives.
+    /// The input, treated as a constant in derivatives.
     ///
     /// As [`ops::stop_gradient`](crate::ops::stop_gradient).
     ///
@@ -24803,7 +24994,7 @@ impl Tensor {
     pub fn stop_gradient(&self) -> Result<Tensor> {
         stop_gradient(self)
     }
-    /// The slices along one axis, each without it: undoes stack.
+    /// The slices along one axis, each without that axis: the inverse of stack.
     ///
     /// As [`ops::unstack`](crate::ops::unstack).
     ///
@@ -24819,7 +25010,7 @@ impl Tensor {
     pub fn unstack(&self, n_outputs: usize, axis: i64) -> Result<Vec<Tensor>> {
         unstack(self, n_outputs, axis)
     }
-    /// Two axes in each other's place, the others where they are.
+    /// The input with two axes interchanged.
     ///
     /// As [`ops::swapaxes`](crate::ops::swapaxes).
     ///
@@ -24835,7 +25026,7 @@ impl Tensor {
     pub fn swapaxes(&self) -> Result<Tensor> {
         swapaxes(self)
     }
-    /// Two axes in each other's place, the others where they are.
+    /// The input with two axes interchanged.
     ///
     /// As [`ops::swapaxes_with`](crate::ops::swapaxes_with).
     ///
@@ -24851,7 +25042,7 @@ impl Tensor {
     pub fn swapaxes_with<'a>(&'a self) -> Swapaxes<'a> {
         swapaxes_with(self)
     }
-    /// A matrix out of any tensor, its axes folded into two.
+    /// The input reshaped to a matrix by merging its axes into two.
     ///
     /// As [`ops::flatten`](crate::ops::flatten).
     ///
@@ -24867,7 +25058,7 @@ impl Tensor {
     pub fn flatten(&self, axis: i64) -> Result<Tensor> {
         flatten(self, axis)
     }
-    /// The diagonals of matrices, which two axes make up.
+    /// The diagonals of the matrices that two axes form.
     ///
     /// As [`ops::diagonal`](crate::ops::diagonal).
     ///
@@ -24883,7 +25074,7 @@ impl Tensor {
     pub fn diagonal(&self) -> Result<Tensor> {
         diagonal(self)
     }
-    /// The diagonals of matrices, which two axes make up.
+    /// The diagonals of the matrices that two axes form.
     ///
     /// As [`ops::diagonal_with`](crate::ops::diagonal_with).
     ///
@@ -24899,7 +25090,7 @@ impl Tensor {
     pub fn diagonal_with<'a>(&'a self) -> Diagonal<'a> {
         diagonal_with(self)
     }
-    /// The input in memory of its own, row-major and without gaps.
+    /// A copy of the input in new memory, row-major and contiguous.
     ///
     /// As [`ops::copy`](crate::ops::copy).
     ///
@@ -24915,7 +25106,7 @@ impl Tensor {
     pub fn copy(&self) -> Result<Tensor> {
         copy(self)
     }
-    /// The same numbers in another dtype.
+    /// The input converted to another dtype.
     ///
     /// As [`ops::cast`](crate::ops::cast).
     ///
@@ -24963,7 +25154,7 @@ impl Tensor {
     pub fn pad_with<'a>(&'a self) -> Pad<'a> {
         pad_with(self)
     }
-    /// The whole input repeated along its axes.
+    /// The whole input repeated along each of its axes.
     ///
     /// As [`ops::tile`](crate::ops::tile).
     ///
@@ -24979,7 +25170,7 @@ impl Tensor {
     pub fn tile(&self, repeats: &[i64]) -> Result<Tensor> {
         tile(self, repeats)
     }
-    /// The lower triangles of matrices, zeros above.
+    /// The lower triangles of matrices, with zeros above.
     ///
     /// As [`ops::tril`](crate::ops::tril).
     ///
@@ -24995,7 +25186,7 @@ impl Tensor {
     pub fn tril(&self, k: i64) -> Result<Tensor> {
         tril(self, k)
     }
-    /// The upper triangles of matrices, zeros below.
+    /// The upper triangles of matrices, with zeros below.
     ///
     /// As [`ops::triu`](crate::ops::triu).
     ///
@@ -25011,7 +25202,7 @@ impl Tensor {
     pub fn triu(&self, k: i64) -> Result<Tensor> {
         triu(self, k)
     }
-    /// A block of a tensor, from a place on that another tensor tells.
+    /// A block of a tensor, at an offset that another tensor specifies.
     ///
     /// As [`ops::dynamic_slice`](crate::ops::dynamic_slice).
     ///
@@ -25028,7 +25219,7 @@ impl Tensor {
     pub fn dynamic_slice<'a>(&'a self, starts: impl Operand<'a>, sizes: &[i64]) -> Result<Tensor> {
         dynamic_slice(self, starts, sizes)
     }
-    /// A tensor with a block replaced, from a place on that another tensor tells.
+    /// A tensor with a block replaced, at an offset that another tensor specifies.
     ///
     /// As [`ops::dynamic_update_slice`](crate::ops::dynamic_update_slice).
     ///
@@ -25046,7 +25237,7 @@ impl Tensor {
     pub fn dynamic_update_slice<'a>(&'a self, update: impl Operand<'a>, starts: impl Operand<'a>) -> Result<Tensor> {
         dynamic_update_slice(self, update, starts)
     }
-    /// Each element along an axis several times, side by side.
+    /// The input with each element along an axis repeated consecutively.
     ///
     /// As [`ops::repeat_with`](crate::ops::repeat_with).
     ///
@@ -25062,7 +25253,7 @@ impl Tensor {
     pub fn repeat_with<'a>(&'a self) -> Repeat<'a> {
         repeat_with(self)
     }
-    /// Elements moved along axes; what leaves at one end comes in at the other.
+    /// The elements shifted cyclically along axes.
     ///
     /// As [`ops::roll_with`](crate::ops::roll_with).
     ///
@@ -25078,7 +25269,7 @@ impl Tensor {
     pub fn roll_with<'a>(&'a self) -> Roll<'a> {
         roll_with(self)
     }
-    /// Each square of a wider image out of channels at one place.
+    /// Channels rearranged into square spatial blocks.
     ///
     /// As [`ops::depth_to_space_with`](crate::ops::depth_to_space_with).
     ///
@@ -25094,7 +25285,7 @@ impl Tensor {
     pub fn depth_to_space_with<'a>(&'a self) -> DepthToSpace<'a> {
         depth_to_space_with(self)
     }
-    /// The squares of an image as channels at one place: undoes depth\_to\_space.
+    /// Square spatial blocks rearranged into channels; the inverse of depth\_to\_space.
     ///
     /// As [`ops::space_to_depth_with`](crate::ops::space_to_depth_with).
     ///
@@ -25110,7 +25301,7 @@ impl Tensor {
     pub fn space_to_depth_with<'a>(&'a self) -> SpaceToDepth<'a> {
         space_to_depth_with(self)
     }
-    /// The beginning of each sequence of a batch in reverse order.
+    /// A batch of sequences, with the leading elements of each in reverse order.
     ///
     /// As [`ops::reverse_sequence`](crate::ops::reverse_sequence).
     ///
@@ -25127,7 +25318,7 @@ impl Tensor {
     pub fn reverse_sequence<'a>(&'a self, sequence_lens: impl Operand<'a>) -> Result<Tensor> {
         reverse_sequence(self, sequence_lens)
     }
-    /// The beginning of each sequence of a batch in reverse order.
+    /// A batch of sequences, with the leading elements of each in reverse order.
     ///
     /// As [`ops::reverse_sequence_with`](crate::ops::reverse_sequence_with).
     ///
@@ -25144,7 +25335,7 @@ impl Tensor {
     pub fn reverse_sequence_with<'a>(&'a self, sequence_lens: impl Operand<'a>) -> ReverseSequence<'a> {
         reverse_sequence_with(self, sequence_lens)
     }
-    /// Blocks of places spread over the batch.
+    /// Blocks of spatial positions moved into the batch axis.
     ///
     /// As [`ops::space_to_batch`](crate::ops::space_to_batch).
     ///
@@ -25160,7 +25351,7 @@ impl Tensor {
     pub fn space_to_batch(&self) -> Result<Tensor> {
         space_to_batch(self)
     }
-    /// Blocks of places spread over the batch.
+    /// Blocks of spatial positions moved into the batch axis.
     ///
     /// As [`ops::space_to_batch_with`](crate::ops::space_to_batch_with).
     ///
@@ -25176,7 +25367,8 @@ impl Tensor {
     pub fn space_to_batch_with<'a>(&'a self) -> SpaceToBatch<'a> {
         space_to_batch_with(self)
     }
-    /// Blocks of places collected from the batch: undoes space\_to\_batch.
+    /// Blocks of spatial positions moved out of the batch axis: the inverse of
+    /// space\_to\_batch.
     ///
     /// As [`ops::batch_to_space`](crate::ops::batch_to_space).
     ///
@@ -25192,7 +25384,8 @@ impl Tensor {
     pub fn batch_to_space(&self) -> Result<Tensor> {
         batch_to_space(self)
     }
-    /// Blocks of places collected from the batch: undoes space\_to\_batch.
+    /// Blocks of spatial positions moved out of the batch axis: the inverse of
+    /// space\_to\_batch.
     ///
     /// As [`ops::batch_to_space_with`](crate::ops::batch_to_space_with).
     ///
@@ -25208,7 +25401,7 @@ impl Tensor {
     pub fn batch_to_space_with<'a>(&'a self) -> BatchToSpace<'a> {
         batch_to_space_with(self)
     }
-    /// What lies under each place of a window, as a column.
+    /// The elements in each position of a sliding window, as columns.
     ///
     /// As [`ops::im2col_with`](crate::ops::im2col_with).
     ///
@@ -25224,7 +25417,8 @@ impl Tensor {
     pub fn im2col_with<'a>(&'a self) -> Im2col<'a> {
         im2col_with(self)
     }
-    /// Columns added up at the places of a window: the transpose of im2col.
+    /// Sums columns into an image at the positions of a sliding window: the transpose of
+    /// im2col.
     ///
     /// As [`ops::col2im_with`](crate::ops::col2im_with).
     ///
@@ -25240,7 +25434,7 @@ impl Tensor {
     pub fn col2im_with<'a>(&'a self) -> Col2im<'a> {
         col2im_with(self)
     }
-    /// Slices of one axis, chosen by index.
+    /// Slices along one axis, selected by index.
     ///
     /// As [`ops::gather`](crate::ops::gather).
     ///
@@ -25257,7 +25451,7 @@ impl Tensor {
     pub fn gather<'a>(&'a self, indices: impl Operand<'a>, axis: i64) -> Result<Tensor> {
         gather(self, indices, axis)
     }
-    /// One element for each index, read along one axis.
+    /// Gathers one element for each index along one axis.
     ///
     /// As [`ops::gather_elements`](crate::ops::gather_elements).
     ///
@@ -25274,7 +25468,7 @@ impl Tensor {
     pub fn gather_elements<'a>(&'a self, indices: impl Operand<'a>, axis: i64) -> Result<Tensor> {
         gather_elements(self, indices, axis)
     }
-    /// Slices at places that rows of coordinates name.
+    /// Gathers slices at the coordinates that indices hold along their last axis.
     ///
     /// As [`ops::gather_nd`](crate::ops::gather_nd).
     ///
@@ -25291,7 +25485,7 @@ impl Tensor {
     pub fn gather_nd<'a>(&'a self, indices: impl Operand<'a>, batch_dims: i64) -> Result<Tensor> {
         gather_nd(self, indices, batch_dims)
     }
-    /// A tensor with one element changed for each index along an axis.
+    /// A tensor with elements updated at given indices along an axis.
     ///
     /// As [`ops::scatter_elements`](crate::ops::scatter_elements).
     ///
@@ -25309,7 +25503,7 @@ impl Tensor {
     pub fn scatter_elements<'a>(&'a self, indices: impl Operand<'a>, updates: impl Operand<'a>) -> Result<Tensor> {
         scatter_elements(self, indices, updates)
     }
-    /// A tensor with one element changed for each index along an axis.
+    /// A tensor with elements updated at given indices along an axis.
     ///
     /// As [`ops::scatter_elements_with`](crate::ops::scatter_elements_with).
     ///
@@ -25327,7 +25521,7 @@ impl Tensor {
     pub fn scatter_elements_with<'a>(&'a self, indices: impl Operand<'a>, updates: impl Operand<'a>) -> ScatterElements<'a> {
         scatter_elements_with(self, indices, updates)
     }
-    /// A tensor with slices changed at places that rows of coordinates name.
+    /// A tensor with slices updated at given rows of coordinates.
     ///
     /// As [`ops::scatter_nd`](crate::ops::scatter_nd).
     ///
@@ -25345,7 +25539,7 @@ impl Tensor {
     pub fn scatter_nd<'a>(&'a self, indices: impl Operand<'a>, updates: impl Operand<'a>, reduction: ScatterReduction) -> Result<Tensor> {
         scatter_nd(self, indices, updates, reduction)
     }
-    /// The elements along an axis in order.
+    /// The elements along an axis in sorted order.
     ///
     /// As [`ops::sort`](crate::ops::sort).
     ///
@@ -25361,7 +25555,7 @@ impl Tensor {
     pub fn sort(&self) -> Result<Tensor> {
         sort(self)
     }
-    /// The elements along an axis in order.
+    /// The elements along an axis in sorted order.
     ///
     /// As [`ops::sort_with`](crate::ops::sort_with).
     ///
@@ -25377,7 +25571,7 @@ impl Tensor {
     pub fn sort_with<'a>(&'a self) -> Sort<'a> {
         sort_with(self)
     }
-    /// The indices along an axis at which its elements are read in order.
+    /// The indices that sort the elements along an axis.
     ///
     /// As [`ops::argsort`](crate::ops::argsort).
     ///
@@ -25393,7 +25587,7 @@ impl Tensor {
     pub fn argsort(&self) -> Result<Tensor> {
         argsort(self)
     }
-    /// The indices along an axis at which its elements are read in order.
+    /// The indices that sort the elements along an axis.
     ///
     /// As [`ops::argsort_with`](crate::ops::argsort_with).
     ///
@@ -25409,7 +25603,7 @@ impl Tensor {
     pub fn argsort_with<'a>(&'a self) -> Argsort<'a> {
         argsort_with(self)
     }
-    /// The k largest or smallest elements along an axis, and where they are.
+    /// The k largest or smallest elements along an axis, and their indices.
     ///
     /// As [`ops::top_k`](crate::ops::top_k).
     ///
@@ -25424,7 +25618,7 @@ impl Tensor {
     pub fn top_k(&self) -> Result<TopKOutputs> {
         top_k(self)
     }
-    /// The k largest or smallest elements along an axis, and where they are.
+    /// The k largest or smallest elements along an axis, and their indices.
     ///
     /// As [`ops::top_k_with`](crate::ops::top_k_with).
     ///
@@ -25441,7 +25635,7 @@ impl Tensor {
     pub fn top_k_with<'a>(&'a self) -> TopK<'a> {
         top_k_with(self)
     }
-    /// The indices of all elements that are not zero.
+    /// The indices of all nonzero elements.
     ///
     /// As [`ops::nonzero`](crate::ops::nonzero).
     ///
@@ -25458,7 +25652,7 @@ impl Tensor {
     pub fn nonzero(&self) -> Result<NonzeroOutputs> {
         nonzero(self)
     }
-    /// The indices of all elements that are not zero.
+    /// The indices of all nonzero elements.
     ///
     /// As [`ops::nonzero_with`](crate::ops::nonzero_with).
     ///
@@ -25475,7 +25669,7 @@ impl Tensor {
     pub fn nonzero_with<'a>(&'a self) -> Nonzero<'a> {
         nonzero_with(self)
     }
-    /// The slices where a mask is true.
+    /// The slices at which a mask is true.
     ///
     /// As [`ops::boolean_mask`](crate::ops::boolean_mask).
     ///
@@ -25493,7 +25687,7 @@ impl Tensor {
     pub fn boolean_mask<'a>(&'a self, mask: impl Operand<'a>) -> Result<BooleanMaskOutputs> {
         boolean_mask(self, mask)
     }
-    /// The slices where a mask is true.
+    /// The slices at which a mask is true.
     ///
     /// As [`ops::boolean_mask_with`](crate::ops::boolean_mask_with).
     ///
@@ -25511,7 +25705,7 @@ impl Tensor {
     pub fn boolean_mask_with<'a>(&'a self, mask: impl Operand<'a>) -> BooleanMask<'a> {
         boolean_mask_with(self, mask)
     }
-    /// How often each number occurs, or the sum of the weights where it does.
+    /// The number of occurrences of each integer, or the sum of their weights.
     ///
     /// As [`ops::bincount`](crate::ops::bincount).
     ///
@@ -25527,7 +25721,7 @@ impl Tensor {
     pub fn bincount(&self) -> Result<Tensor> {
         bincount(self)
     }
-    /// How often each number occurs, or the sum of the weights where it does.
+    /// The number of occurrences of each integer, or the sum of their weights.
     ///
     /// As [`ops::bincount_with`](crate::ops::bincount_with).
     ///
@@ -25543,7 +25737,7 @@ impl Tensor {
     pub fn bincount_with<'a>(&'a self) -> Bincount<'a> {
         bincount_with(self)
     }
-    /// The slices along the first axis, reduced in groups.
+    /// The slices along the first axis, reduced by segment.
     ///
     /// As [`ops::segment_reduce`](crate::ops::segment_reduce).
     ///
@@ -25560,7 +25754,7 @@ impl Tensor {
     pub fn segment_reduce<'a>(&'a self, segment_ids: impl Operand<'a>) -> Result<Tensor> {
         segment_reduce(self, segment_ids)
     }
-    /// The slices along the first axis, reduced in groups.
+    /// The slices along the first axis, reduced by segment.
     ///
     /// As [`ops::segment_reduce_with`](crate::ops::segment_reduce_with).
     ///
@@ -25577,7 +25771,7 @@ impl Tensor {
     pub fn segment_reduce_with<'a>(&'a self, segment_ids: impl Operand<'a>) -> SegmentReduce<'a> {
         segment_reduce_with(self, segment_ids)
     }
-    /// Where values belong in a sorted sequence.
+    /// The positions at which values would be inserted into a sorted sequence.
     ///
     /// As [`ops::searchsorted`](crate::ops::searchsorted).
     ///
@@ -25594,7 +25788,7 @@ impl Tensor {
     pub fn searchsorted<'a>(&'a self, x: impl Operand<'a>, side: SearchsortedSide) -> Result<Tensor> {
         searchsorted(self, x, side)
     }
-    /// Each value of all elements once, and where it occurs.
+    /// The distinct values of a tensor, and where they occur.
     ///
     /// As [`ops::unique`](crate::ops::unique).
     ///
@@ -25614,7 +25808,7 @@ impl Tensor {
     pub fn unique(&self) -> Result<UniqueOutputs> {
         unique(self)
     }
-    /// Each value of all elements once, and where it occurs.
+    /// The distinct values of a tensor, and where they occur.
     ///
     /// As [`ops::unique_with`](crate::ops::unique_with).
     ///
@@ -25634,7 +25828,7 @@ impl Tensor {
     pub fn unique_with<'a>(&'a self) -> Unique<'a> {
         unique_with(self)
     }
-    /// How many elements fall into each of a number of equally wide bins.
+    /// The number of elements in each of several bins of equal width.
     ///
     /// As [`ops::histogram`](crate::ops::histogram).
     ///
@@ -25652,7 +25846,7 @@ impl Tensor {
     pub fn histogram<'a>(&'a self, low: impl Operand<'a>, high: impl Operand<'a>, bins: i64) -> Result<Tensor> {
         histogram(self, low, high, bins)
     }
-    /// What is positive, and zero elsewhere.
+    /// The rectified linear unit: max(x, 0) for each element.
     ///
     /// As [`ops::relu`](crate::ops::relu).
     ///
@@ -25668,7 +25862,7 @@ impl Tensor {
     pub fn relu(&self) -> Result<Tensor> {
         relu(self)
     }
-    /// What is positive, and a fraction of what is negative.
+    /// x where x is positive, and alpha \* x elsewhere.
     ///
     /// As [`ops::leaky_relu`](crate::ops::leaky_relu).
     ///
@@ -25684,7 +25878,7 @@ impl Tensor {
     pub fn leaky_relu(&self, alpha: f64) -> Result<Tensor> {
         leaky_relu(self, alpha)
     }
-    /// What is positive, and an exponential that levels out below zero.
+    /// The exponential linear unit: x above zero, an exponential toward -alpha below.
     ///
     /// As [`ops::elu`](crate::ops::elu).
     ///
@@ -25700,7 +25894,7 @@ impl Tensor {
     pub fn elu(&self, alpha: f64) -> Result<Tensor> {
         elu(self, alpha)
     }
-    /// A smooth relu: the logarithm of one plus the exponential.
+    /// A smooth approximation of relu: the logarithm of one plus the exponential.
     ///
     /// As [`ops::softplus`](crate::ops::softplus).
     ///
@@ -25716,7 +25910,7 @@ impl Tensor {
     pub fn softplus(&self) -> Result<Tensor> {
         softplus(self)
     }
-    /// x times the probability that a standard normal variable is below x.
+    /// The Gaussian error linear unit: x times the standard normal distribution function at x.
     ///
     /// As [`ops::gelu`](crate::ops::gelu).
     ///
@@ -25732,7 +25926,7 @@ impl Tensor {
     pub fn gelu(&self, approximate: bool) -> Result<Tensor> {
         gelu(self, approximate)
     }
-    /// x scaled by its own sigmoid.
+    /// The sigmoid linear unit (swish): each element times its sigmoid.
     ///
     /// As [`ops::silu`](crate::ops::silu).
     ///
@@ -25748,7 +25942,7 @@ impl Tensor {
     pub fn silu(&self) -> Result<Tensor> {
         silu(self)
     }
-    /// Elements kept within 0 and 6.
+    /// Each element clipped to \[0, 6\].
     ///
     /// As [`ops::relu6`](crate::ops::relu6).
     ///
@@ -25764,7 +25958,7 @@ impl Tensor {
     pub fn relu6(&self) -> Result<Tensor> {
         relu6(self)
     }
-    /// What is positive, and a learned fraction of what is negative.
+    /// x where x is positive, and slope \* x elsewhere, with a learned slope.
     ///
     /// As [`ops::prelu`](crate::ops::prelu).
     ///
@@ -25781,7 +25975,8 @@ impl Tensor {
     pub fn prelu<'a>(&'a self, slope: impl Operand<'a>) -> Result<Tensor> {
         prelu(self, slope)
     }
-    /// An elu with constants that keep mean and variance from layer to layer.
+    /// The scaled exponential linear unit, which preserves mean and variance from layer to
+    /// layer.
     ///
     /// As [`ops::selu`](crate::ops::selu).
     ///
@@ -25797,7 +25992,8 @@ impl Tensor {
     pub fn selu(&self) -> Result<Tensor> {
         selu(self)
     }
-    /// An elu with constants that keep mean and variance from layer to layer.
+    /// The scaled exponential linear unit, which preserves mean and variance from layer to
+    /// layer.
     ///
     /// As [`ops::selu_with`](crate::ops::selu_with).
     ///
@@ -25813,7 +26009,7 @@ impl Tensor {
     pub fn selu_with<'a>(&'a self) -> Selu<'a> {
         selu_with(self)
     }
-    /// The sign, reached slowly.
+    /// A smooth approximation of the sign function, x / (1 + |x|).
     ///
     /// As [`ops::softsign`](crate::ops::softsign).
     ///
@@ -25829,7 +26025,7 @@ impl Tensor {
     pub fn softsign(&self) -> Result<Tensor> {
         softsign(self)
     }
-    /// A straight line kept within 0 and 1.
+    /// A linear function of x, clipped to \[0, 1\].
     ///
     /// As [`ops::hard_sigmoid`](crate::ops::hard_sigmoid).
     ///
@@ -25845,7 +26041,7 @@ impl Tensor {
     pub fn hard_sigmoid(&self) -> Result<Tensor> {
         hard_sigmoid(self)
     }
-    /// A straight line kept within 0 and 1.
+    /// A linear function of x, clipped to \[0, 1\].
     ///
     /// As [`ops::hard_sigmoid_with`](crate::ops::hard_sigmoid_with).
     ///
@@ -25861,7 +26057,7 @@ impl Tensor {
     pub fn hard_sigmoid_with<'a>(&'a self) -> HardSigmoid<'a> {
         hard_sigmoid_with(self)
     }
-    /// x times a straight line kept within 0 and 1.
+    /// x times a linear function of x, clipped to \[0, 1\].
     ///
     /// As [`ops::hard_swish`](crate::ops::hard_swish).
     ///
@@ -25877,7 +26073,7 @@ impl Tensor {
     pub fn hard_swish(&self) -> Result<Tensor> {
         hard_swish(self)
     }
-    /// The silu of the first half of x, times the second.
+    /// The SwiGLU unit: the SiLU of the first half of x times the second half.
     ///
     /// As [`ops::swiglu`](crate::ops::swiglu).
     ///
@@ -25893,7 +26089,7 @@ impl Tensor {
     pub fn swiglu(&self, axis: i64) -> Result<Tensor> {
         swiglu(self, axis)
     }
-    /// An elu whose slope is 1 on both sides of 0, whatever it tends to.
+    /// The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
     ///
     /// As [`ops::celu`](crate::ops::celu).
     ///
@@ -25909,7 +26105,7 @@ impl Tensor {
     pub fn celu(&self, alpha: f64) -> Result<Tensor> {
         celu(self, alpha)
     }
-    /// x scaled by the tanh of its softplus.
+    /// x times the tanh of its softplus.
     ///
     /// As [`ops::mish`](crate::ops::mish).
     ///
@@ -25925,7 +26121,7 @@ impl Tensor {
     pub fn mish(&self) -> Result<Tensor> {
         mish(self)
     }
-    /// Elements kept within two bounds that are attributes.
+    /// The elements of x, clipped to \[min\_val, max\_val\].
     ///
     /// As [`ops::hard_tanh`](crate::ops::hard_tanh).
     ///
@@ -25941,7 +26137,7 @@ impl Tensor {
     pub fn hard_tanh(&self) -> Result<Tensor> {
         hard_tanh(self)
     }
-    /// Elements kept within two bounds that are attributes.
+    /// The elements of x, clipped to \[min\_val, max\_val\].
     ///
     /// As [`ops::hard_tanh_with`](crate::ops::hard_tanh_with).
     ///
@@ -25957,7 +26153,7 @@ impl Tensor {
     pub fn hard_tanh_with<'a>(&'a self) -> HardTanh<'a> {
         hard_tanh_with(self)
     }
-    /// The logarithm of the sigmoid, which never underflows.
+    /// The natural logarithm of the sigmoid, computed without underflow.
     ///
     /// As [`ops::log_sigmoid`](crate::ops::log_sigmoid).
     ///
@@ -25973,7 +26169,7 @@ impl Tensor {
     pub fn log_sigmoid(&self) -> Result<Tensor> {
         log_sigmoid(self)
     }
-    /// What is above a threshold, and zero elsewhere.
+    /// Each element that exceeds a threshold, and zero elsewhere.
     ///
     /// As [`ops::thresholded_relu`](crate::ops::thresholded_relu).
     ///
@@ -25989,7 +26185,7 @@ impl Tensor {
     pub fn thresholded_relu(&self, alpha: f64) -> Result<Tensor> {
         thresholded_relu(self, alpha)
     }
-    /// Zero near zero, and elsewhere x moved towards it.
+    /// Elements moved towards zero; those near zero become zero.
     ///
     /// As [`ops::shrink`](crate::ops::shrink).
     ///
@@ -26005,7 +26201,7 @@ impl Tensor {
     pub fn shrink(&self) -> Result<Tensor> {
         shrink(self)
     }
-    /// Zero near zero, and elsewhere x moved towards it.
+    /// Elements moved towards zero; those near zero become zero.
     ///
     /// As [`ops::shrink_with`](crate::ops::shrink_with).
     ///
@@ -26021,7 +26217,7 @@ impl Tensor {
     pub fn shrink_with<'a>(&'a self) -> Shrink<'a> {
         shrink_with(self)
     }
-    /// The first half of x, scaled by the sigmoid of the second.
+    /// The gated linear unit: the first half of x times the sigmoid of the second half.
     ///
     /// As [`ops::glu`](crate::ops::glu).
     ///
@@ -26037,7 +26233,7 @@ impl Tensor {
     pub fn glu(&self, axis: i64) -> Result<Tensor> {
         glu(self, axis)
     }
-    /// The sum of elements along some axes.
+    /// The sum of the elements along some axes.
     ///
     /// As [`ops::sum`](crate::ops::sum).
     ///
@@ -26053,7 +26249,7 @@ impl Tensor {
     pub fn sum(&self) -> Result<Tensor> {
         sum(self)
     }
-    /// The sum of elements along some axes.
+    /// The sum of the elements along some axes.
     ///
     /// As [`ops::sum_with`](crate::ops::sum_with).
     ///
@@ -26069,7 +26265,7 @@ impl Tensor {
     pub fn sum_with<'a>(&'a self) -> Sum<'a> {
         sum_with(self)
     }
-    /// The product of elements along some axes.
+    /// The product of the elements along some axes.
     ///
     /// As [`ops::prod`](crate::ops::prod).
     ///
@@ -26085,7 +26281,7 @@ impl Tensor {
     pub fn prod(&self) -> Result<Tensor> {
         prod(self)
     }
-    /// The product of elements along some axes.
+    /// The product of the elements along some axes.
     ///
     /// As [`ops::prod_with`](crate::ops::prod_with).
     ///
@@ -26229,7 +26425,7 @@ impl Tensor {
     pub fn argmin_with<'a>(&'a self) -> Argmin<'a> {
         argmin_with(self)
     }
-    /// The sum of all elements so far, along an axis.
+    /// The cumulative sum along an axis.
     ///
     /// As [`ops::cumsum`](crate::ops::cumsum).
     ///
@@ -26245,7 +26441,7 @@ impl Tensor {
     pub fn cumsum(&self) -> Result<Tensor> {
         cumsum(self)
     }
-    /// The sum of all elements so far, along an axis.
+    /// The cumulative sum along an axis.
     ///
     /// As [`ops::cumsum_with`](crate::ops::cumsum_with).
     ///
@@ -26357,7 +26553,7 @@ impl Tensor {
     pub fn all_with<'a>(&'a self) -> All<'a> {
         all_with(self)
     }
-    /// The variance of elements along some axes.
+    /// The variance of the elements along some axes.
     ///
     /// As [`ops::var`](crate::ops::var).
     ///
@@ -26373,7 +26569,7 @@ impl Tensor {
     pub fn var(&self) -> Result<Tensor> {
         var(self)
     }
-    /// The variance of elements along some axes.
+    /// The variance of the elements along some axes.
     ///
     /// As [`ops::var_with`](crate::ops::var_with).
     ///
@@ -26389,7 +26585,7 @@ impl Tensor {
     pub fn var_with<'a>(&'a self) -> Var<'a> {
         var_with(self)
     }
-    /// The logarithm of the sum of exponentials along some axes, without overflow.
+    /// The logarithm of the sum of exponentials along some axes, computed without overflow.
     ///
     /// As [`ops::logsumexp`](crate::ops::logsumexp).
     ///
@@ -26405,7 +26601,7 @@ impl Tensor {
     pub fn logsumexp(&self) -> Result<Tensor> {
         logsumexp(self)
     }
-    /// The logarithm of the sum of exponentials along some axes, without overflow.
+    /// The logarithm of the sum of exponentials along some axes, computed without overflow.
     ///
     /// As [`ops::logsumexp_with`](crate::ops::logsumexp_with).
     ///
@@ -26421,7 +26617,7 @@ impl Tensor {
     pub fn logsumexp_with<'a>(&'a self) -> Logsumexp<'a> {
         logsumexp_with(self)
     }
-    /// The Euclidean length of elements along some axes.
+    /// The Euclidean norm of elements along some axes.
     ///
     /// As [`ops::l2_norm`](crate::ops::l2_norm).
     ///
@@ -26437,7 +26633,7 @@ impl Tensor {
     pub fn l2_norm(&self) -> Result<Tensor> {
         l2_norm(self)
     }
-    /// The Euclidean length of elements along some axes.
+    /// The Euclidean norm of elements along some axes.
     ///
     /// As [`ops::l2_norm_with`](crate::ops::l2_norm_with).
     ///
@@ -26453,7 +26649,7 @@ impl Tensor {
     pub fn l2_norm_with<'a>(&'a self) -> L2Norm<'a> {
         l2_norm_with(self)
     }
-    /// The product of all elements so far, along an axis.
+    /// The cumulative product along an axis.
     ///
     /// As [`ops::cumprod`](crate::ops::cumprod).
     ///
@@ -26469,7 +26665,7 @@ impl Tensor {
     pub fn cumprod(&self) -> Result<Tensor> {
         cumprod(self)
     }
-    /// The product of all elements so far, along an axis.
+    /// The cumulative product along an axis.
     ///
     /// As [`ops::cumprod_with`](crate::ops::cumprod_with).
     ///
@@ -26485,7 +26681,7 @@ impl Tensor {
     pub fn cumprod_with<'a>(&'a self) -> Cumprod<'a> {
         cumprod_with(self)
     }
-    /// How many elements along some axes are not zero.
+    /// The number of nonzero elements along some axes.
     ///
     /// As [`ops::count_nonzero`](crate::ops::count_nonzero).
     ///
@@ -26501,7 +26697,7 @@ impl Tensor {
     pub fn count_nonzero(&self) -> Result<Tensor> {
         count_nonzero(self)
     }
-    /// How many elements along some axes are not zero.
+    /// The number of nonzero elements along some axes.
     ///
     /// As [`ops::count_nonzero_with`](crate::ops::count_nonzero_with).
     ///
@@ -26517,7 +26713,7 @@ impl Tensor {
     pub fn count_nonzero_with<'a>(&'a self) -> CountNonzero<'a> {
         count_nonzero_with(self)
     }
-    /// The largest of all elements so far, along an axis, and where it is.
+    /// The cumulative maximum along an axis, and its index.
     ///
     /// As [`ops::cummax`](crate::ops::cummax).
     ///
@@ -26534,7 +26730,7 @@ impl Tensor {
     pub fn cummax(&self) -> Result<CummaxOutputs> {
         cummax(self)
     }
-    /// The largest of all elements so far, along an axis, and where it is.
+    /// The cumulative maximum along an axis, and its index.
     ///
     /// As [`ops::cummax_with`](crate::ops::cummax_with).
     ///
@@ -26551,7 +26747,7 @@ impl Tensor {
     pub fn cummax_with<'a>(&'a self) -> Cummax<'a> {
         cummax_with(self)
     }
-    /// The smallest of all elements so far, along an axis, and where it is.
+    /// The cumulative minimum along an axis, and its index.
     ///
     /// As [`ops::cummin`](crate::ops::cummin).
     ///
@@ -26568,7 +26764,7 @@ impl Tensor {
     pub fn cummin(&self) -> Result<CumminOutputs> {
         cummin(self)
     }
-    /// The smallest of all elements so far, along an axis, and where it is.
+    /// The cumulative minimum along an axis, and its index.
     ///
     /// As [`ops::cummin_with`](crate::ops::cummin_with).
     ///
@@ -26585,7 +26781,7 @@ impl Tensor {
     pub fn cummin_with<'a>(&'a self) -> Cummin<'a> {
         cummin_with(self)
     }
-    /// The sum of magnitudes along some axes.
+    /// The L1 norm along some axes: the sum of the absolute values.
     ///
     /// As [`ops::l1_norm`](crate::ops::l1_norm).
     ///
@@ -26601,7 +26797,7 @@ impl Tensor {
     pub fn l1_norm(&self) -> Result<Tensor> {
         l1_norm(self)
     }
-    /// The sum of magnitudes along some axes.
+    /// The L1 norm along some axes: the sum of the absolute values.
     ///
     /// As [`ops::l1_norm_with`](crate::ops::l1_norm_with).
     ///
@@ -26617,7 +26813,7 @@ impl Tensor {
     pub fn l1_norm_with<'a>(&'a self) -> L1Norm<'a> {
         l1_norm_with(self)
     }
-    /// The sum of squares along some axes.
+    /// The sum of the squares along some axes.
     ///
     /// As [`ops::sum_square`](crate::ops::sum_square).
     ///
@@ -26633,7 +26829,7 @@ impl Tensor {
     pub fn sum_square(&self) -> Result<Tensor> {
         sum_square(self)
     }
-    /// The sum of squares along some axes.
+    /// The sum of the squares along some axes.
     ///
     /// As [`ops::sum_square_with`](crate::ops::sum_square_with).
     ///
@@ -26649,7 +26845,7 @@ impl Tensor {
     pub fn sum_square_with<'a>(&'a self) -> SumSquare<'a> {
         sum_square_with(self)
     }
-    /// The logarithm of a sum along some axes.
+    /// The logarithm of the sum along some axes.
     ///
     /// As [`ops::log_sum`](crate::ops::log_sum).
     ///
@@ -26665,7 +26861,7 @@ impl Tensor {
     pub fn log_sum(&self) -> Result<Tensor> {
         log_sum(self)
     }
-    /// The logarithm of a sum along some axes.
+    /// The logarithm of the sum along some axes.
     ///
     /// As [`ops::log_sum_with`](crate::ops::log_sum_with).
     ///
@@ -26681,7 +26877,7 @@ impl Tensor {
     pub fn log_sum_with<'a>(&'a self) -> LogSum<'a> {
         log_sum_with(self)
     }
-    /// The differences of neighbours along an axis, taken n times.
+    /// The differences of adjacent elements along an axis, taken n times.
     ///
     /// As [`ops::diff`](crate::ops::diff).
     ///
@@ -26697,7 +26893,7 @@ impl Tensor {
     pub fn diff(&self) -> Result<Tensor> {
         diff(self)
     }
-    /// The differences of neighbours along an axis, taken n times.
+    /// The differences of adjacent elements along an axis, taken n times.
     ///
     /// As [`ops::diff_with`](crate::ops::diff_with).
     ///
@@ -26713,7 +26909,7 @@ impl Tensor {
     pub fn diff_with<'a>(&'a self) -> Diff<'a> {
         diff_with(self)
     }
-    /// Products of matrices, with NumPy's rules for vectors and batches.
+    /// Matrix products, with NumPy's rules for vectors and batches.
     ///
     /// As [`ops::matmul`](crate::ops::matmul).
     ///
@@ -26730,7 +26926,7 @@ impl Tensor {
     pub fn matmul<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         matmul(self, b)
     }
-    /// Products of matrices, with NumPy's rules for vectors and batches.
+    /// Matrix products, with NumPy's rules for vectors and batches.
     ///
     /// As [`ops::matmul_with`](crate::ops::matmul_with).
     ///
@@ -26747,7 +26943,7 @@ impl Tensor {
     pub fn matmul_with<'a>(&'a self, b: impl Operand<'a>) -> Matmul<'a> {
         matmul_with(self, b)
     }
-    /// One product of matrices, scaled, with something added.
+    /// A scaled matrix product plus a scaled tensor.
     ///
     /// As [`ops::gemm`](crate::ops::gemm).
     ///
@@ -26764,7 +26960,7 @@ impl Tensor {
     pub fn gemm<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         gemm(self, b)
     }
-    /// One product of matrices, scaled, with something added.
+    /// A scaled matrix product plus a scaled tensor.
     ///
     /// As [`ops::gemm_with`](crate::ops::gemm_with).
     ///
@@ -26782,7 +26978,7 @@ impl Tensor {
     pub fn gemm_with<'a>(&'a self, b: impl Operand<'a>) -> Gemm<'a> {
         gemm_with(self, b)
     }
-    /// Convolution over one to three spatial axes.
+    /// Convolution (cross-correlation) over one to three spatial axes.
     ///
     /// As [`ops::conv`](crate::ops::conv).
     ///
@@ -26799,7 +26995,7 @@ impl Tensor {
     pub fn conv<'a>(&'a self, w: impl Operand<'a>) -> Result<Tensor> {
         conv(self, w)
     }
-    /// Convolution over one to three spatial axes.
+    /// Convolution (cross-correlation) over one to three spatial axes.
     ///
     /// As [`ops::conv_with`](crate::ops::conv_with).
     ///
@@ -26817,7 +27013,7 @@ impl Tensor {
     pub fn conv_with<'a>(&'a self, w: impl Operand<'a>) -> Conv<'a> {
         conv_with(self, w)
     }
-    /// The derivative of conv with respect to its input: a transposed convolution.
+    /// The gradient of conv with respect to its input: a transposed convolution.
     ///
     /// As [`ops::conv_backward_input_with`](crate::ops::conv_backward_input_with).
     ///
@@ -26834,7 +27030,7 @@ impl Tensor {
     pub fn conv_backward_input_with<'a>(&'a self, w: impl Operand<'a>) -> ConvBackwardInput<'a> {
         conv_backward_input_with(self, w)
     }
-    /// The derivative of conv with respect to its filter.
+    /// The gradient of conv with respect to its filter.
     ///
     /// As [`ops::conv_backward_filter_with`](crate::ops::conv_backward_filter_with).
     ///
@@ -26851,7 +27047,7 @@ impl Tensor {
     pub fn conv_backward_filter_with<'a>(&'a self, dy: impl Operand<'a>) -> ConvBackwardFilter<'a> {
         conv_backward_filter_with(self, dy)
     }
-    /// The largest element of each window, and where it was.
+    /// The largest element of each window, and its index.
     ///
     /// As [`ops::max_pool_with`](crate::ops::max_pool_with).
     ///
@@ -26868,7 +27064,7 @@ impl Tensor {
     pub fn max_pool_with<'a>(&'a self) -> MaxPool<'a> {
         max_pool_with(self)
     }
-    /// The derivative of max\_pool: what reaches y goes to where y came from.
+    /// The derivative of max\_pool: adds each element of dy to dx at its index.
     ///
     /// As [`ops::max_pool_backward`](crate::ops::max_pool_backward).
     ///
@@ -26885,7 +27081,7 @@ impl Tensor {
     pub fn max_pool_backward<'a>(&'a self, indices: impl Operand<'a>, shape: &[i64]) -> Result<Tensor> {
         max_pool_backward(self, indices, shape)
     }
-    /// The sum over each window of a walk over the spatial axes.
+    /// The sum over each sliding window along the spatial axes.
     ///
     /// As [`ops::window_sum_with`](crate::ops::window_sum_with).
     ///
@@ -26917,7 +27113,7 @@ impl Tensor {
     pub fn avg_pool_with<'a>(&'a self) -> AvgPool<'a> {
         avg_pool_with(self)
     }
-    /// The mean of each channel.
+    /// The mean of each channel over all spatial axes.
     ///
     /// As [`ops::global_avg_pool`](crate::ops::global_avg_pool).
     ///
@@ -26933,7 +27129,7 @@ impl Tensor {
     pub fn global_avg_pool(&self) -> Result<Tensor> {
         global_avg_pool(self)
     }
-    /// Transposed convolution: each element of the input spreads a filter.
+    /// Transposed convolution: each element of the input adds a scaled copy of the filter.
     ///
     /// As [`ops::conv_transpose`](crate::ops::conv_transpose).
     ///
@@ -26950,7 +27146,7 @@ impl Tensor {
     pub fn conv_transpose<'a>(&'a self, w: impl Operand<'a>) -> Result<Tensor> {
         conv_transpose(self, w)
     }
-    /// Transposed convolution: each element of the input spreads a filter.
+    /// Transposed convolution: each element of the input adds a scaled copy of the filter.
     ///
     /// As [`ops::conv_transpose_with`](crate::ops::conv_transpose_with).
     ///
@@ -26967,7 +27163,7 @@ impl Tensor {
     pub fn conv_transpose_with<'a>(&'a self, w: impl Operand<'a>) -> ConvTranspose<'a> {
         conv_transpose_with(self, w)
     }
-    /// A convolution of each channel by itself.
+    /// A depthwise convolution: each channel is convolved with its own filters.
     ///
     /// As [`ops::depthwise`](crate::ops::depthwise).
     ///
@@ -26984,7 +27180,7 @@ impl Tensor {
     pub fn depthwise<'a>(&'a self, w: impl Operand<'a>) -> Result<Tensor> {
         depthwise(self, w)
     }
-    /// A convolution of each channel by itself.
+    /// A depthwise convolution: each channel is convolved with its own filters.
     ///
     /// As [`ops::depthwise_with`](crate::ops::depthwise_with).
     ///
@@ -27001,7 +27197,7 @@ impl Tensor {
     pub fn depthwise_with<'a>(&'a self, w: impl Operand<'a>) -> Depthwise<'a> {
         depthwise_with(self, w)
     }
-    /// The largest element of each channel.
+    /// The largest element of each channel over all spatial axes.
     ///
     /// As [`ops::global_max_pool`](crate::ops::global_max_pool).
     ///
@@ -27017,7 +27213,7 @@ impl Tensor {
     pub fn global_max_pool(&self) -> Result<Tensor> {
         global_max_pool(self)
     }
-    /// A tensor in other sizes, each element that of the nearest place.
+    /// A tensor resized by nearest-neighbour interpolation.
     ///
     /// As [`ops::resize_nearest`](crate::ops::resize_nearest).
     ///
@@ -27033,7 +27229,7 @@ impl Tensor {
     pub fn resize_nearest(&self) -> Result<Tensor> {
         resize_nearest(self)
     }
-    /// A tensor in other sizes, each element that of the nearest place.
+    /// A tensor resized by nearest-neighbour interpolation.
     ///
     /// As [`ops::resize_nearest_with`](crate::ops::resize_nearest_with).
     ///
@@ -27049,7 +27245,7 @@ impl Tensor {
     pub fn resize_nearest_with<'a>(&'a self) -> ResizeNearest<'a> {
         resize_nearest_with(self)
     }
-    /// A tensor in other sizes, each element between its two neighbours along each axis.
+    /// A tensor resized by linear interpolation of two neighbours along each axis.
     ///
     /// As [`ops::resize_linear_with`](crate::ops::resize_linear_with).
     ///
@@ -27065,7 +27261,7 @@ impl Tensor {
     pub fn resize_linear_with<'a>(&'a self) -> ResizeLinear<'a> {
         resize_linear_with(self)
     }
-    /// A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+    /// A tensor resized by cubic interpolation of four elements along each axis.
     ///
     /// As [`ops::resize_cubic_with`](crate::ops::resize_cubic_with).
     ///
@@ -27097,7 +27293,7 @@ impl Tensor {
     pub fn lp_pool_with<'a>(&'a self) -> LpPool<'a> {
         lp_pool_with(self)
     }
-    /// The p-norm of each channel.
+    /// The p-norm of each channel over all spatial axes.
     ///
     /// As [`ops::global_lp_pool`](crate::ops::global_lp_pool).
     ///
@@ -27145,7 +27341,7 @@ impl Tensor {
     pub fn log_softmax(&self, axis: i64) -> Result<Tensor> {
         log_softmax(self, axis)
     }
-    /// Each channel moved and scaled by statistics that are known already.
+    /// Each channel normalised by given statistics, then scaled and shifted.
     ///
     /// As [`ops::batch_norm`](crate::ops::batch_norm).
     ///
@@ -27165,8 +27361,8 @@ impl Tensor {
     pub fn batch_norm<'a>(&'a self, scale: impl Operand<'a>, bias: impl Operand<'a>, mean: impl Operand<'a>, var: impl Operand<'a>, epsilon: f64) -> Result<Tensor> {
         batch_norm(self, scale, bias, mean, var, epsilon)
     }
-    /// Each channel moved and scaled by the statistics of this batch, which are also mixed into
-    /// running ones.
+    /// Each channel normalised by the statistics of this batch, which also update the running
+    /// statistics.
     ///
     /// As [`ops::batch_norm_train`](crate::ops::batch_norm_train).
     ///
@@ -27185,8 +27381,8 @@ impl Tensor {
     pub fn batch_norm_train<'a>(&'a self, scale: impl Operand<'a>, bias: impl Operand<'a>, mean: impl Operand<'a>, var: impl Operand<'a>) -> Result<BatchNormTrainOutputs> {
         batch_norm_train(self, scale, bias, mean, var)
     }
-    /// Each channel moved and scaled by the statistics of this batch, which are also mixed into
-    /// running ones.
+    /// Each channel normalised by the statistics of this batch, which also update the running
+    /// statistics.
     ///
     /// As [`ops::batch_norm_train_with`](crate::ops::batch_norm_train_with).
     ///
@@ -27210,8 +27406,8 @@ impl Tensor {
     pub fn batch_norm_train_with<'a>(&'a self, scale: impl Operand<'a>, bias: impl Operand<'a>, mean: impl Operand<'a>, var: impl Operand<'a>) -> BatchNormTrain<'a> {
         batch_norm_train_with(self, scale, bias, mean, var)
     }
-    /// The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-    /// moved by parameters.
+    /// Normalises the elements from one axis to the last to mean 0 and variance 1, then scales
+    /// and shifts them.
     ///
     /// As [`ops::layer_norm`](crate::ops::layer_norm).
     ///
@@ -27230,8 +27426,8 @@ impl Tensor {
     pub fn layer_norm<'a>(&'a self, scale: impl Operand<'a>) -> Result<LayerNormOutputs> {
         layer_norm(self, scale)
     }
-    /// The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-    /// moved by parameters.
+    /// Normalises the elements from one axis to the last to mean 0 and variance 1, then scales
+    /// and shifts them.
     ///
     /// As [`ops::layer_norm_with`](crate::ops::layer_norm_with).
     ///
@@ -27250,8 +27446,7 @@ impl Tensor {
     pub fn layer_norm_with<'a>(&'a self, scale: impl Operand<'a>) -> LayerNorm<'a> {
         layer_norm_with(self, scale)
     }
-    /// Local response normalisation: each element divided by the strength of the channels
-    /// around its own.
+    /// Local response normalisation across neighbouring channels.
     ///
     /// As [`ops::lrn_with`](crate::ops::lrn_with).
     ///
@@ -27267,7 +27462,7 @@ impl Tensor {
     pub fn lrn_with<'a>(&'a self) -> Lrn<'a> {
         lrn_with(self)
     }
-    /// The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+    /// Root mean square normalisation over the trailing axes, multiplied by a scale.
     ///
     /// As [`ops::rms_norm`](crate::ops::rms_norm).
     ///
@@ -27284,7 +27479,7 @@ impl Tensor {
     pub fn rms_norm<'a>(&'a self, scale: impl Operand<'a>) -> Result<Tensor> {
         rms_norm(self, scale)
     }
-    /// The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+    /// Root mean square normalisation over the trailing axes, multiplied by a scale.
     ///
     /// As [`ops::rms_norm_with`](crate::ops::rms_norm_with).
     ///
@@ -27301,8 +27496,8 @@ impl Tensor {
     pub fn rms_norm_with<'a>(&'a self, scale: impl Operand<'a>) -> RmsNorm<'a> {
         rms_norm_with(self, scale)
     }
-    /// The channels of each example in groups, each moved to mean 0 and scaled to variance 1,
-    /// then each channel scaled and moved by parameters.
+    /// Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+    /// shifts each channel.
     ///
     /// As [`ops::group_norm`](crate::ops::group_norm).
     ///
@@ -27320,8 +27515,8 @@ impl Tensor {
     pub fn group_norm<'a>(&'a self, scale: impl Operand<'a>, bias: impl Operand<'a>) -> Result<Tensor> {
         group_norm(self, scale, bias)
     }
-    /// The channels of each example in groups, each moved to mean 0 and scaled to variance 1,
-    /// then each channel scaled and moved by parameters.
+    /// Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+    /// shifts each channel.
     ///
     /// As [`ops::group_norm_with`](crate::ops::group_norm_with).
     ///
@@ -27339,8 +27534,8 @@ impl Tensor {
     pub fn group_norm_with<'a>(&'a self, scale: impl Operand<'a>, bias: impl Operand<'a>) -> GroupNorm<'a> {
         group_norm_with(self, scale, bias)
     }
-    /// Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and
-    /// moved by parameters.
+    /// Normalises each channel of each example to mean 0 and variance 1, then scales and shifts
+    /// it.
     ///
     /// As [`ops::instance_norm`](crate::ops::instance_norm).
     ///
@@ -27358,7 +27553,7 @@ impl Tensor {
     pub fn instance_norm<'a>(&'a self, scale: impl Operand<'a>, bias: impl Operand<'a>, epsilon: f64) -> Result<Tensor> {
         instance_norm(self, scale, bias, epsilon)
     }
-    /// What lies along one axis, scaled to a Euclidean length of 1.
+    /// Scales the vectors along one axis to a Euclidean norm of 1.
     ///
     /// As [`ops::l2_normalize`](crate::ops::l2_normalize).
     ///
@@ -27374,7 +27569,7 @@ impl Tensor {
     pub fn l2_normalize(&self) -> Result<Tensor> {
         l2_normalize(self)
     }
-    /// What lies along one axis, scaled to a Euclidean length of 1.
+    /// Scales the vectors along one axis to a Euclidean norm of 1.
     ///
     /// As [`ops::l2_normalize_with`](crate::ops::l2_normalize_with).
     ///
@@ -27424,7 +27619,7 @@ impl Tensor {
     pub fn moments_with<'a>(&'a self) -> Moments<'a> {
         moments_with(self)
     }
-    /// A one where the largest element along one axis lies, zeros elsewhere.
+    /// One at the largest element along an axis, and zeros elsewhere.
     ///
     /// As [`ops::hardmax`](crate::ops::hardmax).
     ///
@@ -27440,7 +27635,8 @@ impl Tensor {
     pub fn hardmax(&self, axis: i64) -> Result<Tensor> {
         hardmax(self, axis)
     }
-    /// The elements along some axes, moved to mean 0 and divided by their standard deviation.
+    /// Normalises the elements along some axes to mean 0, and divides them by their standard
+    /// deviation.
     ///
     /// As [`ops::mean_variance_normalization`](crate::ops::mean_variance_normalization).
     ///
@@ -27456,7 +27652,7 @@ impl Tensor {
     pub fn mean_variance_normalization(&self, axes: &[i64]) -> Result<Tensor> {
         mean_variance_normalization(self, axes)
     }
-    /// A fully connected layer: the features of x times the weights, and a bias.
+    /// A fully connected layer: the features of x times the weights, plus a bias.
     ///
     /// As [`ops::dense`](crate::ops::dense).
     ///
@@ -27473,7 +27669,7 @@ impl Tensor {
     pub fn dense<'a>(&'a self, w: impl Operand<'a>, b: impl OptionalOperand<'a>) -> Result<Tensor> {
         dense(self, w, b)
     }
-    /// Rows of a table, looked up by number.
+    /// Rows of a table, looked up by index.
     ///
     /// As [`ops::embedding`](crate::ops::embedding).
     ///
@@ -27490,7 +27686,7 @@ impl Tensor {
     pub fn embedding<'a>(&'a self, indices: impl Operand<'a>) -> Result<Tensor> {
         embedding(self, indices)
     }
-    /// One step of a long short-term memory.
+    /// One step of a long short-term memory (LSTM).
     ///
     /// As [`ops::lstm_cell`](crate::ops::lstm_cell).
     ///
@@ -27511,7 +27707,7 @@ impl Tensor {
     pub fn lstm_cell<'a>(&'a self, h: impl Operand<'a>, c: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>, b: impl OptionalOperand<'a>) -> Result<LstmCellOutputs> {
         lstm_cell(self, h, c, w, r, b)
     }
-    /// Forgets elements at random, and scales the others up by what is lost.
+    /// Sets random elements to zero and scales the others by 1 / (1 - ratio).
     ///
     /// As [`ops::dropout`](crate::ops::dropout).
     ///
@@ -27530,7 +27726,7 @@ impl Tensor {
     pub fn dropout<'a>(&'a self, state: impl Operand<'a>) -> Result<DropoutOutputs> {
         dropout(self, state)
     }
-    /// Forgets elements at random, and scales the others up by what is lost.
+    /// Sets random elements to zero and scales the others by 1 / (1 - ratio).
     ///
     /// As [`ops::dropout_with`](crate::ops::dropout_with).
     ///
@@ -27549,8 +27745,8 @@ impl Tensor {
     pub fn dropout_with<'a>(&'a self, state: impl Operand<'a>) -> Dropout<'a> {
         dropout_with(self, state)
     }
-    /// Scaled dot-product attention: for each query the mean of the values, weighted by how
-    /// well their keys meet it.
+    /// Scaled dot-product attention: for each query, the mean of the values weighted by the
+    /// softmax of its scores.
     ///
     /// As [`ops::attention`](crate::ops::attention).
     ///
@@ -27568,8 +27764,8 @@ impl Tensor {
     pub fn attention<'a>(&'a self, k: impl Operand<'a>, v: impl Operand<'a>) -> Result<Tensor> {
         attention(self, k, v)
     }
-    /// Scaled dot-product attention: for each query the mean of the values, weighted by how
-    /// well their keys meet it.
+    /// Scaled dot-product attention: for each query, the mean of the values weighted by the
+    /// softmax of its scores.
     ///
     /// As [`ops::attention_with`](crate::ops::attention_with).
     ///
@@ -27587,7 +27783,7 @@ impl Tensor {
     pub fn attention_with<'a>(&'a self, k: impl Operand<'a>, v: impl Operand<'a>) -> Attention<'a> {
         attention_with(self, k, v)
     }
-    /// Pairs of features turned by angles that tell positions apart.
+    /// Rotary position embedding: pairs of features rotated by position-dependent angles.
     ///
     /// As [`ops::rotary_embedding`](crate::ops::rotary_embedding).
     ///
@@ -27605,7 +27801,7 @@ impl Tensor {
     pub fn rotary_embedding<'a>(&'a self, cos_cache: impl Operand<'a>, sin_cache: impl Operand<'a>) -> Result<Tensor> {
         rotary_embedding(self, cos_cache, sin_cache)
     }
-    /// Pairs of features turned by angles that tell positions apart.
+    /// Rotary position embedding: pairs of features rotated by position-dependent angles.
     ///
     /// As [`ops::rotary_embedding_with`](crate::ops::rotary_embedding_with).
     ///
@@ -27624,8 +27820,8 @@ impl Tensor {
     pub fn rotary_embedding_with<'a>(&'a self, cos_cache: impl Operand<'a>, sin_cache: impl Operand<'a>) -> RotaryEmbedding<'a> {
         rotary_embedding_with(self, cos_cache, sin_cache)
     }
-    /// New keys or values written into a cache of a fixed size, at a place that each example of
-    /// the batch has for itself.
+    /// A fixed-size cache with new keys or values written at a position for each example of the
+    /// batch.
     ///
     /// As [`ops::kv_cache_update`](crate::ops::kv_cache_update).
     ///
@@ -27642,8 +27838,8 @@ impl Tensor {
     pub fn kv_cache_update<'a>(&'a self, update: impl Operand<'a>) -> Result<Tensor> {
         kv_cache_update(self, update)
     }
-    /// New keys or values written into a cache of a fixed size, at a place that each example of
-    /// the batch has for itself.
+    /// A fixed-size cache with new keys or values written at a position for each example of the
+    /// batch.
     ///
     /// As [`ops::kv_cache_update_with`](crate::ops::kv_cache_update_with).
     ///
@@ -27661,7 +27857,7 @@ impl Tensor {
     pub fn kv_cache_update_with<'a>(&'a self, update: impl Operand<'a>) -> KvCacheUpdate<'a> {
         kv_cache_update_with(self, update)
     }
-    /// One step of a plain recurrent network.
+    /// One step of a simple (Elman) recurrent network.
     ///
     /// As [`ops::rnn_cell`](crate::ops::rnn_cell).
     ///
@@ -27680,7 +27876,7 @@ impl Tensor {
     pub fn rnn_cell<'a>(&'a self, h: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) -> Result<Tensor> {
         rnn_cell(self, h, w, r)
     }
-    /// One step of a plain recurrent network.
+    /// One step of a simple (Elman) recurrent network.
     ///
     /// As [`ops::rnn_cell_with`](crate::ops::rnn_cell_with).
     ///
@@ -27700,7 +27896,7 @@ impl Tensor {
     pub fn rnn_cell_with<'a>(&'a self, h: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) -> RnnCell<'a> {
         rnn_cell_with(self, h, w, r)
     }
-    /// One step of a gated recurrent unit.
+    /// One step of a gated recurrent unit (GRU).
     ///
     /// As [`ops::gru_cell`](crate::ops::gru_cell).
     ///
@@ -27719,7 +27915,7 @@ impl Tensor {
     pub fn gru_cell<'a>(&'a self, h: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) -> Result<Tensor> {
         gru_cell(self, h, w, r)
     }
-    /// One step of a gated recurrent unit.
+    /// One step of a gated recurrent unit (GRU).
     ///
     /// As [`ops::gru_cell_with`](crate::ops::gru_cell_with).
     ///
@@ -27738,7 +27934,7 @@ impl Tensor {
     pub fn gru_cell_with<'a>(&'a self, h: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>) -> GruCell<'a> {
         gru_cell_with(self, h, w, r)
     }
-    /// Long short-term memories over sequences.
+    /// A long short-term memory (LSTM) applied to sequences.
     ///
     /// As [`ops::lstm`](crate::ops::lstm).
     ///
@@ -27758,7 +27954,7 @@ impl Tensor {
     pub fn lstm<'a>(&'a self, w: impl Operand<'a>, r: impl Operand<'a>) -> Result<LstmOutputs> {
         lstm(self, w, r)
     }
-    /// Long short-term memories over sequences.
+    /// A long short-term memory (LSTM) applied to sequences.
     ///
     /// As [`ops::lstm_with`](crate::ops::lstm_with).
     ///
@@ -27781,7 +27977,7 @@ impl Tensor {
     pub fn lstm_with<'a>(&'a self, w: impl Operand<'a>, r: impl Operand<'a>) -> Lstm<'a> {
         lstm_with(self, w, r)
     }
-    /// Gated recurrent units over sequences.
+    /// A gated recurrent unit (GRU) applied to sequences.
     ///
     /// As [`ops::gru`](crate::ops::gru).
     ///
@@ -27800,7 +27996,7 @@ impl Tensor {
     pub fn gru<'a>(&'a self, w: impl Operand<'a>, r: impl Operand<'a>) -> Result<GruOutputs> {
         gru(self, w, r)
     }
-    /// Gated recurrent units over sequences.
+    /// A gated recurrent unit (GRU) applied to sequences.
     ///
     /// As [`ops::gru_with`](crate::ops::gru_with).
     ///
@@ -27821,7 +28017,7 @@ impl Tensor {
     pub fn gru_with<'a>(&'a self, w: impl Operand<'a>, r: impl Operand<'a>) -> Gru<'a> {
         gru_with(self, w, r)
     }
-    /// A plain recurrent network over sequences.
+    /// A simple (Elman) recurrent network over sequences.
     ///
     /// As [`ops::rnn`](crate::ops::rnn).
     ///
@@ -27840,7 +28036,7 @@ impl Tensor {
     pub fn rnn<'a>(&'a self, w: impl Operand<'a>, r: impl Operand<'a>) -> Result<RnnOutputs> {
         rnn(self, w, r)
     }
-    /// A plain recurrent network over sequences.
+    /// A simple (Elman) recurrent network over sequences.
     ///
     /// As [`ops::rnn_with`](crate::ops::rnn_with).
     ///
@@ -27861,8 +28057,8 @@ impl Tensor {
     pub fn rnn_with<'a>(&'a self, w: impl Operand<'a>, r: impl Operand<'a>) -> Rnn<'a> {
         rnn_with(self, w, r)
     }
-    /// Queries, keys and values projected into heads, attention, and a projection of what the
-    /// heads give.
+    /// Multi-head attention: projects queries, keys and values into heads, applies attention
+    /// and projects the result.
     ///
     /// As [`ops::multi_head_attention`](crate::ops::multi_head_attention).
     ///
@@ -27884,8 +28080,8 @@ impl Tensor {
     pub fn multi_head_attention<'a>(&'a self, key: impl Operand<'a>, value: impl Operand<'a>, w_q: impl Operand<'a>, w_k: impl Operand<'a>, w_v: impl Operand<'a>, w_o: impl Operand<'a>) -> Result<Tensor> {
         multi_head_attention(self, key, value, w_q, w_k, w_v, w_o)
     }
-    /// Queries, keys and values projected into heads, attention, and a projection of what the
-    /// heads give.
+    /// Multi-head attention: projects queries, keys and values into heads, applies attention
+    /// and projects the result.
     ///
     /// As [`ops::multi_head_attention_with`](crate::ops::multi_head_attention_with).
     ///
@@ -27907,7 +28103,7 @@ impl Tensor {
     pub fn multi_head_attention_with<'a>(&'a self, key: impl Operand<'a>, value: impl Operand<'a>, w_q: impl Operand<'a>, w_k: impl Operand<'a>, w_v: impl Operand<'a>, w_o: impl Operand<'a>) -> MultiHeadAttention<'a> {
         multi_head_attention_with(self, key, value, w_q, w_k, w_v, w_o)
     }
-    /// The mean of squared differences.
+    /// The mean squared error.
     ///
     /// As [`ops::mse`](crate::ops::mse).
     ///
@@ -27924,7 +28120,7 @@ impl Tensor {
     pub fn mse<'a>(&'a self, target: impl Operand<'a>, reduction: Reduction) -> Result<Tensor> {
         mse(self, target, reduction)
     }
-    /// The mean of absolute differences.
+    /// The mean absolute error.
     ///
     /// As [`ops::mae`](crate::ops::mae).
     ///
@@ -27941,7 +28137,7 @@ impl Tensor {
     pub fn mae<'a>(&'a self, target: impl Operand<'a>, reduction: Reduction) -> Result<Tensor> {
         mae(self, target, reduction)
     }
-    /// The cross entropy of yes-or-no questions, from logits.
+    /// The binary cross entropy, computed from logits.
     ///
     /// As [`ops::bce_with_logits`](crate::ops::bce_with_logits).
     ///
@@ -27958,7 +28154,7 @@ impl Tensor {
     pub fn bce_with_logits<'a>(&'a self, target: impl Operand<'a>, reduction: Reduction) -> Result<Tensor> {
         bce_with_logits(self, target, reduction)
     }
-    /// How far the softmax of logits is from given probabilities.
+    /// The cross entropy between given class probabilities and the softmax of logits.
     ///
     /// As [`ops::softmax_cross_entropy`](crate::ops::softmax_cross_entropy).
     ///
@@ -27976,7 +28172,7 @@ impl Tensor {
     pub fn softmax_cross_entropy<'a>(&'a self, labels: impl Operand<'a>, reduction: Reduction) -> Result<SoftmaxCrossEntropyOutputs> {
         softmax_cross_entropy(self, labels, reduction)
     }
-    /// How far the softmax of logits is from being sure of the right class.
+    /// The cross entropy between the correct class of each example and the softmax of logits.
     ///
     /// As [`ops::sparse_softmax_cross_entropy`](crate::ops::sparse_softmax_cross_entropy).
     ///
@@ -27994,7 +28190,7 @@ impl Tensor {
     pub fn sparse_softmax_cross_entropy<'a>(&'a self, labels: impl Operand<'a>, reduction: Reduction) -> Result<SparseSoftmaxCrossEntropyOutputs> {
         sparse_softmax_cross_entropy(self, labels, reduction)
     }
-    /// The negative logarithms of the probabilities that the right classes were given.
+    /// The negative log-likelihood of the target classes.
     ///
     /// As [`ops::nll`](crate::ops::nll).
     ///
@@ -28011,7 +28207,7 @@ impl Tensor {
     pub fn nll<'a>(&'a self, target: impl Operand<'a>) -> Result<Tensor> {
         nll(self, target)
     }
-    /// The negative logarithms of the probabilities that the right classes were given.
+    /// The negative log-likelihood of the target classes.
     ///
     /// As [`ops::nll_with`](crate::ops::nll_with).
     ///
@@ -28028,7 +28224,7 @@ impl Tensor {
     pub fn nll_with<'a>(&'a self, target: impl Operand<'a>) -> Nll<'a> {
         nll_with(self, target)
     }
-    /// Half of the squared difference, and beyond some distance a straight line.
+    /// The Huber loss: half the squared difference, but linear beyond a distance of delta.
     ///
     /// As [`ops::huber`](crate::ops::huber).
     ///
@@ -28045,7 +28241,7 @@ impl Tensor {
     pub fn huber<'a>(&'a self, target: impl Operand<'a>) -> Result<Tensor> {
         huber(self, target)
     }
-    /// Half of the squared difference, and beyond some distance a straight line.
+    /// The Huber loss: half the squared difference, but linear beyond a distance of delta.
     ///
     /// As [`ops::huber_with`](crate::ops::huber_with).
     ///
@@ -28062,7 +28258,7 @@ impl Tensor {
     pub fn huber_with<'a>(&'a self, target: impl Operand<'a>) -> Huber<'a> {
         huber_with(self, target)
     }
-    /// How far logarithms of probabilities are from given probabilities.
+    /// The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
     ///
     /// As [`ops::kl_div`](crate::ops::kl_div).
     ///
@@ -28079,7 +28275,7 @@ impl Tensor {
     pub fn kl_div<'a>(&'a self, target: impl Operand<'a>) -> Result<Tensor> {
         kl_div(self, target)
     }
-    /// How far logarithms of probabilities are from given probabilities.
+    /// The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
     ///
     /// As [`ops::kl_div_with`](crate::ops::kl_div_with).
     ///
@@ -28096,7 +28292,7 @@ impl Tensor {
     pub fn kl_div_with<'a>(&'a self, target: impl Operand<'a>) -> KlDiv<'a> {
         kl_div_with(self, target)
     }
-    /// The cosines of the angles between vectors.
+    /// The cosine of the angle between vectors along an axis.
     ///
     /// As [`ops::cosine_similarity`](crate::ops::cosine_similarity).
     ///
@@ -28113,7 +28309,7 @@ impl Tensor {
     pub fn cosine_similarity<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         cosine_similarity(self, b)
     }
-    /// The cosines of the angles between vectors.
+    /// The cosine of the angle between vectors along an axis.
     ///
     /// As [`ops::cosine_similarity_with`](crate::ops::cosine_similarity_with).
     ///
@@ -28130,7 +28326,7 @@ impl Tensor {
     pub fn cosine_similarity_with<'a>(&'a self, b: impl Operand<'a>) -> CosineSimilarity<'a> {
         cosine_similarity_with(self, b)
     }
-    /// How far predictions are from the right side of a margin.
+    /// The hinge loss of predictions.
     ///
     /// As [`ops::hinge`](crate::ops::hinge).
     ///
@@ -28147,7 +28343,7 @@ impl Tensor {
     pub fn hinge<'a>(&'a self, target: impl Operand<'a>, reduction: Reduction) -> Result<Tensor> {
         hinge(self, target, reduction)
     }
-    /// A step down the gradient.
+    /// One step of stochastic gradient descent.
     ///
     /// As [`ops::sgd`](crate::ops::sgd).
     ///
@@ -28165,7 +28361,7 @@ impl Tensor {
     pub fn sgd<'a>(&'a self, g: impl Operand<'a>, lr: impl Operand<'a>) -> Result<Tensor> {
         sgd(self, g, lr)
     }
-    /// A step down a decaying sum of gradients.
+    /// A step of gradient descent with momentum.
     ///
     /// As [`ops::momentum`](crate::ops::momentum).
     ///
@@ -28185,7 +28381,7 @@ impl Tensor {
     pub fn momentum<'a>(&'a self, g: impl Operand<'a>, v: impl Operand<'a>, lr: impl Operand<'a>) -> Result<MomentumOutputs> {
         momentum(self, g, v, lr)
     }
-    /// A step down a decaying sum of gradients.
+    /// A step of gradient descent with momentum.
     ///
     /// As [`ops::momentum_with`](crate::ops::momentum_with).
     ///
@@ -28205,7 +28401,7 @@ impl Tensor {
     pub fn momentum_with<'a>(&'a self, g: impl Operand<'a>, v: impl Operand<'a>, lr: impl Operand<'a>) -> Momentum<'a> {
         momentum_with(self, g, v, lr)
     }
-    /// A step down the gradient, divided by how large it has been of late.
+    /// One RMSProp step: the gradient divided by the root of its decaying mean square.
     ///
     /// As [`ops::rmsprop`](crate::ops::rmsprop).
     ///
@@ -28225,7 +28421,7 @@ impl Tensor {
     pub fn rmsprop<'a>(&'a self, g: impl Operand<'a>, s: impl Operand<'a>, lr: impl Operand<'a>) -> Result<RmspropOutputs> {
         rmsprop(self, g, s, lr)
     }
-    /// A step down the gradient, divided by how large it has been of late.
+    /// One RMSProp step: the gradient divided by the root of its decaying mean square.
     ///
     /// As [`ops::rmsprop_with`](crate::ops::rmsprop_with).
     ///
@@ -28245,7 +28441,7 @@ impl Tensor {
     pub fn rmsprop_with<'a>(&'a self, g: impl Operand<'a>, s: impl Operand<'a>, lr: impl Operand<'a>) -> Rmsprop<'a> {
         rmsprop_with(self, g, s, lr)
     }
-    /// A step down the decaying mean of gradients, divided by how large they have been.
+    /// An Adam step, based on moving averages of gradients and of their squares.
     ///
     /// As [`ops::adam`](crate::ops::adam).
     ///
@@ -28268,7 +28464,7 @@ impl Tensor {
     pub fn adam<'a>(&'a self, g: impl Operand<'a>, m: impl Operand<'a>, v: impl Operand<'a>, step: impl Operand<'a>, lr: impl Operand<'a>) -> Result<AdamOutputs> {
         adam(self, g, m, v, step, lr)
     }
-    /// A step down the decaying mean of gradients, divided by how large they have been.
+    /// An Adam step, based on moving averages of gradients and of their squares.
     ///
     /// As [`ops::adam_with`](crate::ops::adam_with).
     ///
@@ -28291,7 +28487,7 @@ impl Tensor {
     pub fn adam_with<'a>(&'a self, g: impl Operand<'a>, m: impl Operand<'a>, v: impl Operand<'a>, step: impl Operand<'a>, lr: impl Operand<'a>) -> Adam<'a> {
         adam_with(self, g, m, v, step, lr)
     }
-    /// A step down the gradient, divided by how large all gradients have been.
+    /// An Adagrad step: the gradient divided by the root of the sum of squared gradients.
     ///
     /// As [`ops::adagrad`](crate::ops::adagrad).
     ///
@@ -28311,7 +28507,7 @@ impl Tensor {
     pub fn adagrad<'a>(&'a self, g: impl Operand<'a>, s: impl Operand<'a>, lr: impl Operand<'a>, epsilon: f64) -> Result<AdagradOutputs> {
         adagrad(self, g, s, lr, epsilon)
     }
-    /// A step of adam, with a decay of the parameter beside it.
+    /// An Adam step with decoupled weight decay of the parameter.
     ///
     /// As [`ops::adamw`](crate::ops::adamw).
     ///
@@ -28334,7 +28530,7 @@ impl Tensor {
     pub fn adamw<'a>(&'a self, g: impl Operand<'a>, m: impl Operand<'a>, v: impl Operand<'a>, step: impl Operand<'a>, lr: impl Operand<'a>) -> Result<AdamwOutputs> {
         adamw(self, g, m, v, step, lr)
     }
-    /// A step of adam, with a decay of the parameter beside it.
+    /// An Adam step with decoupled weight decay of the parameter.
     ///
     /// As [`ops::adamw_with`](crate::ops::adamw_with).
     ///
@@ -28357,7 +28553,7 @@ impl Tensor {
     pub fn adamw_with<'a>(&'a self, g: impl Operand<'a>, m: impl Operand<'a>, v: impl Operand<'a>, step: impl Operand<'a>, lr: impl Operand<'a>) -> Adamw<'a> {
         adamw_with(self, g, m, v, step, lr)
     }
-    /// A step in the direction of adamw, as long as the parameter is.
+    /// A LAMB step: the direction of adamw, scaled to the norm of the parameter.
     ///
     /// As [`ops::lamb`](crate::ops::lamb).
     ///
@@ -28380,7 +28576,7 @@ impl Tensor {
     pub fn lamb<'a>(&'a self, g: impl Operand<'a>, m: impl Operand<'a>, v: impl Operand<'a>, step: impl Operand<'a>, lr: impl Operand<'a>) -> Result<LambOutputs> {
         lamb(self, g, m, v, step, lr)
     }
-    /// A step in the direction of adamw, as long as the parameter is.
+    /// A LAMB step: the direction of adamw, scaled to the norm of the parameter.
     ///
     /// As [`ops::lamb_with`](crate::ops::lamb_with).
     ///
@@ -28403,7 +28599,7 @@ impl Tensor {
     pub fn lamb_with<'a>(&'a self, g: impl Operand<'a>, m: impl Operand<'a>, v: impl Operand<'a>, step: impl Operand<'a>, lr: impl Operand<'a>) -> Lamb<'a> {
         lamb_with(self, g, m, v, step, lr)
     }
-    /// Products of matrices of bytes, with sums in 32 bits.
+    /// Matrix products of 8-bit integers, accumulated in 32 bits.
     ///
     /// As [`ops::int8_matmul`](crate::ops::int8_matmul).
     ///
@@ -28420,7 +28616,7 @@ impl Tensor {
     pub fn int8_matmul<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         int8_matmul(self, b)
     }
-    /// Products of matrices of bytes, with sums in 32 bits.
+    /// Matrix products of 8-bit integers, accumulated in 32 bits.
     ///
     /// As [`ops::int8_matmul_with`](crate::ops::int8_matmul_with).
     ///
@@ -28438,7 +28634,8 @@ impl Tensor {
     pub fn int8_matmul_with<'a>(&'a self, b: impl Operand<'a>) -> Int8Matmul<'a> {
         int8_matmul_with(self, b)
     }
-    /// Real numbers as small integers, by a scale and a zero point.
+    /// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero
+    /// point.
     ///
     /// As [`ops::quantize_linear`](crate::ops::quantize_linear).
     ///
@@ -28455,7 +28652,8 @@ impl Tensor {
     pub fn quantize_linear<'a>(&'a self, scale: impl Operand<'a>) -> Result<Tensor> {
         quantize_linear(self, scale)
     }
-    /// Real numbers as small integers, by a scale and a zero point.
+    /// Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero
+    /// point.
     ///
     /// As [`ops::quantize_linear_with`](crate::ops::quantize_linear_with).
     ///
@@ -28473,7 +28671,7 @@ impl Tensor {
     pub fn quantize_linear_with<'a>(&'a self, scale: impl Operand<'a>) -> QuantizeLinear<'a> {
         quantize_linear_with(self, scale)
     }
-    /// The real numbers that small integers stand for.
+    /// Quantised integers converted to real numbers with a scale and a zero point.
     ///
     /// As [`ops::dequantize_linear`](crate::ops::dequantize_linear).
     ///
@@ -28490,7 +28688,7 @@ impl Tensor {
     pub fn dequantize_linear<'a>(&'a self, scale: impl Operand<'a>) -> Result<Tensor> {
         dequantize_linear(self, scale)
     }
-    /// The real numbers that small integers stand for.
+    /// Quantised integers converted to real numbers with a scale and a zero point.
     ///
     /// As [`ops::dequantize_linear_with`](crate::ops::dequantize_linear_with).
     ///
@@ -28508,7 +28706,7 @@ impl Tensor {
     pub fn dequantize_linear_with<'a>(&'a self, scale: impl Operand<'a>) -> DequantizeLinear<'a> {
         dequantize_linear_with(self, scale)
     }
-    /// The real numbers that are left of x after it has been small integers.
+    /// The input quantised to integers and converted back to real numbers.
     ///
     /// As [`ops::fake_quantize`](crate::ops::fake_quantize).
     ///
@@ -28525,7 +28723,7 @@ impl Tensor {
     pub fn fake_quantize<'a>(&'a self, scale: impl Operand<'a>) -> Result<Tensor> {
         fake_quantize(self, scale)
     }
-    /// The real numbers that are left of x after it has been small integers.
+    /// The input quantised to integers and converted back to real numbers.
     ///
     /// As [`ops::fake_quantize_with`](crate::ops::fake_quantize_with).
     ///
@@ -28543,7 +28741,7 @@ impl Tensor {
     pub fn fake_quantize_with<'a>(&'a self, scale: impl Operand<'a>) -> FakeQuantize<'a> {
         fake_quantize_with(self, scale)
     }
-    /// The input itself, once it is known to have neither NaN nor infinities.
+    /// The input, after a check that it contains neither NaN nor infinities.
     ///
     /// As [`ops::check_numerics`](crate::ops::check_numerics).
     ///
@@ -28559,7 +28757,7 @@ impl Tensor {
     pub fn check_numerics(&self) -> Result<Tensor> {
         check_numerics(self)
     }
-    /// Whether the sign of each element is negative, that of a zero too.
+    /// Whether the sign bit of each element is set, as it is for -0.
     ///
     /// As [`ops::signbit`](crate::ops::signbit).
     ///
@@ -28591,7 +28789,7 @@ impl Tensor {
     pub fn trigamma(&self) -> Result<Tensor> {
         trigamma(self)
     }
-    /// The number whose error function is x.
+    /// The inverse of the error function.
     ///
     /// As [`ops::erfinv`](crate::ops::erfinv).
     ///
@@ -28607,7 +28805,7 @@ impl Tensor {
     pub fn erfinv(&self) -> Result<Tensor> {
         erfinv(self)
     }
-    /// The number of the dtype that follows a on the way to b.
+    /// The next representable number after a in the direction of b.
     ///
     /// As [`ops::nextafter`](crate::ops::nextafter).
     ///
@@ -28624,7 +28822,7 @@ impl Tensor {
     pub fn nextafter<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         nextafter(self, b)
     }
-    /// The length of the vector (a, b), without overflow on the way.
+    /// The length of the vector (a, b), without intermediate overflow.
     ///
     /// As [`ops::hypot`](crate::ops::hypot).
     ///
@@ -28641,7 +28839,7 @@ impl Tensor {
     pub fn hypot<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         hypot(self, b)
     }
-    /// The square of the difference of two tensors.
+    /// The elementwise squared difference of two tensors.
     ///
     /// As [`ops::squared_difference`](crate::ops::squared_difference).
     ///
@@ -28658,7 +28856,7 @@ impl Tensor {
     pub fn squared_difference<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         squared_difference(self, b)
     }
-    /// a times the logarithm of b, and 0 where a is 0.
+    /// a times the natural logarithm of b, and 0 where a is 0.
     ///
     /// As [`ops::xlogy`](crate::ops::xlogy).
     ///
@@ -28675,7 +28873,7 @@ impl Tensor {
     pub fn xlogy<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         xlogy(self, b)
     }
-    /// The quotient of two tensors, and 0 where the divisor is 0.
+    /// The elementwise quotient of two tensors, and 0 where the divisor is 0.
     ///
     /// As [`ops::divide_no_nan`](crate::ops::divide_no_nan).
     ///
@@ -28692,7 +28890,7 @@ impl Tensor {
     pub fn divide_no_nan<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         divide_no_nan(self, b)
     }
-    /// The way from one tensor to another, as far as a weight says.
+    /// Linear interpolation between two tensors by a weight.
     ///
     /// As [`ops::lerp`](crate::ops::lerp).
     ///
@@ -28710,7 +28908,7 @@ impl Tensor {
     pub fn lerp<'a>(&'a self, b: impl Operand<'a>, weight: impl Operand<'a>) -> Result<Tensor> {
         lerp(self, b, weight)
     }
-    /// A tensor plus the product of two others, scaled by a number.
+    /// A tensor plus the scaled product of two others.
     ///
     /// As [`ops::addcmul`](crate::ops::addcmul).
     ///
@@ -28728,7 +28926,7 @@ impl Tensor {
     pub fn addcmul<'a>(&'a self, a: impl Operand<'a>, b: impl Operand<'a>, value: f64) -> Result<Tensor> {
         addcmul(self, a, b, value)
     }
-    /// The sum of products over axes of one tensor with as many of another.
+    /// The contraction of two tensors over pairs of axes: the sum of products.
     ///
     /// As [`ops::tensordot`](crate::ops::tensordot).
     ///
@@ -28745,7 +28943,7 @@ impl Tensor {
     pub fn tensordot<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         tensordot(self, b)
     }
-    /// The sum of products over axes of one tensor with as many of another.
+    /// The contraction of two tensors over pairs of axes: the sum of products.
     ///
     /// As [`ops::tensordot_with`](crate::ops::tensordot_with).
     ///
@@ -28762,7 +28960,7 @@ impl Tensor {
     pub fn tensordot_with<'a>(&'a self, b: impl Operand<'a>) -> Tensordot<'a> {
         tensordot_with(self, b)
     }
-    /// The triangular root of symmetric positive definite matrices.
+    /// The Cholesky factors of symmetric positive definite matrices.
     ///
     /// As [`ops::cholesky`](crate::ops::cholesky).
     ///
@@ -28778,7 +28976,7 @@ impl Tensor {
     pub fn cholesky(&self, upper: bool) -> Result<Tensor> {
         cholesky(self, upper)
     }
-    /// The solutions of systems of equations whose matrix is triangular.
+    /// The solutions of systems of linear equations whose matrix is triangular.
     ///
     /// As [`ops::triangular_solve`](crate::ops::triangular_solve).
     ///
@@ -28795,7 +28993,7 @@ impl Tensor {
     pub fn triangular_solve<'a>(&'a self, b: impl Operand<'a>) -> Result<Tensor> {
         triangular_solve(self, b)
     }
-    /// The solutions of systems of equations whose matrix is triangular.
+    /// The solutions of systems of linear equations whose matrix is triangular.
     ///
     /// As [`ops::triangular_solve_with`](crate::ops::triangular_solve_with).
     ///
@@ -28812,7 +29010,7 @@ impl Tensor {
     pub fn triangular_solve_with<'a>(&'a self, b: impl Operand<'a>) -> TriangularSolve<'a> {
         triangular_solve_with(self, b)
     }
-    /// Matrices as products of orthonormal columns with an upper triangle.
+    /// The reduced QR factorisation of matrices.
     ///
     /// As [`ops::qr`](crate::ops::qr).
     ///
@@ -28913,7 +29111,7 @@ impl Tensor {
     pub fn det(&self) -> Result<Tensor> {
         det(self)
     }
-    /// The signs of the determinants of matrices, and the logarithms of their magnitudes.
+    /// The signs of the determinants of matrices, and the logarithms of their absolute values.
     ///
     /// As [`ops::slogdet`](crate::ops::slogdet).
     ///

@@ -159,10 +159,10 @@ public final class Ops {
    * y = -x
    * </pre>
    *
-   * <p>Unsigned integers and the least signed one wrap.
+   * <p>Unsigned integers and the lowest signed integer wrap.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor neg(Tensor x) {
     return Calls.one(Constants.TENON_OP_neg, x);
@@ -175,26 +175,26 @@ public final class Ops {
    * y = |x|
    * </pre>
    *
-   * <p>The least signed integer stays as it is. The derivative at 0 is 0.
+   * <p>The lowest signed integer is unchanged. The derivative at 0 is 0.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor abs(Tensor x) {
     return Calls.one(Constants.TENON_OP_abs, x);
   }
 
   /**
-   * -1, 0 or 1: the sign of each element.
+   * The sign of each element: -1, 0 or 1.
    *
    * <pre>
    * y = (x &gt; 0) - (x &lt; 0)
    * </pre>
    *
-   * <p>Both zeros give 0 and NaN gives NaN. The derivative is 0 everywhere.
+   * <p>The sign of either zero is 0, and that of NaN is NaN. The derivative is 0 everywhere.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor sign(Tensor x) {
     return Calls.one(Constants.TENON_OP_sign, x);
@@ -208,7 +208,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor reciprocal(Tensor x) {
     return Calls.one(Constants.TENON_OP_reciprocal, x);
@@ -221,10 +221,10 @@ public final class Ops {
    * y = sqrt(x)
    * </pre>
    *
-   * <p>NaN below zero; -0 gives -0.
+   * <p>The result is NaN below zero, and -0 at -0.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor sqrt(Tensor x) {
     return Calls.one(Constants.TENON_OP_sqrt, x);
@@ -238,7 +238,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor rsqrt(Tensor x) {
     return Calls.one(Constants.TENON_OP_rsqrt, x);
@@ -252,7 +252,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor exp(Tensor x) {
     return Calls.one(Constants.TENON_OP_exp, x);
@@ -266,21 +266,21 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor exp2(Tensor x) {
     return Calls.one(Constants.TENON_OP_exp2, x);
   }
 
   /**
-   * exp(x) - 1, exact near zero too.
+   * The exponential of each element minus one, accurate near zero too.
    *
    * <pre>
    * y = e^x - 1
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor expm1(Tensor x) {
     return Calls.one(Constants.TENON_OP_expm1, x);
@@ -293,10 +293,10 @@ public final class Ops {
    * y = ln(x)
    * </pre>
    *
-   * <p>-infinity at both zeros, NaN below.
+   * <p>The result is -infinity at both zeros and NaN below zero.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor log(Tensor x) {
     return Calls.one(Constants.TENON_OP_log, x);
@@ -310,7 +310,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor log2(Tensor x) {
     return Calls.one(Constants.TENON_OP_log2, x);
@@ -324,67 +324,67 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor log10(Tensor x) {
     return Calls.one(Constants.TENON_OP_log10, x);
   }
 
   /**
-   * The natural logarithm of 1 + x, exact near zero too.
+   * The natural logarithm of 1 + x, accurate near zero too.
    *
    * <pre>
    * y = ln(1 + x)
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor log1p(Tensor x) {
     return Calls.one(Constants.TENON_OP_log1p, x);
   }
 
   /**
-   * The sine of each element, in radians.
+   * The sine of each element, an angle in radians.
    *
    * <pre>
    * y = sin(x)
    * </pre>
    *
-   * <p>The argument is reduced exactly: every finite x is within the class.
+   * <p>The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor sin(Tensor x) {
     return Calls.one(Constants.TENON_OP_sin, x);
   }
 
   /**
-   * The cosine of each element, in radians.
+   * The cosine of each element, an angle in radians.
    *
    * <pre>
    * y = cos(x)
    * </pre>
    *
-   * <p>The argument is reduced exactly: every finite x is within the class.
+   * <p>The argument is reduced exactly, so the accuracy class of the op holds for every finite x.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor cos(Tensor x) {
     return Calls.one(Constants.TENON_OP_cos, x);
   }
 
   /**
-   * The tangent of each element, in radians.
+   * The tangent of each element, an angle in radians.
    *
    * <pre>
    * y = tan(x)
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor tan(Tensor x) {
     return Calls.one(Constants.TENON_OP_tan, x);
@@ -397,10 +397,10 @@ public final class Ops {
    * y = asin(x)
    * </pre>
    *
-   * <p>NaN outside [-1, 1].
+   * <p>The result is NaN outside [-1, 1].
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor asin(Tensor x) {
     return Calls.one(Constants.TENON_OP_asin, x);
@@ -413,10 +413,10 @@ public final class Ops {
    * y = acos(x)
    * </pre>
    *
-   * <p>NaN outside [-1, 1].
+   * <p>The result is NaN outside [-1, 1].
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor acos(Tensor x) {
     return Calls.one(Constants.TENON_OP_acos, x);
@@ -430,7 +430,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor atan(Tensor x) {
     return Calls.one(Constants.TENON_OP_atan, x);
@@ -444,7 +444,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor sinh(Tensor x) {
     return Calls.one(Constants.TENON_OP_sinh, x);
@@ -458,7 +458,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor cosh(Tensor x) {
     return Calls.one(Constants.TENON_OP_cosh, x);
@@ -472,7 +472,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor tanh(Tensor x) {
     return Calls.one(Constants.TENON_OP_tanh, x);
@@ -486,7 +486,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor asinh(Tensor x) {
     return Calls.one(Constants.TENON_OP_asinh, x);
@@ -499,10 +499,10 @@ public final class Ops {
    * y = acosh(x)
    * </pre>
    *
-   * <p>NaN below 1.
+   * <p>The result is NaN below 1.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor acosh(Tensor x) {
     return Calls.one(Constants.TENON_OP_acosh, x);
@@ -515,10 +515,10 @@ public final class Ops {
    * y = atanh(x)
    * </pre>
    *
-   * <p>NaN outside [-1, 1].
+   * <p>The result is NaN outside [-1, 1].
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor atanh(Tensor x) {
     return Calls.one(Constants.TENON_OP_atanh, x);
@@ -532,7 +532,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor erf(Tensor x) {
     return Calls.one(Constants.TENON_OP_erf, x);
@@ -546,14 +546,14 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor sigmoid(Tensor x) {
     return Calls.one(Constants.TENON_OP_sigmoid, x);
   }
 
   /**
-   * The largest whole number that is not above each element.
+   * The largest integer not greater than each element.
    *
    * <pre>
    * y = floor(x)
@@ -562,14 +562,14 @@ public final class Ops {
    * <p>The derivative is 0 everywhere.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor floor(Tensor x) {
     return Calls.one(Constants.TENON_OP_floor, x);
   }
 
   /**
-   * The smallest whole number that is not below each element.
+   * The smallest integer not less than each element.
    *
    * <pre>
    * y = ceil(x)
@@ -578,30 +578,30 @@ public final class Ops {
    * <p>The derivative is 0 everywhere.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor ceil(Tensor x) {
     return Calls.one(Constants.TENON_OP_ceil, x);
   }
 
   /**
-   * The whole number nearest to each element.
+   * The integer nearest to each element.
    *
    * <pre>
    * y = round(x)
    * </pre>
    *
-   * <p>Halfway cases go to the even neighbour. The derivative is 0 everywhere.
+   * <p>Halfway cases are rounded to even. The derivative is 0 everywhere.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor round(Tensor x) {
     return Calls.one(Constants.TENON_OP_round, x);
   }
 
   /**
-   * Each element without its fraction.
+   * Each element rounded towards zero.
    *
    * <pre>
    * y = sign(x) * floor(|x|)
@@ -610,21 +610,21 @@ public final class Ops {
    * <p>The derivative is 0 everywhere.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor trunc(Tensor x) {
     return Calls.one(Constants.TENON_OP_trunc, x);
   }
 
   /**
-   * Whether each element is not a number.
+   * Whether each element is NaN.
    *
    * <pre>
    * y = x is NaN
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public static Tensor isnan(Tensor x) {
     return Calls.one(Constants.TENON_OP_isnan, x);
@@ -638,7 +638,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public static Tensor isinf(Tensor x) {
     return Calls.one(Constants.TENON_OP_isinf, x);
@@ -652,23 +652,23 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: bool.
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public static Tensor logical_not(Tensor x) {
     return Calls.one(Constants.TENON_OP_logical_not, x);
   }
 
   /**
-   * Each element with every bit turned over.
+   * The bitwise complement of each element.
    *
    * <pre>
    * y = ~x
    * </pre>
    *
-   * <p>On bool it is logical_not.
+   * <p>For bool it is the same as logical_not.
    *
    * @param x The input. Dtype: integer or bool.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor bitwise_not(Tensor x) {
     return Calls.one(Constants.TENON_OP_bitwise_not, x);
@@ -682,7 +682,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: numeric.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor square(Tensor x) {
     return Calls.one(Constants.TENON_OP_square, x);
@@ -696,592 +696,596 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public static Tensor isfinite(Tensor x) {
     return Calls.one(Constants.TENON_OP_isfinite, x);
   }
 
   /**
-   * One minus the error function, exact where that is small.
+   * One minus the error function of each element, accurate where the result is small.
    *
    * <pre>
    * y = 2 / sqrt(pi) * integral of e^(-t^2) for t from x to infinity
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor erfc(Tensor x) {
     return Calls.one(Constants.TENON_OP_erfc, x);
   }
 
   /**
-   * The logarithm of the gamma function's absolute value.
+   * The natural logarithm of the absolute value of the gamma function.
    *
    * <pre>
    * y = ln |gamma(x)|
    * </pre>
    *
-   * <p>Infinite at 0, at negative whole numbers and at both infinities. Beside 1 and 2, where it
-   * is 0, results keep their relative accuracy; beside its zeros below -2 they are good to a few
-   * units in the last place of lgamma(-x).
+   * <p>The result is infinite at 0, at negative integers and at both infinities. Near 1 and 2,
+   * where it is 0, results keep their relative accuracy; near the zeros below -2 the error is a
+   * few units in the last place of lgamma(-x).
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor lgamma(Tensor x) {
     return Calls.one(Constants.TENON_OP_lgamma, x);
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * <pre>
    * y = a + b
    * </pre>
    *
-   * <p>Integers wrap.
+   * <p>Integers wrap around on overflow.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor add(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_add, a, b);
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor add(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_add, a, b);
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor add(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_add, a, b);
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor add(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_add, a, b);
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor add(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_add, a, b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * <pre>
    * y = a - b
    * </pre>
    *
-   * <p>Integers wrap.
+   * <p>Integers wrap around on overflow.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor sub(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_sub, a, b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor sub(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_sub, a, b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor sub(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_sub, a, b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor sub(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_sub, a, b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor sub(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_sub, a, b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * <pre>
    * y = a * b
    * </pre>
    *
-   * <p>Integers wrap.
+   * <p>Integers wrap around on overflow.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mul(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_mul, a, b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mul(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_mul, a, b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mul(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_mul, a, b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mul(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_mul, a, b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mul(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_mul, a, b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * <pre>
    * y = a / b
    * </pre>
    *
-   * <p>Integers truncate toward zero, give 0 where b is 0, and the least one divided by -1 wraps.
+   * <p>Integer division truncates toward zero and gives 0 where b is 0. The smallest integer
+   * divided by -1 wraps around.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor div(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_div, a, b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor div(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_div, a, b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor div(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_div, a, b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor div(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_div, a, b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor div(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_div, a, b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * <pre>
    * y = floor(a / b)
    * </pre>
    *
-   * <p>The quotient is the exact one: a number over an infinity of the other sign gives -1. A
-   * float by zero gives a / b, an infinity by anything else NaN, as in NumPy. A zero has the sign
-   * of a / b. Integers by zero give 0. The derivative is 0 everywhere.
+   * <p>The exact quotient is rounded, so a nonzero finite number divided by an infinity of the
+   * opposite sign gives -1. Floating-point division by zero gives a / b, and an infinity divided
+   * by anything else gives NaN, as in NumPy. A zero result has the sign of a / b. Integer
+   * division by zero gives 0. The derivative is 0 everywhere.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor floor_div(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_floor_div, a, b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor floor_div(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_floor_div, a, b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor floor_div(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_floor_div, a, b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor floor_div(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_floor_div, a, b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor floor_div(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_floor_div, a, b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * <pre>
    * y = a - b * floor(a / b)
    * </pre>
    *
-   * <p>Integers by zero give 0, floats NaN. An infinite a gives NaN; an infinite b gives a where
-   * their signs agree and b where they differ, as in NumPy. A zero has b's sign.
+   * <p>Where b is 0, integers give 0 and floating-point numbers give NaN. An infinite a gives
+   * NaN. An infinite b gives a where the signs of a and b agree, and b where they differ, as in
+   * NumPy. A zero result has the sign of b.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mod(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_mod, a, b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mod(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_mod, a, b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mod(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_mod, a, b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mod(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_mod, a, b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor mod(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_mod, a, b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * <pre>
    * y = a^b
    * </pre>
    *
-   * <p>Anything to the power of 0 is 1. An integer to a negative power is the reciprocal without
-   * its fraction: 0 but for 1 and -1, and 0 for 0. The gradient of b is 0 where a is not above 0.
+   * <p>Anything to the power of 0 is 1. An integer to a negative power is the truncated
+   * reciprocal, which is 0 except for the bases 1 and -1; for the base 0 it is also 0. The
+   * derivative with respect to b is 0 where a is not positive.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor pow(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_pow, a, b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor pow(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_pow, a, b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor pow(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_pow, a, b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor pow(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_pow, a, b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor pow(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_pow, a, b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * <pre>
    * y = max(a, b)
    * </pre>
    *
-   * <p>NaN if either is NaN. Where they are equal, each takes half of the gradient.
+   * <p>NaN if either input is NaN. Equal inputs each receive half of the gradient.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor maximum(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_maximum, a, b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor maximum(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_maximum, a, b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor maximum(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_maximum, a, b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor maximum(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_maximum, a, b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor maximum(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_maximum, a, b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * <pre>
    * y = min(a, b)
    * </pre>
    *
-   * <p>NaN if either is NaN. Where they are equal, each takes half of the gradient.
+   * <p>NaN if either input is NaN. Equal inputs each receive half of the gradient.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor minimum(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_minimum, a, b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor minimum(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_minimum, a, b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor minimum(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_minimum, a, b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor minimum(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_minimum, a, b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor minimum(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_minimum, a, b);
@@ -1291,12 +1295,12 @@ public final class Ops {
    * The angle of the point (b, a), in [-pi, pi].
    *
    * <pre>
-   * y = atan(a / b), in the quadrant that the signs of a and b say
+   * y = atan(a / b), in the quadrant given by the signs of a and b
    * </pre>
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor atan2(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_atan2, a, b);
@@ -1307,7 +1311,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor atan2(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_atan2, a, b);
@@ -1318,7 +1322,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor atan2(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_atan2, a, b);
@@ -1329,7 +1333,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor atan2(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_atan2, a, b);
@@ -1340,75 +1344,75 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor atan2(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_atan2, a, b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * <pre>
    * y = |a| if the sign bit of b is clear, else -|a|
    * </pre>
    *
-   * <p>The gradient of b is 0.
+   * <p>The derivative with respect to b is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor copysign(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_copysign, a, b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor copysign(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_copysign, a, b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor copysign(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_copysign, a, b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor copysign(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_copysign, a, b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor copysign(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_copysign, a, b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * <pre>
    * y = a == b
@@ -1416,58 +1420,58 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor equal(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_equal, a, b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor equal(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_equal, a, b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor equal(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_equal, a, b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor equal(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_equal, a, b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor equal(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_equal, a, b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * <pre>
    * y = a != b
@@ -1475,58 +1479,58 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor not_equal(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_not_equal, a, b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor not_equal(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_not_equal, a, b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor not_equal(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_not_equal, a, b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor not_equal(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_not_equal, a, b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * @param a The first operand. Dtype: any.
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor not_equal(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_not_equal, a, b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * <pre>
    * y = a &lt; b
@@ -1534,58 +1538,58 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_less, a, b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_less, a, b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_less, a, b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_less, a, b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_less, a, b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * <pre>
    * y = a &lt;= b
@@ -1593,58 +1597,58 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less_equal(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_less_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less_equal(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_less_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less_equal(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_less_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less_equal(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_less_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor less_equal(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_less_equal, a, b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * <pre>
    * y = a &gt; b
@@ -1652,58 +1656,58 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_greater, a, b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_greater, a, b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_greater, a, b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_greater, a, b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_greater, a, b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * <pre>
    * y = a &gt;= b
@@ -1711,51 +1715,51 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater_equal(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_greater_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater_equal(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_greater_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater_equal(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_greater_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater_equal(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_greater_equal, a, b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor greater_equal(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_greater_equal, a, b);
@@ -1770,7 +1774,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_and(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_logical_and, a, b);
@@ -1781,7 +1785,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_and(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_logical_and, a, b);
@@ -1792,7 +1796,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_and(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_logical_and, a, b);
@@ -1803,7 +1807,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_and(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logical_and, a, b);
@@ -1814,7 +1818,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_and(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logical_and, a, b);
@@ -1829,7 +1833,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_or(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_logical_or, a, b);
@@ -1840,7 +1844,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_or(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_logical_or, a, b);
@@ -1851,7 +1855,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_or(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_logical_or, a, b);
@@ -1862,7 +1866,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_or(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logical_or, a, b);
@@ -1873,7 +1877,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_or(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logical_or, a, b);
@@ -1888,7 +1892,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_xor(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_logical_xor, a, b);
@@ -1899,7 +1903,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_xor(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_logical_xor, a, b);
@@ -1910,7 +1914,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_xor(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_logical_xor, a, b);
@@ -1921,7 +1925,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_xor(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logical_xor, a, b);
@@ -1932,7 +1936,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: bool.
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public static Tensor logical_xor(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logical_xor, a, b);
@@ -1945,11 +1949,11 @@ public final class Ops {
    * y = a &amp; b
    * </pre>
    *
-   * <p>On bool it is logical_and.
+   * <p>On bool, this is logical_and.
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_and(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_bitwise_and, a, b);
@@ -1960,7 +1964,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_and(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_and, a, b);
@@ -1971,7 +1975,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_and(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_and, a, b);
@@ -1982,7 +1986,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_and(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_and, a, b);
@@ -1993,7 +1997,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_and(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_and, a, b);
@@ -2006,11 +2010,11 @@ public final class Ops {
    * y = a | b
    * </pre>
    *
-   * <p>On bool it is logical_or.
+   * <p>On bool, this is logical_or.
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_or(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_bitwise_or, a, b);
@@ -2021,7 +2025,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_or(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_or, a, b);
@@ -2032,7 +2036,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_or(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_or, a, b);
@@ -2043,7 +2047,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_or(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_or, a, b);
@@ -2054,7 +2058,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_or(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_or, a, b);
@@ -2067,11 +2071,11 @@ public final class Ops {
    * y = a ^ b
    * </pre>
    *
-   * <p>On bool it is logical_xor.
+   * <p>On bool, this is logical_xor.
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_xor(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_bitwise_xor, a, b);
@@ -2082,7 +2086,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_xor(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_xor, a, b);
@@ -2093,7 +2097,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_xor(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_xor, a, b);
@@ -2104,7 +2108,7 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_xor(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_xor, a, b);
@@ -2115,198 +2119,199 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: integer or bool.
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor bitwise_xor(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_bitwise_xor, a, b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * <pre>
    * y = a * 2^b
    * </pre>
    *
-   * <p>Bits moved out are lost. Shifts below 0, or by the width and more, give 0.
+   * <p>Bits that are shifted out are lost. The result is 0 if b is negative or at least the bit
+   * width.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_left(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_shift_left, a, b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_left(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_shift_left, a, b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_left(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_shift_left, a, b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_left(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_shift_left, a, b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_left(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_shift_left, a, b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * <pre>
    * y = floor(a / 2^b)
    * </pre>
    *
-   * <p>The sign moves in from above. Shifts below 0, or by the width and more, give 0, or -1 for
-   * negative a.
+   * <p>Copies of the sign bit are shifted in, or zeros if a is unsigned. If b is negative or at
+   * least the bit width, the result is 0, or -1 for negative a.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_right(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_shift_right, a, b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_right(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_shift_right, a, b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_right(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_shift_right, a, b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_right(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_shift_right, a, b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * @param a The first operand. Dtype: integer.
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor shift_right(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_shift_right, a, b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * <pre>
    * y = a - b * trunc(a / b)
    * </pre>
    *
-   * <p>Integers by zero give 0, floats NaN. The remainder of floats is exact.
+   * <p>If b is 0, integers give 0 and floats NaN. The remainder of floats is exact.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor fmod(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_fmod, a, b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor fmod(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_fmod, a, b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor fmod(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_fmod, a, b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor fmod(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_fmod, a, b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor fmod(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_fmod, a, b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * <pre>
    * y = ln(e^a + e^b)
@@ -2314,51 +2319,51 @@ public final class Ops {
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor logaddexp(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_logaddexp, a, b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor logaddexp(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_logaddexp, a, b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor logaddexp(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_logaddexp, a, b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor logaddexp(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logaddexp, a, b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor logaddexp(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_logaddexp, a, b);
@@ -2371,12 +2376,12 @@ public final class Ops {
    * y = gamma'(x) / gamma(x)
    * </pre>
    *
-   * <p>Infinite at 0, with the sign other than its own, and NaN at negative whole numbers. Beside
-   * its positive zero results keep their relative accuracy; beside the negative ones they are
-   * good to a few units in the last place of ln |x| + pi.
+   * <p>The result is -infinity at 0, infinity at -0, and NaN at negative integers. Near the
+   * positive zero of the function results keep their relative accuracy; near the negative ones
+   * the error is a few units in the last place of ln |x| + pi.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor digamma(Tensor x) {
     return Calls.one(Constants.TENON_OP_digamma, x);
@@ -2392,20 +2397,20 @@ public final class Ops {
    * <p>Zeros and infinities keep their sign.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor cbrt(Tensor x) {
     return Calls.one(Constants.TENON_OP_cbrt, x);
   }
 
   /**
-   * Each element, raised to min and lowered to max.
+   * The elements of x, limited to the range from min to max.
    *
    * <pre>
    * y = minimum(maximum(x, min), max)
    * </pre>
    *
-   * <p>NaN stays NaN. At its edges the gradient still goes to x.
+   * <p>NaN propagates. Where x equals a bound, the gradient goes to x.
    *
    * @param x The input. Dtype: numeric.
    * @param min The lower bound. Dtype: numeric.
@@ -2423,7 +2428,7 @@ public final class Ops {
    * result = x * y + z
    * </pre>
    *
-   * <p>Rounded once on a device that declares ieee_fma, else once or twice.
+   * <p>Rounded once on a device that declares ieee_fma, otherwise once or twice.
    *
    * @param x The first factor. Dtype: floating.
    * @param y The second factor. Dtype: floating.
@@ -2435,7 +2440,7 @@ public final class Ops {
   }
 
   /**
-   * The element of x where a condition holds, else that of y.
+   * The elements of x where a condition holds, and those of y elsewhere.
    *
    * <pre>
    * result = condition ? x : y
@@ -2446,10 +2451,10 @@ public final class Ops {
    * input too where it is not taken: `where(c, exp(where(c, a, 0)), b)` instead of `where(c,
    * exp(a), b)`.
    *
-   * @param condition What to choose by. Dtype: bool.
-   * @param x Taken where the condition holds. Dtype: any.
-   * @param y Taken elsewhere. Dtype: any.
-   * @return The choice, of the shape that the inputs broadcast to. Dtype: the common one.
+   * @param condition The condition, which selects x where it is true. Dtype: bool.
+   * @param x The elements chosen where the condition holds. Dtype: any.
+   * @param y The elements chosen elsewhere. Dtype: any.
+   * @return The chosen elements, with the broadcast shape of the inputs. Dtype: the common one.
    */
   public static Tensor where(Tensor condition, Tensor x, Tensor y) {
     return Calls.one(Constants.TENON_OP_where, condition, x, y);
@@ -2464,7 +2469,7 @@ public final class Ops {
     public FillAttrs() {}
 
     /**
-     * The sizes of the result. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -2475,7 +2480,7 @@ public final class Ops {
     }
 
     /**
-     * The dtype of the result; none takes that of value. Default: none.
+     * The dtype of the result; none for that of value. Default: none.
      *
      * @param dtype the value
      * @return this
@@ -2496,7 +2501,7 @@ public final class Ops {
   }
 
   /**
-   * A tensor whose elements are all one value.
+   * A tensor filled with one value.
    *
    * <pre>
    * result[i] = value
@@ -2510,10 +2515,10 @@ public final class Ops {
   }
 
   /**
-   * A tensor whose elements are all one value.
+   * A tensor filled with one value.
    *
    * @param value The value, of rank 0. Dtype: any.
-   * @param shape The sizes of the result. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return The filled tensor.
    */
   public static Tensor fill(Tensor value, long... shape) {
@@ -2521,7 +2526,7 @@ public final class Ops {
   }
 
   /**
-   * A tensor whose elements are all one value.
+   * A tensor filled with one value.
    *
    * @param value The value, of rank 0. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -2541,7 +2546,7 @@ public final class Ops {
     public IotaAttrs() {}
 
     /**
-     * The sizes of the result. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -2563,7 +2568,7 @@ public final class Ops {
     }
 
     /**
-     * The axis along which the numbers count; negative from the end. Default: 0.
+     * The axis along which the numbers increase; negative values count from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -2585,13 +2590,14 @@ public final class Ops {
   }
 
   /**
-   * The numbers from 0 up, counted along one axis.
+   * The numbers 0, 1, 2, ... along one axis.
    *
    * <pre>
    * y[i] = i[axis]
    * </pre>
    *
-   * <p>Numbers that the dtype cannot hold wrap, or round if it is floating point.
+   * <p>Numbers that the dtype cannot represent wrap around, or are rounded if it is floating
+   * point.
    *
    * @return The numbers.
    */
@@ -2600,9 +2606,9 @@ public final class Ops {
   }
 
   /**
-   * The numbers from 0 up, counted along one axis.
+   * The numbers 0, 1, 2, ... along one axis.
    *
-   * @param shape The sizes of the result. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return The numbers.
    */
   public static Tensor iota(long... shape) {
@@ -2610,7 +2616,7 @@ public final class Ops {
   }
 
   /**
-   * The numbers from 0 up, counted along one axis.
+   * The numbers 0, 1, 2, ... along one axis.
    *
    * @param attrs The attributes; null for the defaults.
    * @return The numbers.
@@ -2628,7 +2634,7 @@ public final class Ops {
     public RngBitsAttrs() {}
 
     /**
-     * The sizes of the draw. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -2639,7 +2645,7 @@ public final class Ops {
     }
 
     /**
-     * U32, or u64 for two lanes to an element. Default: u32.
+     * The dtype of the words: u32, or u64 with two lanes per element. Default: u32.
      *
      * @param dtype the value
      * @return this
@@ -2668,15 +2674,15 @@ public final class Ops {
   public record RngBitsOutputs(Tensor bits, Tensor new_state) {}
 
   /**
-   * Random words of Philox4x32-10, and the generator's next state.
+   * Random words from the generator Philox4x32-10, and its next state.
    *
    * <pre>
    * bits[i] = lane (i mod 4) of block (counter + floor(i / 4))
    * </pre>
    *
-   * <p>State is the 64-bit key, low word first, then the 128-bit counter, low word first. Element
-   * i of u64 is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes advances the counter by
-   * ceil(n / 4).
+   * <p>The state is the 64-bit key, low word first, followed by the 128-bit counter, low word
+   * first. Element i of a u64 result is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes
+   * advances the counter by ceil(n / 4).
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @return the outputs
@@ -2687,10 +2693,10 @@ public final class Ops {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's next state.
+   * Random words from the generator Philox4x32-10, and its next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public static RngBitsOutputs rng_bits(Tensor state, long... shape) {
@@ -2699,7 +2705,7 @@ public final class Ops {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's next state.
+   * Random words from the generator Philox4x32-10, and its next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.
@@ -2720,7 +2726,7 @@ public final class Ops {
     public LinspaceAttrs() {}
 
     /**
-     * How many numbers. Default: 50.
+     * The number of elements. Default: 50.
      *
      * @param num the value
      * @return this
@@ -2742,7 +2748,7 @@ public final class Ops {
     }
 
     /**
-     * The dtype of the result; none takes that of the ends. Default: none.
+     * The dtype of the result; none uses that of start and stop. Default: none.
      *
      * @param dtype the value
      * @return this
@@ -2770,10 +2776,10 @@ public final class Ops {
    * y[i] = start + i * (stop - start) / (num - 1)
    * </pre>
    *
-   * <p>Without the endpoint, the divisor is num and stop is left out.
+   * <p>If endpoint is false, the divisor is num and stop is excluded.
    *
    * @param start The first number, of rank 0. Dtype: any.
-   * @param stop The last one, of rank 0. Dtype: any.
+   * @param stop The last number, of rank 0. Dtype: any.
    * @return The numbers, along one axis.
    */
   public static Tensor linspace(Tensor start, Tensor stop) {
@@ -2784,8 +2790,8 @@ public final class Ops {
    * Evenly spaced numbers from start to stop.
    *
    * @param start The first number, of rank 0. Dtype: any.
-   * @param stop The last one, of rank 0. Dtype: any.
-   * @param num How many numbers. Default: 50.
+   * @param stop The last number, of rank 0. Dtype: any.
+   * @param num The number of elements. Default: 50.
    * @return The numbers, along one axis.
    */
   public static Tensor linspace(Tensor start, Tensor stop, long num) {
@@ -2796,7 +2802,7 @@ public final class Ops {
    * Evenly spaced numbers from start to stop.
    *
    * @param start The first number, of rank 0. Dtype: any.
-   * @param stop The last one, of rank 0. Dtype: any.
+   * @param stop The last number, of rank 0. Dtype: any.
    * @param attrs The attributes; null for the defaults.
    * @return The numbers, along one axis.
    */
@@ -2837,7 +2843,7 @@ public final class Ops {
     }
 
     /**
-     * The diagonal, counted from the main one to the right. Default: 0.
+     * The offset of the diagonal: positive right of the main one, negative left of it. Default: 0.
      *
      * @param k the value
      * @return this
@@ -2924,7 +2930,7 @@ public final class Ops {
     }
 
     /**
-     * Where the new axis goes; negative from the end. Default: -1.
+     * The position of the new axis in the result; negative values count from the end. Default: -1.
      *
      * @param axis the value
      * @return this
@@ -2957,38 +2963,39 @@ public final class Ops {
   }
 
   /**
-   * A row for each index, with one at that place and zeros elsewhere.
+   * One-hot vectors: for each index, one at that position and zeros elsewhere.
    *
    * <pre>
    * y[..., j, ...] = 1 if indices[...] == j, else 0
    * </pre>
    *
-   * <p>Negative indices count from the end; an index outside gives zeros and no error.
+   * <p>Negative indices count from the end. An out-of-range index gives only zeros, and is not an
+   * error.
    *
-   * @param indices The places, as integers. Dtype: integer.
-   * @return The rows, along a new axis.
+   * @param indices The class indices, as integers. Dtype: integer.
+   * @return The one-hot vectors, along a new axis.
    */
   public static Tensor one_hot(Tensor indices) {
     return Calls.one(Constants.TENON_OP_one_hot, indices);
   }
 
   /**
-   * A row for each index, with one at that place and zeros elsewhere.
+   * One-hot vectors: for each index, one at that position and zeros elsewhere.
    *
-   * @param indices The places, as integers. Dtype: integer.
+   * @param indices The class indices, as integers. Dtype: integer.
    * @param depth The number of classes. Default: 0.
-   * @return The rows, along a new axis.
+   * @return The one-hot vectors, along a new axis.
    */
   public static Tensor one_hot(Tensor indices, long depth) {
     return Calls.one(Constants.TENON_OP_one_hot, new OneHotAttrs().depth(depth), indices);
   }
 
   /**
-   * A row for each index, with one at that place and zeros elsewhere.
+   * One-hot vectors: for each index, one at that position and zeros elsewhere.
    *
-   * @param indices The places, as integers. Dtype: integer.
+   * @param indices The class indices, as integers. Dtype: integer.
    * @param attrs The attributes; null for the defaults.
-   * @return The rows, along a new axis.
+   * @return The one-hot vectors, along a new axis.
    */
   public static Tensor one_hot(Tensor indices, OneHotAttrs attrs) {
     return Calls.one(Constants.TENON_OP_one_hot, attrs, indices);
@@ -3005,7 +3012,7 @@ public final class Ops {
     public RandomUniformAttrs() {}
 
     /**
-     * The sizes of the draw. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -3016,7 +3023,7 @@ public final class Ops {
     }
 
     /**
-     * The dtype of the numbers; floating point. Default: f32.
+     * The dtype of the result; floating point. Default: f32.
      *
      * @param dtype the value
      * @return this
@@ -3063,7 +3070,7 @@ public final class Ops {
   /**
    * Outputs of {@code random_uniform}.
    *
-   * @param y The numbers.
+   * @param y The samples.
    * @param new_state The state for the next draw. Dtype: that of state.
    */
   public record RandomUniformOutputs(Tensor y, Tensor new_state) {}
@@ -3075,8 +3082,8 @@ public final class Ops {
    * y = low + (high - low) * u, where u = (bits &gt;&gt; 8) * 2^-24 for f32
    * </pre>
    *
-   * <p>f64 takes the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 of a u32. The
-   * lower bound may be drawn; the upper one is not, unless rounding the sum reaches it.
+   * <p>f64 uses the upper 53 bits of a u64, f16 the upper 11 and bf16 the upper 8 bits of a u32.
+   * The lower bound is included; the upper bound is excluded, unless rounding the sum yields it.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @return the outputs
@@ -3090,7 +3097,7 @@ public final class Ops {
    * Samples from a uniform distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public static RandomUniformOutputs random_uniform(Tensor state, long... shape) {
@@ -3121,7 +3128,7 @@ public final class Ops {
     public RandomNormalAttrs() {}
 
     /**
-     * The sizes of the draw. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -3132,7 +3139,7 @@ public final class Ops {
     }
 
     /**
-     * The dtype of the numbers; floating point. Default: f32.
+     * The dtype of the result; floating point. Default: f32.
      *
      * @param dtype the value
      * @return this
@@ -3143,7 +3150,7 @@ public final class Ops {
     }
 
     /**
-     * The middle of the curve. Default: 0.
+     * The mean of the distribution. Default: 0.
      *
      * @param mean the value
      * @return this
@@ -3179,7 +3186,7 @@ public final class Ops {
   /**
    * Outputs of {@code random_normal}.
    *
-   * @param y The numbers.
+   * @param y The samples.
    * @param new_state The state for the next draw. Dtype: that of state.
    */
   public record RandomNormalOutputs(Tensor y, Tensor new_state) {}
@@ -3191,9 +3198,9 @@ public final class Ops {
    * y = mean + scale * sqrt(-2 ln(1 - u)) * (cos or sin)(2 pi v), for even u and v
    * </pre>
    *
-   * <p>Of n numbers, the first ceil(n / 2) take the cosine and the rest the sine, of the same u
-   * and v: the first and the second half of 2 ceil(n / 2) numbers as random_uniform draws them.
-   * f16 and bf16 are drawn in f32.
+   * <p>Of the n elements in row-major order, the first ceil(n / 2) use the cosine and the others
+   * the sine of the same u and v. u and v are the first and the second half of 2 ceil(n / 2)
+   * samples drawn as by random_uniform. f16 and bf16 are drawn in f32.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @return the outputs
@@ -3207,7 +3214,7 @@ public final class Ops {
    * Samples from a normal distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public static RandomNormalOutputs random_normal(Tensor state, long... shape) {
@@ -3235,7 +3242,7 @@ public final class Ops {
     public RandomBernoulliAttrs() {}
 
     /**
-     * The sizes of the draw. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -3283,7 +3290,7 @@ public final class Ops {
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @param p The probability of true, of rank 0. Dtype: floating.
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public static RandomBernoulliOutputs random_bernoulli(Tensor state, Tensor p, long... shape) {
@@ -3315,7 +3322,7 @@ public final class Ops {
     public TruncatedNormalAttrs() {}
 
     /**
-     * The sizes of the draw. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -3326,7 +3333,7 @@ public final class Ops {
     }
 
     /**
-     * The dtype of the numbers; floating point. Default: f32.
+     * The dtype of the result; floating point. Default: f32.
      *
      * @param dtype the value
      * @return this
@@ -3337,7 +3344,7 @@ public final class Ops {
     }
 
     /**
-     * The middle of the curve. Default: 0.
+     * The mean of the distribution. Default: 0.
      *
      * @param mean the value
      * @return this
@@ -3373,7 +3380,7 @@ public final class Ops {
   /**
    * Outputs of {@code truncated_normal}.
    *
-   * @param y The numbers.
+   * @param y The samples.
    * @param new_state The state for the next draw. Dtype: that of state.
    */
   public record TruncatedNormalOutputs(Tensor y, Tensor new_state) {}
@@ -3401,7 +3408,7 @@ public final class Ops {
    * next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public static TruncatedNormalOutputs truncated_normal(Tensor state, long... shape) {
@@ -3430,7 +3437,7 @@ public final class Ops {
     public RandomCategoricalAttrs() {}
 
     /**
-     * How many classes to draw for each distribution. Default: 1.
+     * The number of classes to draw from each distribution. Default: 1.
      *
      * @param num_samples the value
      * @return this
@@ -3464,12 +3471,13 @@ public final class Ops {
    * y = argmax(logits - ln(-ln(u)))
    * </pre>
    *
-   * <p>Class k is drawn with probability softmax(logits)[k], with one draw of u for each sample
-   * and class, as random_uniform draws float32 but 2^-25 at least. A class of weight -infinity is
-   * never drawn beside others.
+   * <p>Class k is drawn with probability softmax(logits)[k]. Each sample and class uses one
+   * float32 draw u, as in random_uniform but at least 2^-25. A class with logit -infinity is
+   * never drawn if another logit is larger.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
+   * @param logits The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+   *     floating.
    * @return the outputs
    */
   public static RandomCategoricalOutputs random_categorical(Tensor state, Tensor logits) {
@@ -3481,8 +3489,9 @@ public final class Ops {
    * Samples from a categorical distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
-   * @param num_samples How many classes to draw for each distribution. Default: 1.
+   * @param logits The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+   *     floating.
+   * @param num_samples The number of classes to draw from each distribution. Default: 1.
    * @return the outputs
    */
   public static RandomCategoricalOutputs random_categorical(Tensor state, Tensor logits, long num_samples) {
@@ -3494,7 +3503,8 @@ public final class Ops {
    * Samples from a categorical distribution, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
+   * @param logits The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -3511,7 +3521,7 @@ public final class Ops {
     public RandomPermutationAttrs() {}
 
     /**
-     * How many numbers. Default: 0.
+     * The number of elements. Default: 0.
      *
      * @param n the value
      * @return this
@@ -3533,7 +3543,7 @@ public final class Ops {
   /**
    * Outputs of {@code random_permutation}.
    *
-   * @param y The numbers as int64. Dtype: i64.
+   * @param y The permutation, as int64. Dtype: i64.
    * @param new_state The state for the next draw. Dtype: u32.
    */
   public record RandomPermutationOutputs(Tensor y, Tensor new_state) {}
@@ -3545,8 +3555,8 @@ public final class Ops {
    * y = argsort(bits)
    * </pre>
    *
-   * <p>The bits are n words of 64 as rng_bits draws them. gather along an axis with y shuffles a
-   * tensor.
+   * <p>The bits are n 64-bit words, drawn as by rng_bits. To shuffle a tensor along an axis,
+   * gather it with y.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
    * @return the outputs
@@ -3560,7 +3570,7 @@ public final class Ops {
    * A random permutation of 0 to n - 1, and the generator's next state.
    *
    * @param state The generator's state, u32[6]. Dtype: u32.
-   * @param n How many numbers. Default: 0.
+   * @param n The number of elements. Default: 0.
    * @return the outputs
    */
   public static RandomPermutationOutputs random_permutation(Tensor state, long n) {
@@ -3590,7 +3600,7 @@ public final class Ops {
     public HannWindowAttrs() {}
 
     /**
-     * How many numbers. Default: 0.
+     * The number of elements. Default: 0.
      *
      * @param size the value
      * @return this
@@ -3601,7 +3611,8 @@ public final class Ops {
     }
 
     /**
-     * Whether the number behind the last would be the first again. Default: true.
+     * Whether the element after the last one would equal the first; otherwise the window is
+     * symmetric. Default: true.
      *
      * @param periodic the value
      * @return this
@@ -3634,14 +3645,14 @@ public final class Ops {
   }
 
   /**
-   * One wave of a raised cosine, which begins at 0.
+   * The Hann window: one period of a raised cosine that begins at 0.
    *
    * <pre>
    * y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
    * </pre>
    *
-   * <p>Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0
-   * is 1.
+   * <p>N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements
+   * of the window are 1.
    *
    * @return The window, along one axis.
    */
@@ -3650,9 +3661,9 @@ public final class Ops {
   }
 
   /**
-   * One wave of a raised cosine, which begins at 0.
+   * The Hann window: one period of a raised cosine that begins at 0.
    *
-   * @param size How many numbers. Default: 0.
+   * @param size The number of elements. Default: 0.
    * @return The window, along one axis.
    */
   public static Tensor hann_window(long size) {
@@ -3660,7 +3671,7 @@ public final class Ops {
   }
 
   /**
-   * One wave of a raised cosine, which begins at 0.
+   * The Hann window: one period of a raised cosine that begins at 0.
    *
    * @param attrs The attributes; null for the defaults.
    * @return The window, along one axis.
@@ -3679,7 +3690,7 @@ public final class Ops {
     public HammingWindowAttrs() {}
 
     /**
-     * How many numbers. Default: 0.
+     * The number of elements. Default: 0.
      *
      * @param size the value
      * @return this
@@ -3690,7 +3701,8 @@ public final class Ops {
     }
 
     /**
-     * Whether the number behind the last would be the first again. Default: true.
+     * Whether the element after the last one would equal the first; otherwise the window is
+     * symmetric. Default: true.
      *
      * @param periodic the value
      * @return this
@@ -3723,14 +3735,14 @@ public final class Ops {
   }
 
   /**
-   * One wave of a raised cosine, which begins above 0.
+   * The Hamming window: one period of a raised cosine that begins above 0.
    *
    * <pre>
    * y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
    * </pre>
    *
-   * <p>Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0
-   * is 1.
+   * <p>N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements
+   * of the window are 1.
    *
    * @return The window, along one axis.
    */
@@ -3739,9 +3751,9 @@ public final class Ops {
   }
 
   /**
-   * One wave of a raised cosine, which begins above 0.
+   * The Hamming window: one period of a raised cosine that begins above 0.
    *
-   * @param size How many numbers. Default: 0.
+   * @param size The number of elements. Default: 0.
    * @return The window, along one axis.
    */
   public static Tensor hamming_window(long size) {
@@ -3749,7 +3761,7 @@ public final class Ops {
   }
 
   /**
-   * One wave of a raised cosine, which begins above 0.
+   * The Hamming window: one period of a raised cosine that begins above 0.
    *
    * @param attrs The attributes; null for the defaults.
    * @return The window, along one axis.
@@ -3768,7 +3780,7 @@ public final class Ops {
     public BlackmanWindowAttrs() {}
 
     /**
-     * How many numbers. Default: 0.
+     * The number of elements. Default: 0.
      *
      * @param size the value
      * @return this
@@ -3779,7 +3791,8 @@ public final class Ops {
     }
 
     /**
-     * Whether the number behind the last would be the first again. Default: true.
+     * Whether the element after the last one would equal the first; otherwise the window is
+     * symmetric. Default: true.
      *
      * @param periodic the value
      * @return this
@@ -3812,14 +3825,14 @@ public final class Ops {
   }
 
   /**
-   * Two waves of cosines, which fall faster to 0 than one.
+   * The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
    *
    * <pre>
    * y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
    * </pre>
    *
-   * <p>Of a periodic window, N is size; of a symmetric one it is size - 1. A window whose N is 0
-   * is 1.
+   * <p>N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements
+   * of the window are 1.
    *
    * @return The window, along one axis.
    */
@@ -3828,9 +3841,9 @@ public final class Ops {
   }
 
   /**
-   * Two waves of cosines, which fall faster to 0 than one.
+   * The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
    *
-   * @param size How many numbers. Default: 0.
+   * @param size The number of elements. Default: 0.
    * @return The window, along one axis.
    */
   public static Tensor blackman_window(long size) {
@@ -3838,7 +3851,7 @@ public final class Ops {
   }
 
   /**
-   * Two waves of cosines, which fall faster to 0 than one.
+   * The Blackman window: a sum of two cosines, which falls to 0 faster than a single one.
    *
    * @param attrs The attributes; null for the defaults.
    * @return The window, along one axis.
@@ -3855,7 +3868,7 @@ public final class Ops {
     public MeshgridAttrs() {}
 
     /**
-     * Xy for rows and columns of a picture, ij for a matrix's. Default: xy.
+     * Xy for the axes of an image, ij for the axes of a matrix. Default: xy.
      *
      * @param indexing the value
      * @return this
@@ -3881,12 +3894,12 @@ public final class Ops {
    * y[k][i0, i1, ...] = x[k][ik]
    * </pre>
    *
-   * <p>With indexing xy, the first input runs along the second axis and the second input along
-   * the first, as in a picture.
+   * <p>With indexing xy, the first input varies along the second axis and the second input along
+   * the first, as in an image.
    *
    * @param x The coordinates along each axis. One or more. Dtype: any.
    * @param nOutputs How many outputs there are.
-   * @return Those of each point, as many as inputs. Dtype: that of x.
+   * @return The coordinate of each point, one tensor for each input. Dtype: that of x.
    */
   public static List<Tensor> meshgrid(List<Tensor> x, int nOutputs) {
     return List.of(Calls.many(Constants.TENON_OP_meshgrid, nOutputs, null, x.toArray(Tensor[]::new)));
@@ -3898,7 +3911,7 @@ public final class Ops {
    * @param x The coordinates along each axis. One or more. Dtype: any.
    * @param nOutputs How many outputs there are.
    * @param attrs The attributes; null for the defaults.
-   * @return Those of each point, as many as inputs. Dtype: that of x.
+   * @return The coordinate of each point, one tensor for each input. Dtype: that of x.
    */
   public static List<Tensor> meshgrid(List<Tensor> x, int nOutputs, MeshgridAttrs attrs) {
     return List.of(Calls.many(Constants.TENON_OP_meshgrid, nOutputs, attrs, x.toArray(Tensor[]::new)));
@@ -3912,7 +3925,7 @@ public final class Ops {
     public ReshapeAttrs() {}
 
     /**
-     * The new sizes; one of them may be -1, which is inferred. Default: [].
+     * The new shape; one of its sizes may be -1 and is then inferred. Default: [].
      *
      * @param shape the value
      * @return this
@@ -3932,13 +3945,14 @@ public final class Ops {
   }
 
   /**
-   * The same elements in row-major order, with other sizes.
+   * The same elements in row-major order, with a new shape.
    *
    * <pre>
    * y[i] = x[j], where i and j are the same place in row-major order
    * </pre>
    *
-   * <p>A view wherever strides can say it, else a copy. A size 0 means no elements.
+   * <p>The result is a view if strides can express it, and a copy otherwise. A size of 0 is an
+   * empty axis.
    *
    * @param x The input. Dtype: any.
    * @return The elements of x in the new shape. Dtype: that of x.
@@ -3948,10 +3962,10 @@ public final class Ops {
   }
 
   /**
-   * The same elements in row-major order, with other sizes.
+   * The same elements in row-major order, with a new shape.
    *
    * @param x The input. Dtype: any.
-   * @param shape The new sizes; one of them may be -1, which is inferred. Default: [].
+   * @param shape The new shape; one of its sizes may be -1 and is then inferred. Default: [].
    * @return The elements of x in the new shape. Dtype: that of x.
    */
   public static Tensor reshape(Tensor x, long... shape) {
@@ -3959,7 +3973,7 @@ public final class Ops {
   }
 
   /**
-   * The same elements in row-major order, with other sizes.
+   * The same elements in row-major order, with a new shape.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -3997,36 +4011,36 @@ public final class Ops {
   }
 
   /**
-   * The axes in another order.
+   * The input with its axes permuted.
    *
    * <pre>
    * y[i[perm[0]], i[perm[1]], ...] = x[i[0], i[1], ...]
    * </pre>
    *
    * @param x The input. Dtype: any.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor transpose(Tensor x) {
     return Calls.one(Constants.TENON_OP_transpose, x);
   }
 
   /**
-   * The axes in another order.
+   * The input with its axes permuted.
    *
    * @param x The input. Dtype: any.
    * @param perm Output axis i is input axis perm[i]; empty reverses the axes. Default: [].
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor transpose(Tensor x, long... perm) {
     return Calls.one(Constants.TENON_OP_transpose, new TransposeAttrs().perm(perm), x);
   }
 
   /**
-   * The axes in another order.
+   * The input with its axes permuted.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor transpose(Tensor x, TransposeAttrs attrs) {
     return Calls.one(Constants.TENON_OP_transpose, attrs, x);
@@ -4040,7 +4054,7 @@ public final class Ops {
     public BroadcastToAttrs() {}
 
     /**
-     * The sizes of the result. Default: [].
+     * The shape of the result. Default: [].
      *
      * @param shape the value
      * @return this
@@ -4060,7 +4074,7 @@ public final class Ops {
   }
 
   /**
-   * The elements repeated to fill a larger shape.
+   * The input broadcast to a given shape.
    *
    * <pre>
    * y[..., i, j] = x[i or 0, j or 0]
@@ -4074,10 +4088,10 @@ public final class Ops {
   }
 
   /**
-   * The elements repeated to fill a larger shape.
+   * The input broadcast to a given shape.
    *
    * @param x The input. Dtype: any.
-   * @param shape The sizes of the result. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return A view whose repeated axes have stride 0. Dtype: that of x.
    */
   public static Tensor broadcast_to(Tensor x, long... shape) {
@@ -4085,7 +4099,7 @@ public final class Ops {
   }
 
   /**
-   * The elements repeated to fill a larger shape.
+   * The input broadcast to a given shape.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -4103,7 +4117,7 @@ public final class Ops {
     public SqueezeAttrs() {}
 
     /**
-     * The axes to take out; empty for all of size one. Default: [].
+     * The axes to remove; empty for all of size one. Default: [].
      *
      * @param axes the value
      * @return this
@@ -4140,7 +4154,7 @@ public final class Ops {
    * The input without some of its axes of size one.
    *
    * @param x The input. Dtype: any.
-   * @param axes The axes to take out; empty for all of size one. Default: [].
+   * @param axes The axes to remove; empty for all of size one. Default: [].
    * @return The elements of x with fewer axes. Dtype: that of x.
    */
   public static Tensor squeeze(Tensor x, long... axes) {
@@ -4166,7 +4180,7 @@ public final class Ops {
     public ExpandDimsAttrs() {}
 
     /**
-     * Where the new axes are in the result; negative from its end. Default: [].
+     * The positions of the new axes in the result; negative ones count from its end. Default: [].
      *
      * @param axes the value
      * @return this
@@ -4203,7 +4217,8 @@ public final class Ops {
    * The input with new axes of size one.
    *
    * @param x The input. Dtype: any.
-   * @param axes Where the new axes are in the result; negative from its end. Default: [].
+   * @param axes The positions of the new axes in the result; negative ones count from its end.
+   *     Default: [].
    * @return The elements of x with more axes. Dtype: that of x.
    */
   public static Tensor expand_dims(Tensor x, long... axes) {
@@ -4243,7 +4258,8 @@ public final class Ops {
     }
 
     /**
-     * One past the last index, seen in the direction of the step. Default: [].
+     * The exclusive end along each of the axes: one past the last index, in the direction of the
+     * step. Default: [].
      *
      * @param ends the value
      * @return this
@@ -4254,7 +4270,7 @@ public final class Ops {
     }
 
     /**
-     * The axes; empty for the first ones. Default: [].
+     * The axes; empty for the leading axes. Default: [].
      *
      * @param axes the value
      * @return this
@@ -4265,7 +4281,7 @@ public final class Ops {
     }
 
     /**
-     * The steps; empty for ones; negative ones walk backwards. Default: [].
+     * The step along each of the axes; empty for ones. A negative step goes backwards. Default: [].
      *
      * @param steps the value
      * @return this
@@ -4288,39 +4304,39 @@ public final class Ops {
   }
 
   /**
-   * Evenly stepped ranges of some axes.
+   * Strided ranges of the input along some axes.
    *
    * <pre>
    * y[i] = x[starts + i * steps]
    * </pre>
    *
-   * <p>Bounds count from the end where they are negative and are clamped to the axis. With a
-   * negative step, an end below -size means that the first element is taken too.
+   * <p>Negative bounds count from the end, and all bounds are clamped to the axis. With a
+   * negative step, an end below -size includes the first element.
    *
    * @param x The input. Dtype: any.
-   * @return A view of what is taken. Dtype: that of x.
+   * @return A view of the selected elements. Dtype: that of x.
    */
   public static Tensor slice(Tensor x) {
     return Calls.one(Constants.TENON_OP_slice, x);
   }
 
   /**
-   * Evenly stepped ranges of some axes.
+   * Strided ranges of the input along some axes.
    *
    * @param x The input. Dtype: any.
    * @param starts The first index along each of the axes. Default: [].
-   * @return A view of what is taken. Dtype: that of x.
+   * @return A view of the selected elements. Dtype: that of x.
    */
   public static Tensor slice(Tensor x, long... starts) {
     return Calls.one(Constants.TENON_OP_slice, new SliceAttrs().starts(starts), x);
   }
 
   /**
-   * Evenly stepped ranges of some axes.
+   * Strided ranges of the input along some axes.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return A view of what is taken. Dtype: that of x.
+   * @return A view of the selected elements. Dtype: that of x.
    */
   public static Tensor slice(Tensor x, SliceAttrs attrs) {
     return Calls.one(Constants.TENON_OP_slice, attrs, x);
@@ -4361,7 +4377,7 @@ public final class Ops {
    * </pre>
    *
    * @param x The input. Dtype: any.
-   * @return A view that runs backwards. Dtype: that of x.
+   * @return A view with reversed axes. Dtype: that of x.
    */
   public static Tensor flip(Tensor x) {
     return Calls.one(Constants.TENON_OP_flip, x);
@@ -4372,7 +4388,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: any.
    * @param axes The axes to reverse; empty for all. Default: [].
-   * @return A view that runs backwards. Dtype: that of x.
+   * @return A view with reversed axes. Dtype: that of x.
    */
   public static Tensor flip(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_flip, new FlipAttrs().axes(axes), x);
@@ -4383,7 +4399,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return A view that runs backwards. Dtype: that of x.
+   * @return A view with reversed axes. Dtype: that of x.
    */
   public static Tensor flip(Tensor x, FlipAttrs attrs) {
     return Calls.one(Constants.TENON_OP_flip, attrs, x);
@@ -4399,7 +4415,7 @@ public final class Ops {
     public SplitAttrs() {}
 
     /**
-     * The axis to cut; a negative one counts from the end. Default: 0.
+     * The axis to split; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -4410,7 +4426,7 @@ public final class Ops {
     }
 
     /**
-     * How many equal parts, the last one smaller; 0 takes split. Default: 0.
+     * The number of equal parts, of which the last ones may be smaller; 0 to use split. Default: 0.
      *
      * @param num_outputs the value
      * @return this
@@ -4443,7 +4459,7 @@ public final class Ops {
   }
 
   /**
-   * One axis cut into parts.
+   * The input split into parts along one axis.
    *
    * <pre>
    * part[k][i] = x[split[0] + ... + split[k - 1] + i]
@@ -4458,7 +4474,7 @@ public final class Ops {
   }
 
   /**
-   * One axis cut into parts.
+   * The input split into parts along one axis.
    *
    * @param x The input. Dtype: any.
    * @param nOutputs How many outputs there are.
@@ -4489,7 +4505,7 @@ public final class Ops {
     }
 
     /**
-     * Where each of them goes. Default: [].
+     * The new position of each of them. Default: [].
      *
      * @param destination the value
      * @return this
@@ -4510,36 +4526,36 @@ public final class Ops {
   }
 
   /**
-   * Some axes at new places, the others in their order.
+   * The input with some axes moved to new positions; the others keep their order.
    *
    * <pre>
    * axis source[k] of x is axis destination[k] of y
    * </pre>
    *
    * @param x The input. Dtype: any.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor moveaxis(Tensor x) {
     return Calls.one(Constants.TENON_OP_moveaxis, x);
   }
 
   /**
-   * Some axes at new places, the others in their order.
+   * The input with some axes moved to new positions; the others keep their order.
    *
    * @param x The input. Dtype: any.
    * @param source The axes to move; negative ones count from the end. Default: [].
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor moveaxis(Tensor x, long... source) {
     return Calls.one(Constants.TENON_OP_moveaxis, new MoveaxisAttrs().source(source), x);
   }
 
   /**
-   * Some axes at new places, the others in their order.
+   * The input with some axes moved to new positions; the others keep their order.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor moveaxis(Tensor x, MoveaxisAttrs attrs) {
     return Calls.one(Constants.TENON_OP_moveaxis, attrs, x);
@@ -4573,52 +4589,52 @@ public final class Ops {
   }
 
   /**
-   * The same bits, read as another dtype.
+   * The bits of a tensor reinterpreted as another dtype.
    *
    * <pre>
    * y = the elements whose bytes are those of x
    * </pre>
    *
-   * <p>Where the widths differ, the last axis changes its size; its bytes are in the order of the
-   * little end first.
+   * <p>If the widths of the dtypes differ, the size of the last axis changes. Bytes are in
+   * little-endian order.
    *
    * @param x The input. Dtype: any.
-   * @return A view of x's bytes.
+   * @return A view of the bytes of x.
    */
   public static Tensor bitcast(Tensor x) {
     return Calls.one(Constants.TENON_OP_bitcast, x);
   }
 
   /**
-   * The same bits, read as another dtype.
+   * The bits of a tensor reinterpreted as another dtype.
    *
    * @param x The input. Dtype: any.
    * @param dtype The dtype of the result. Default: none.
-   * @return A view of x's bytes.
+   * @return A view of the bytes of x.
    */
   public static Tensor bitcast(Tensor x, DType dtype) {
     return Calls.one(Constants.TENON_OP_bitcast, new BitcastAttrs().dtype(dtype), x);
   }
 
   /**
-   * The same bits, read as another dtype.
+   * The bits of a tensor reinterpreted as another dtype.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return A view of x's bytes.
+   * @return A view of the bytes of x.
    */
   public static Tensor bitcast(Tensor x, BitcastAttrs attrs) {
     return Calls.one(Constants.TENON_OP_bitcast, attrs, x);
   }
 
   /**
-   * The input under a new name.
+   * The input, unchanged.
    *
    * <pre>
    * y = x
    * </pre>
    *
-   * <p>A scalar stays one, and takes its dtype from its partners.
+   * <p>A scalar stays a scalar, and adopts the dtype of the tensors that it meets.
    *
    * @param x The input. Dtype: any.
    * @return The same elements. Dtype: that of x.
@@ -4628,14 +4644,14 @@ public final class Ops {
   }
 
   /**
-   * The input, as a constant for derivatives.
+   * The input, treated as a constant in derivatives.
    *
    * <pre>
    * y = x, and dy/dx = 0
    * </pre>
    *
    * @param x The input. Dtype: any.
-   * @return The same elements, through which no gradient passes. Dtype: that of x.
+   * @return The same elements, through which no gradient flows. Dtype: that of x.
    */
   public static Tensor stop_gradient(Tensor x) {
     return Calls.one(Constants.TENON_OP_stop_gradient, x);
@@ -4649,7 +4665,7 @@ public final class Ops {
     public UnstackAttrs() {}
 
     /**
-     * The axis to take apart; a negative one counts from the end. Default: 0.
+     * The axis to slice along; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -4669,7 +4685,7 @@ public final class Ops {
   }
 
   /**
-   * The slices along one axis, each without it: undoes stack.
+   * The slices along one axis, each without that axis: the inverse of stack.
    *
    * <pre>
    * slices[k] = x[..., k, ...]
@@ -4684,7 +4700,7 @@ public final class Ops {
   }
 
   /**
-   * The slices along one axis, each without it: undoes stack.
+   * The slices along one axis, each without that axis: the inverse of stack.
    *
    * @param x The input. Dtype: any.
    * @param nOutputs How many outputs there are.
@@ -4704,7 +4720,7 @@ public final class Ops {
     public SwapaxesAttrs() {}
 
     /**
-     * The one axis; a negative one counts from the end. Default: -2.
+     * The first axis; a negative one counts from the end. Default: -2.
      *
      * @param axis1 the value
      * @return this
@@ -4715,7 +4731,7 @@ public final class Ops {
     }
 
     /**
-     * The other. Default: -1.
+     * The second axis; a negative one counts from the end. Default: -1.
      *
      * @param axis2 the value
      * @return this
@@ -4736,36 +4752,36 @@ public final class Ops {
   }
 
   /**
-   * Two axes in each other's place, the others where they are.
+   * The input with two axes interchanged.
    *
    * <pre>
    * y[..., j, ..., i, ...] = x[..., i, ..., j, ...]
    * </pre>
    *
    * @param x The input. Dtype: any.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor swapaxes(Tensor x) {
     return Calls.one(Constants.TENON_OP_swapaxes, x);
   }
 
   /**
-   * Two axes in each other's place, the others where they are.
+   * The input with two axes interchanged.
    *
    * @param x The input. Dtype: any.
-   * @param axis1 The one axis; a negative one counts from the end. Default: -2.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @param axis1 The first axis; a negative one counts from the end. Default: -2.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor swapaxes(Tensor x, long axis1) {
     return Calls.one(Constants.TENON_OP_swapaxes, new SwapaxesAttrs().axis1(axis1), x);
   }
 
   /**
-   * Two axes in each other's place, the others where they are.
+   * The input with two axes interchanged.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public static Tensor swapaxes(Tensor x, SwapaxesAttrs attrs) {
     return Calls.one(Constants.TENON_OP_swapaxes, attrs, x);
@@ -4779,8 +4795,8 @@ public final class Ops {
     public FlattenAttrs() {}
 
     /**
-     * The first axis of those that become columns; a negative one counts from the end, and the rank
-     * makes all of them rows. Default: 1.
+     * The first of the axes that are merged into the columns; a negative one counts from the end.
+     * If axis is the rank of x, all axes are merged into the rows. Default: 1.
      *
      * @param axis the value
      * @return this
@@ -4800,7 +4816,7 @@ public final class Ops {
   }
 
   /**
-   * A matrix out of any tensor, its axes folded into two.
+   * The input reshaped to a matrix by merging its axes into two.
    *
    * <pre>
    * y = reshape(x, [product of the sizes before axis, product of the others])
@@ -4814,11 +4830,11 @@ public final class Ops {
   }
 
   /**
-   * A matrix out of any tensor, its axes folded into two.
+   * The input reshaped to a matrix by merging its axes into two.
    *
    * @param x The input. Dtype: any.
-   * @param axis The first axis of those that become columns; a negative one counts from the end,
-   *     and the rank makes all of them rows. Default: 1.
+   * @param axis The first of the axes that are merged into the columns; a negative one counts
+   *     from the end. If axis is the rank of x, all axes are merged into the rows. Default: 1.
    * @return The same elements, with two axes. Dtype: that of x.
    */
   public static Tensor flatten(Tensor x, long axis) {
@@ -4826,7 +4842,7 @@ public final class Ops {
   }
 
   /**
-   * A matrix out of any tensor, its axes folded into two.
+   * The input reshaped to a matrix by merging its axes into two.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -4846,7 +4862,7 @@ public final class Ops {
     public DiagonalAttrs() {}
 
     /**
-     * Which diagonal: above 0 right of the main one, below 0 left of it. Default: 0.
+     * The offset of the diagonal: positive right of the main one, negative left of it. Default: 0.
      *
      * @param offset the value
      * @return this
@@ -4890,13 +4906,13 @@ public final class Ops {
   }
 
   /**
-   * The diagonals of matrices, which two axes make up.
+   * The diagonals of the matrices that two axes form.
    *
    * <pre>
    * y[..., i] = x[..., i - min(offset, 0), ..., i + max(offset, 0), ...]
    * </pre>
    *
-   * <p>The axis along the diagonal is the last one of the result.
+   * <p>The diagonals are along the last axis of the result.
    *
    * @param x The matrices. Dtype: any.
    * @return A view of the diagonals. Dtype: that of x.
@@ -4906,10 +4922,11 @@ public final class Ops {
   }
 
   /**
-   * The diagonals of matrices, which two axes make up.
+   * The diagonals of the matrices that two axes form.
    *
    * @param x The matrices. Dtype: any.
-   * @param offset Which diagonal: above 0 right of the main one, below 0 left of it. Default: 0.
+   * @param offset The offset of the diagonal: positive right of the main one, negative left of
+   *     it. Default: 0.
    * @return A view of the diagonals. Dtype: that of x.
    */
   public static Tensor diagonal(Tensor x, long offset) {
@@ -4917,7 +4934,7 @@ public final class Ops {
   }
 
   /**
-   * The diagonals of matrices, which two axes make up.
+   * The diagonals of the matrices that two axes form.
    *
    * @param x The matrices. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -4928,7 +4945,7 @@ public final class Ops {
   }
 
   /**
-   * The input in memory of its own, row-major and without gaps.
+   * A copy of the input in new memory, row-major and contiguous.
    *
    * <pre>
    * y = x
@@ -4969,39 +4986,40 @@ public final class Ops {
   }
 
   /**
-   * The same numbers in another dtype.
+   * The input converted to another dtype.
    *
    * <pre>
-   * y = x, as nearly as the dtype can say it
+   * y = x, converted to the dtype
    * </pre>
    *
-   * <p>To a float: the nearest one, ties to the even. From a float to an integer: without the
-   * fraction, saturated; NaN gives 0. Between integers: wraps. To bool: whether it is not 0.
+   * <p>To floating point: rounds to the nearest value, ties to even. From floating point to
+   * integer: truncates toward zero and saturates; NaN gives 0. Between integers: wraps around. To
+   * bool: true if the value is not 0.
    *
    * @param x The input. Dtype: any.
-   * @return The converted numbers.
+   * @return The converted elements.
    */
   public static Tensor cast(Tensor x) {
     return Calls.one(Constants.TENON_OP_cast, x);
   }
 
   /**
-   * The same numbers in another dtype.
+   * The input converted to another dtype.
    *
    * @param x The input. Dtype: any.
    * @param to The dtype of the result. Default: none.
-   * @return The converted numbers.
+   * @return The converted elements.
    */
   public static Tensor cast(Tensor x, DType to) {
     return Calls.one(Constants.TENON_OP_cast, new CastAttrs().to(to), x);
   }
 
   /**
-   * The same numbers in another dtype.
+   * The input converted to another dtype.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The converted numbers.
+   * @return The converted elements.
    */
   public static Tensor cast(Tensor x, CastAttrs attrs) {
     return Calls.one(Constants.TENON_OP_cast, attrs, x);
@@ -5015,7 +5033,7 @@ public final class Ops {
     public ConcatAttrs() {}
 
     /**
-     * The axis; a negative one counts from the end. Default: 0.
+     * The axis to concatenate along; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -5035,46 +5053,46 @@ public final class Ops {
   }
 
   /**
-   * Tensors one behind the other along an axis.
+   * The concatenation of tensors along an existing axis.
    *
    * <pre>
    * y = inputs[0], then inputs[1], ... along axis
    * </pre>
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
-   * @return The whole. Dtype: the common one.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
+   * @return The concatenated tensor. Dtype: the common one.
    */
   public static Tensor concat(List<Tensor> inputs) {
     return Calls.one(Constants.TENON_OP_concat, inputs.toArray(Tensor[]::new));
   }
 
   /**
-   * Tensors one behind the other along an axis.
+   * The concatenation of tensors along an existing axis.
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
-   * @return The whole. Dtype: the common one.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
+   * @return The concatenated tensor. Dtype: the common one.
    */
   public static Tensor concat(Tensor... inputs) {
     return Calls.one(Constants.TENON_OP_concat, inputs);
   }
 
   /**
-   * Tensors one behind the other along an axis.
+   * The concatenation of tensors along an existing axis.
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
-   * @param axis The axis; a negative one counts from the end. Default: 0.
-   * @return The whole. Dtype: the common one.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
+   * @param axis The axis to concatenate along; a negative one counts from the end. Default: 0.
+   * @return The concatenated tensor. Dtype: the common one.
    */
   public static Tensor concat(List<Tensor> inputs, long axis) {
     return Calls.one(Constants.TENON_OP_concat, new ConcatAttrs().axis(axis), inputs.toArray(Tensor[]::new));
   }
 
   /**
-   * Tensors one behind the other along an axis.
+   * The concatenation of tensors along an existing axis.
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The whole. Dtype: the common one.
+   * @return The concatenated tensor. Dtype: the common one.
    */
   public static Tensor concat(List<Tensor> inputs, ConcatAttrs attrs) {
     return Calls.one(Constants.TENON_OP_concat, attrs, inputs.toArray(Tensor[]::new));
@@ -5090,7 +5108,7 @@ public final class Ops {
     public PadAttrs() {}
 
     /**
-     * Elements added before each of the axes, then after each. Default: [].
+     * The number of elements added before each of the axes, then after each. Default: [].
      *
      * @param pads the value
      * @return this
@@ -5101,7 +5119,7 @@ public final class Ops {
     }
 
     /**
-     * What the added elements are: constant, reflect, edge or wrap. Default: constant.
+     * How the added elements are chosen: constant, reflect, edge or wrap. Default: constant.
      *
      * @param mode the value
      * @return this
@@ -5112,7 +5130,7 @@ public final class Ops {
     }
 
     /**
-     * The axes that pads is about; empty for all. Default: [].
+     * The axes that pads refers to; empty for all. Default: [].
      *
      * @param axes the value
      * @return this
@@ -5140,13 +5158,14 @@ public final class Ops {
    * y[i] = x[i - before] where that is inside x, else value
    * </pre>
    *
-   * <p>Negative pads take elements off. The modes other than constant repeat what is left then:
-   * reflect goes there and back between the first element and the last, which it does not repeat
-   * at the turn; edge repeats the first and the last; wrap begins again at the other end. They go
-   * as far as the pads say, however few elements there are.
+   * <p>Negative pads remove elements. The modes other than constant repeat the elements that
+   * remain: reflect mirrors them at the first and the last element without repeating these, edge
+   * repeats the first and the last element, and wrap continues at the other end. Pads may exceed
+   * the number of elements; the pattern then continues.
    *
    * @param x The input. Dtype: any.
-   * @param value What constant padding adds, of rank 0; absent for zero. May be null. Dtype: any.
+   * @param value The value of constant padding, of rank 0; zero if absent. May be null. Dtype:
+   *     any.
    * @return The padded tensor. Dtype: the common one.
    */
   public static Tensor pad(Tensor x, Tensor value) {
@@ -5157,8 +5176,10 @@ public final class Ops {
    * A tensor with elements added before and after each axis.
    *
    * @param x The input. Dtype: any.
-   * @param value What constant padding adds, of rank 0; absent for zero. May be null. Dtype: any.
-   * @param pads Elements added before each of the axes, then after each. Default: [].
+   * @param value The value of constant padding, of rank 0; zero if absent. May be null. Dtype:
+   *     any.
+   * @param pads The number of elements added before each of the axes, then after each. Default:
+   *     [].
    * @return The padded tensor. Dtype: the common one.
    */
   public static Tensor pad(Tensor x, Tensor value, long... pads) {
@@ -5169,7 +5190,8 @@ public final class Ops {
    * A tensor with elements added before and after each axis.
    *
    * @param x The input. Dtype: any.
-   * @param value What constant padding adds, of rank 0; absent for zero. May be null. Dtype: any.
+   * @param value The value of constant padding, of rank 0; zero if absent. May be null. Dtype:
+   *     any.
    * @param attrs The attributes; null for the defaults.
    * @return The padded tensor. Dtype: the common one.
    */
@@ -5191,7 +5213,8 @@ public final class Ops {
    * A tensor with elements added before and after each axis.
    *
    * @param x The input. Dtype: any.
-   * @param pads Elements added before each of the axes, then after each. Default: [].
+   * @param pads The number of elements added before each of the axes, then after each. Default:
+   *     [].
    * @return The padded tensor. Dtype: the common one.
    */
   public static Tensor pad(Tensor x, long... pads) {
@@ -5217,7 +5240,7 @@ public final class Ops {
     public StackAttrs() {}
 
     /**
-     * Where the new axis is in the result; negative from its end. Default: 0.
+     * The index of the new axis in the result; a negative one counts from its end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -5237,46 +5260,47 @@ public final class Ops {
   }
 
   /**
-   * Tensors of one shape side by side along a new axis.
+   * Tensors of the same shape, stacked along a new axis.
    *
    * <pre>
    * y[..., k, ...] = inputs[k]
    * </pre>
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
-   * @return The whole. Dtype: the common one.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
+   * @return The stacked tensor. Dtype: the common one.
    */
   public static Tensor stack(List<Tensor> inputs) {
     return Calls.one(Constants.TENON_OP_stack, inputs.toArray(Tensor[]::new));
   }
 
   /**
-   * Tensors of one shape side by side along a new axis.
+   * Tensors of the same shape, stacked along a new axis.
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
-   * @return The whole. Dtype: the common one.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
+   * @return The stacked tensor. Dtype: the common one.
    */
   public static Tensor stack(Tensor... inputs) {
     return Calls.one(Constants.TENON_OP_stack, inputs);
   }
 
   /**
-   * Tensors of one shape side by side along a new axis.
+   * Tensors of the same shape, stacked along a new axis.
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
-   * @param axis Where the new axis is in the result; negative from its end. Default: 0.
-   * @return The whole. Dtype: the common one.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
+   * @param axis The index of the new axis in the result; a negative one counts from its end.
+   *     Default: 0.
+   * @return The stacked tensor. Dtype: the common one.
    */
   public static Tensor stack(List<Tensor> inputs, long axis) {
     return Calls.one(Constants.TENON_OP_stack, new StackAttrs().axis(axis), inputs.toArray(Tensor[]::new));
   }
 
   /**
-   * Tensors of one shape side by side along a new axis.
+   * Tensors of the same shape, stacked along a new axis.
    *
-   * @param inputs The parts, promoted to a common dtype. One or more. Dtype: any.
+   * @param inputs The tensors, promoted to a common dtype. One or more. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The whole. Dtype: the common one.
+   * @return The stacked tensor. Dtype: the common one.
    */
   public static Tensor stack(List<Tensor> inputs, StackAttrs attrs) {
     return Calls.one(Constants.TENON_OP_stack, attrs, inputs.toArray(Tensor[]::new));
@@ -5290,7 +5314,7 @@ public final class Ops {
     public TileAttrs() {}
 
     /**
-     * How often x is repeated along each axis. Default: [].
+     * The number of repetitions of x along each axis. Default: [].
      *
      * @param repeats the value
      * @return this
@@ -5310,36 +5334,36 @@ public final class Ops {
   }
 
   /**
-   * The whole input repeated along its axes.
+   * The whole input repeated along each of its axes.
    *
    * <pre>
    * y[i] = x[i mod size]
    * </pre>
    *
    * @param x The input. Dtype: any.
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated input. Dtype: that of x.
    */
   public static Tensor tile(Tensor x) {
     return Calls.one(Constants.TENON_OP_tile, x);
   }
 
   /**
-   * The whole input repeated along its axes.
+   * The whole input repeated along each of its axes.
    *
    * @param x The input. Dtype: any.
-   * @param repeats How often x is repeated along each axis. Default: [].
-   * @return The repetitions. Dtype: that of x.
+   * @param repeats The number of repetitions of x along each axis. Default: [].
+   * @return The repeated input. Dtype: that of x.
    */
   public static Tensor tile(Tensor x, long... repeats) {
     return Calls.one(Constants.TENON_OP_tile, new TileAttrs().repeats(repeats), x);
   }
 
   /**
-   * The whole input repeated along its axes.
+   * The whole input repeated along each of its axes.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated input. Dtype: that of x.
    */
   public static Tensor tile(Tensor x, TileAttrs attrs) {
     return Calls.one(Constants.TENON_OP_tile, attrs, x);
@@ -5353,7 +5377,8 @@ public final class Ops {
     public TrilAttrs() {}
 
     /**
-     * The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+     * The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
+     * Default: 0.
      *
      * @param k the value
      * @return this
@@ -5373,36 +5398,37 @@ public final class Ops {
   }
 
   /**
-   * The lower triangles of matrices, zeros above.
+   * The lower triangles of matrices, with zeros above.
    *
    * <pre>
    * y[i, j] = x[i, j] if j &lt;= i + k, else 0
    * </pre>
    *
-   * @param x The matrices. Dtype: any.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @param x The matrices, in the last two axes. Dtype: any.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public static Tensor tril(Tensor x) {
     return Calls.one(Constants.TENON_OP_tril, x);
   }
 
   /**
-   * The lower triangles of matrices, zeros above.
+   * The lower triangles of matrices, with zeros above.
    *
-   * @param x The matrices. Dtype: any.
-   * @param k The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @param x The matrices, in the last two axes. Dtype: any.
+   * @param k The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right
+   *     of it. Default: 0.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public static Tensor tril(Tensor x, long k) {
     return Calls.one(Constants.TENON_OP_tril, new TrilAttrs().k(k), x);
   }
 
   /**
-   * The lower triangles of matrices, zeros above.
+   * The lower triangles of matrices, with zeros above.
    *
-   * @param x The matrices. Dtype: any.
+   * @param x The matrices, in the last two axes. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public static Tensor tril(Tensor x, TrilAttrs attrs) {
     return Calls.one(Constants.TENON_OP_tril, attrs, x);
@@ -5416,7 +5442,8 @@ public final class Ops {
     public TriuAttrs() {}
 
     /**
-     * The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
+     * The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right of it.
+     * Default: 0.
      *
      * @param k the value
      * @return this
@@ -5436,36 +5463,37 @@ public final class Ops {
   }
 
   /**
-   * The upper triangles of matrices, zeros below.
+   * The upper triangles of matrices, with zeros below.
    *
    * <pre>
    * y[i, j] = x[i, j] if j &gt;= i + k, else 0
    * </pre>
    *
-   * @param x The matrices. Dtype: any.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @param x The matrices, in the last two axes. Dtype: any.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public static Tensor triu(Tensor x) {
     return Calls.one(Constants.TENON_OP_triu, x);
   }
 
   /**
-   * The upper triangles of matrices, zeros below.
+   * The upper triangles of matrices, with zeros below.
    *
-   * @param x The matrices. Dtype: any.
-   * @param k The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @param x The matrices, in the last two axes. Dtype: any.
+   * @param k The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right
+   *     of it. Default: 0.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public static Tensor triu(Tensor x, long k) {
     return Calls.one(Constants.TENON_OP_triu, new TriuAttrs().k(k), x);
   }
 
   /**
-   * The upper triangles of matrices, zeros below.
+   * The upper triangles of matrices, with zeros below.
    *
-   * @param x The matrices. Dtype: any.
+   * @param x The matrices, in the last two axes. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public static Tensor triu(Tensor x, TriuAttrs attrs) {
     return Calls.one(Constants.TENON_OP_triu, attrs, x);
@@ -5479,7 +5507,7 @@ public final class Ops {
     public DynamicSliceAttrs() {}
 
     /**
-     * Of the slice, one for each axis of x. Default: [].
+     * The sizes of the slice, one for each axis of x. Default: [].
      *
      * @param sizes the value
      * @return this
@@ -5499,17 +5527,17 @@ public final class Ops {
   }
 
   /**
-   * A block of a tensor, from a place on that another tensor tells.
+   * A block of a tensor, at an offset that another tensor specifies.
    *
    * <pre>
    * y[i] = x[starts + i]
    * </pre>
    *
-   * <p>A negative start counts from the end. Then each start is moved as little as makes the
-   * slice lie inside, so none is out of range.
+   * <p>A negative start counts from the end. Each start is then clamped so that the block lies
+   * inside x, so no start is out of range.
    *
-   * @param x What to read from. Dtype: any.
-   * @param starts The first index along each axis of x. Dtype: i32 or i64.
+   * @param x The tensor to read from. Dtype: any.
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
    * @return The slice, a copy. Dtype: that of x.
    */
   public static Tensor dynamic_slice(Tensor x, Tensor starts) {
@@ -5517,11 +5545,11 @@ public final class Ops {
   }
 
   /**
-   * A block of a tensor, from a place on that another tensor tells.
+   * A block of a tensor, at an offset that another tensor specifies.
    *
-   * @param x What to read from. Dtype: any.
-   * @param starts The first index along each axis of x. Dtype: i32 or i64.
-   * @param sizes Of the slice, one for each axis of x. Default: [].
+   * @param x The tensor to read from. Dtype: any.
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
+   * @param sizes The sizes of the slice, one for each axis of x. Default: [].
    * @return The slice, a copy. Dtype: that of x.
    */
   public static Tensor dynamic_slice(Tensor x, Tensor starts, long... sizes) {
@@ -5529,10 +5557,10 @@ public final class Ops {
   }
 
   /**
-   * A block of a tensor, from a place on that another tensor tells.
+   * A block of a tensor, at an offset that another tensor specifies.
    *
-   * @param x What to read from. Dtype: any.
-   * @param starts The first index along each axis of x. Dtype: i32 or i64.
+   * @param x The tensor to read from. Dtype: any.
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
    * @return The slice, a copy. Dtype: that of x.
    */
@@ -5541,19 +5569,19 @@ public final class Ops {
   }
 
   /**
-   * A tensor with a block replaced, from a place on that another tensor tells.
+   * A tensor with a block replaced, at an offset that another tensor specifies.
    *
    * <pre>
    * y = x, then y[starts + i] = update[i]
    * </pre>
    *
-   * <p>A negative start counts from the end. Then each start is moved as little as makes the
-   * slice lie inside, so none is out of range.
+   * <p>A negative start counts from the end. Each start is then clamped so that the block lies
+   * inside x, so no start is out of range.
    *
-   * @param x What is there. Dtype: any.
-   * @param update What comes there. Dtype: any.
-   * @param starts Where it comes: the first index along each axis of x. Dtype: i32 or i64.
-   * @return What is there, with the update. Dtype: that of x.
+   * @param x The tensor to update. Dtype: any.
+   * @param update The new elements of the block. Dtype: any.
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
+   * @return X with the block replaced by update. Dtype: that of x.
    */
   public static Tensor dynamic_update_slice(Tensor x, Tensor update, Tensor starts) {
     return Calls.one(Constants.TENON_OP_dynamic_update_slice, x, update, starts);
@@ -5568,7 +5596,8 @@ public final class Ops {
     public RepeatAttrs() {}
 
     /**
-     * How often: one number for all elements along axis, or one each. Default: [].
+     * The number of repetitions: one for all elements along axis, or one for each element. Default:
+     * [].
      *
      * @param repeats the value
      * @return this
@@ -5600,7 +5629,7 @@ public final class Ops {
   }
 
   /**
-   * Each element along an axis several times, side by side.
+   * The input with each element along an axis repeated consecutively.
    *
    * <pre>
    * y = x[0], ... repeats[0] times, x[1], ... repeats[1] times, along axis
@@ -5609,29 +5638,30 @@ public final class Ops {
    * <p>To repeat all elements in row-major order, reshape to one axis first.
    *
    * @param x The input. Dtype: any.
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated elements. Dtype: that of x.
    */
   public static Tensor repeat(Tensor x) {
     return Calls.one(Constants.TENON_OP_repeat, x);
   }
 
   /**
-   * Each element along an axis several times, side by side.
+   * The input with each element along an axis repeated consecutively.
    *
    * @param x The input. Dtype: any.
-   * @param repeats How often: one number for all elements along axis, or one each. Default: [].
-   * @return The repetitions. Dtype: that of x.
+   * @param repeats The number of repetitions: one for all elements along axis, or one for each
+   *     element. Default: [].
+   * @return The repeated elements. Dtype: that of x.
    */
   public static Tensor repeat(Tensor x, long... repeats) {
     return Calls.one(Constants.TENON_OP_repeat, new RepeatAttrs().repeats(repeats), x);
   }
 
   /**
-   * Each element along an axis several times, side by side.
+   * The input with each element along an axis repeated consecutively.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated elements. Dtype: that of x.
    */
   public static Tensor repeat(Tensor x, RepeatAttrs attrs) {
     return Calls.one(Constants.TENON_OP_repeat, attrs, x);
@@ -5646,7 +5676,8 @@ public final class Ops {
     public RollAttrs() {}
 
     /**
-     * By how many places, towards the end: one for each axis, or for all. Default: [].
+     * The number of positions to shift towards the end: one for each of axes, or one for all.
+     * Default: [].
      *
      * @param shifts the value
      * @return this
@@ -5657,7 +5688,7 @@ public final class Ops {
     }
 
     /**
-     * The axes; empty takes all elements in row-major order as one axis. Default: [].
+     * The axes; if empty, all elements in row-major order are shifted as one axis. Default: [].
      *
      * @param axes the value
      * @return this
@@ -5678,39 +5709,39 @@ public final class Ops {
   }
 
   /**
-   * Elements moved along axes; what leaves at one end comes in at the other.
+   * The elements shifted cyclically along axes.
    *
    * <pre>
    * y[(i + shift) mod size] = x[i]
    * </pre>
    *
-   * <p>Shifts of an axis that is named twice add up.
+   * <p>The shifts of an axis that is listed more than once add up.
    *
    * @param x The input. Dtype: any.
-   * @return The elements of x, moved. Dtype: that of x.
+   * @return The elements of x, shifted. Dtype: that of x.
    */
   public static Tensor roll(Tensor x) {
     return Calls.one(Constants.TENON_OP_roll, x);
   }
 
   /**
-   * Elements moved along axes; what leaves at one end comes in at the other.
+   * The elements shifted cyclically along axes.
    *
    * @param x The input. Dtype: any.
-   * @param shifts By how many places, towards the end: one for each axis, or for all. Default:
-   *     [].
-   * @return The elements of x, moved. Dtype: that of x.
+   * @param shifts The number of positions to shift towards the end: one for each of axes, or one
+   *     for all. Default: [].
+   * @return The elements of x, shifted. Dtype: that of x.
    */
   public static Tensor roll(Tensor x, long... shifts) {
     return Calls.one(Constants.TENON_OP_roll, new RollAttrs().shifts(shifts), x);
   }
 
   /**
-   * Elements moved along axes; what leaves at one end comes in at the other.
+   * The elements shifted cyclically along axes.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The elements of x, moved. Dtype: that of x.
+   * @return The elements of x, shifted. Dtype: that of x.
    */
   public static Tensor roll(Tensor x, RollAttrs attrs) {
     return Calls.one(Constants.TENON_OP_roll, attrs, x);
@@ -5725,7 +5756,7 @@ public final class Ops {
     public DepthToSpaceAttrs() {}
 
     /**
-     * The side of the squares. Default: 0.
+     * The side length of the blocks. Default: 0.
      *
      * @param blocksize the value
      * @return this
@@ -5736,8 +5767,8 @@ public final class Ops {
     }
 
     /**
-     * Whether a channel's number counts the place in a square first and then the channel of the
-     * image, dcr, or the other way round, crd. Default: dcr.
+     * The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+     * channel), crd for (channel, block row, block column). Default: dcr.
      *
      * @param mode the value
      * @return this
@@ -5758,39 +5789,39 @@ public final class Ops {
   }
 
   /**
-   * Each square of a wider image out of channels at one place.
+   * Channels rearranged into square spatial blocks.
    *
    * <pre>
    * y[n, c, h * b + i, w * b + j] = x[n, (i * b + j) * C + c, h, w]
    * </pre>
    *
-   * <p>Of x's channels, C are left. With crd it is x[n, (c * b + i) * b + j, h, w] that comes
-   * there.
+   * <p>b is blocksize, and C is the number of channels of y. With mode crd, the source element is
+   * x[n, (c * b + i) * b + j, h, w].
    *
-   * @param x Batch, channels, rows, columns. Dtype: any.
-   * @return Fewer channels, more rows and columns. Dtype: that of x.
+   * @param x The input: batch, channels, rows, columns. Dtype: any.
+   * @return The result, with fewer channels and more rows and columns. Dtype: that of x.
    */
   public static Tensor depth_to_space(Tensor x) {
     return Calls.one(Constants.TENON_OP_depth_to_space, x);
   }
 
   /**
-   * Each square of a wider image out of channels at one place.
+   * Channels rearranged into square spatial blocks.
    *
-   * @param x Batch, channels, rows, columns. Dtype: any.
-   * @param blocksize The side of the squares. Default: 0.
-   * @return Fewer channels, more rows and columns. Dtype: that of x.
+   * @param x The input: batch, channels, rows, columns. Dtype: any.
+   * @param blocksize The side length of the blocks. Default: 0.
+   * @return The result, with fewer channels and more rows and columns. Dtype: that of x.
    */
   public static Tensor depth_to_space(Tensor x, long blocksize) {
     return Calls.one(Constants.TENON_OP_depth_to_space, new DepthToSpaceAttrs().blocksize(blocksize), x);
   }
 
   /**
-   * Each square of a wider image out of channels at one place.
+   * Channels rearranged into square spatial blocks.
    *
-   * @param x Batch, channels, rows, columns. Dtype: any.
+   * @param x The input: batch, channels, rows, columns. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return Fewer channels, more rows and columns. Dtype: that of x.
+   * @return The result, with fewer channels and more rows and columns. Dtype: that of x.
    */
   public static Tensor depth_to_space(Tensor x, DepthToSpaceAttrs attrs) {
     return Calls.one(Constants.TENON_OP_depth_to_space, attrs, x);
@@ -5805,7 +5836,7 @@ public final class Ops {
     public SpaceToDepthAttrs() {}
 
     /**
-     * The side of the squares. Default: 0.
+     * The side length of the blocks. Default: 0.
      *
      * @param blocksize the value
      * @return this
@@ -5816,8 +5847,8 @@ public final class Ops {
     }
 
     /**
-     * Whether a channel's number counts the place in a square first and then the channel of the
-     * image, dcr, or the other way round, crd. Default: dcr.
+     * The layout of the channel axis of the deeper tensor: dcr for (block row, block column,
+     * channel), crd for (channel, block row, block column). Default: dcr.
      *
      * @param mode the value
      * @return this
@@ -5838,39 +5869,39 @@ public final class Ops {
   }
 
   /**
-   * The squares of an image as channels at one place: undoes depth_to_space.
+   * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
    *
    * <pre>
    * y[n, (i * b + j) * C + c, h, w] = x[n, c, h * b + i, w * b + j]
    * </pre>
    *
-   * <p>C is the number of x's channels. With crd it is y[n, (c * b + i) * b + j, h, w] that they
-   * come to.
+   * <p>b is blocksize, and C is the number of channels of x. With mode crd, the destination
+   * element is y[n, (c * b + i) * b + j, h, w].
    *
-   * @param x Batch, channels, rows, columns. Dtype: any.
-   * @return More channels, fewer rows and columns. Dtype: that of x.
+   * @param x The input: batch, channels, rows, columns. Dtype: any.
+   * @return The result, with more channels and fewer rows and columns. Dtype: that of x.
    */
   public static Tensor space_to_depth(Tensor x) {
     return Calls.one(Constants.TENON_OP_space_to_depth, x);
   }
 
   /**
-   * The squares of an image as channels at one place: undoes depth_to_space.
+   * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
    *
-   * @param x Batch, channels, rows, columns. Dtype: any.
-   * @param blocksize The side of the squares. Default: 0.
-   * @return More channels, fewer rows and columns. Dtype: that of x.
+   * @param x The input: batch, channels, rows, columns. Dtype: any.
+   * @param blocksize The side length of the blocks. Default: 0.
+   * @return The result, with more channels and fewer rows and columns. Dtype: that of x.
    */
   public static Tensor space_to_depth(Tensor x, long blocksize) {
     return Calls.one(Constants.TENON_OP_space_to_depth, new SpaceToDepthAttrs().blocksize(blocksize), x);
   }
 
   /**
-   * The squares of an image as channels at one place: undoes depth_to_space.
+   * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
    *
-   * @param x Batch, channels, rows, columns. Dtype: any.
+   * @param x The input: batch, channels, rows, columns. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return More channels, fewer rows and columns. Dtype: that of x.
+   * @return The result, with more channels and fewer rows and columns. Dtype: that of x.
    */
   public static Tensor space_to_depth(Tensor x, SpaceToDepthAttrs attrs) {
     return Calls.one(Constants.TENON_OP_space_to_depth, attrs, x);
@@ -5885,7 +5916,7 @@ public final class Ops {
     public ReverseSequenceAttrs() {}
 
     /**
-     * The axis that counts sequences; negative from the end. Default: 1.
+     * The axis that enumerates the sequences; a negative one counts from the end. Default: 1.
      *
      * @param batch_axis the value
      * @return this
@@ -5896,7 +5927,7 @@ public final class Ops {
     }
 
     /**
-     * The axis along which a sequence runs; negative from the end. Default: 0.
+     * The axis along which each sequence runs; a negative one counts from the end. Default: 0.
      *
      * @param time_axis the value
      * @return this
@@ -5917,41 +5948,45 @@ public final class Ops {
   }
 
   /**
-   * The beginning of each sequence of a batch in reverse order.
+   * A batch of sequences, with the leading elements of each in reverse order.
    *
    * <pre>
    * y[t, b] = x[sequence_lens[b] - 1 - t, b] if t &lt; sequence_lens[b], else x[t, b]
    * </pre>
    *
-   * <p>A length of 0 or below changes nothing.
+   * <p>A sequence with a length of 0 or less is unchanged.
    *
    * @param x The sequences. Dtype: any.
-   * @param sequence_lens How much of each is reversed. Dtype: i32 or i64.
-   * @return The sequences, with their beginnings reversed. Dtype: that of x.
+   * @param sequence_lens The number of leading elements to reverse in each sequence. Dtype: i32
+   *     or i64.
+   * @return The sequences with their leading elements reversed. Dtype: that of x.
    */
   public static Tensor reverse_sequence(Tensor x, Tensor sequence_lens) {
     return Calls.one(Constants.TENON_OP_reverse_sequence, x, sequence_lens);
   }
 
   /**
-   * The beginning of each sequence of a batch in reverse order.
+   * A batch of sequences, with the leading elements of each in reverse order.
    *
    * @param x The sequences. Dtype: any.
-   * @param sequence_lens How much of each is reversed. Dtype: i32 or i64.
-   * @param batch_axis The axis that counts sequences; negative from the end. Default: 1.
-   * @return The sequences, with their beginnings reversed. Dtype: that of x.
+   * @param sequence_lens The number of leading elements to reverse in each sequence. Dtype: i32
+   *     or i64.
+   * @param batch_axis The axis that enumerates the sequences; a negative one counts from the end.
+   *     Default: 1.
+   * @return The sequences with their leading elements reversed. Dtype: that of x.
    */
   public static Tensor reverse_sequence(Tensor x, Tensor sequence_lens, long batch_axis) {
     return Calls.one(Constants.TENON_OP_reverse_sequence, new ReverseSequenceAttrs().batch_axis(batch_axis), x, sequence_lens);
   }
 
   /**
-   * The beginning of each sequence of a batch in reverse order.
+   * A batch of sequences, with the leading elements of each in reverse order.
    *
    * @param x The sequences. Dtype: any.
-   * @param sequence_lens How much of each is reversed. Dtype: i32 or i64.
+   * @param sequence_lens The number of leading elements to reverse in each sequence. Dtype: i32
+   *     or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return The sequences, with their beginnings reversed. Dtype: that of x.
+   * @return The sequences with their leading elements reversed. Dtype: that of x.
    */
   public static Tensor reverse_sequence(Tensor x, Tensor sequence_lens, ReverseSequenceAttrs attrs) {
     return Calls.one(Constants.TENON_OP_reverse_sequence, attrs, x, sequence_lens);
@@ -5966,7 +6001,7 @@ public final class Ops {
     public SpaceToBatchAttrs() {}
 
     /**
-     * The block's size along each axis behind the batch. Default: [].
+     * The block's size along each axis after the batch axis. Default: [].
      *
      * @param block_shape the value
      * @return this
@@ -5977,7 +6012,7 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each of these axes, then after each; empty for none. Default: [].
+     * The number of zeros before each of these axes, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -5998,39 +6033,45 @@ public final class Ops {
   }
 
   /**
-   * Blocks of places spread over the batch.
+   * Blocks of spatial positions moved into the batch axis.
    *
    * <pre>
    * y[(p * batch + b), i, ...] = x[b, i * block_shape + p - pad, ...]
    * </pre>
    *
-   * <p>p counts the places of a block in row-major order. The axes are padded with zeros first.
-   * Axes behind those of block_shape stay.
+   * <p>p enumerates the positions in a block in row-major order. The axes are padded with zeros
+   * first. The axes after those of block_shape are unchanged.
    *
-   * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
-   * @return As many times the batch as a block has places. Dtype: that of x.
+   * @param x A batch axis, one axis for each entry of block_shape, and any number of further
+   *     axes. Dtype: any.
+   * @return The result, whose batch size is multiplied by the number of positions in a block.
+   *     Dtype: that of x.
    */
   public static Tensor space_to_batch(Tensor x) {
     return Calls.one(Constants.TENON_OP_space_to_batch, x);
   }
 
   /**
-   * Blocks of places spread over the batch.
+   * Blocks of spatial positions moved into the batch axis.
    *
-   * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
-   * @param block_shape The block's size along each axis behind the batch. Default: [].
-   * @return As many times the batch as a block has places. Dtype: that of x.
+   * @param x A batch axis, one axis for each entry of block_shape, and any number of further
+   *     axes. Dtype: any.
+   * @param block_shape The block's size along each axis after the batch axis. Default: [].
+   * @return The result, whose batch size is multiplied by the number of positions in a block.
+   *     Dtype: that of x.
    */
   public static Tensor space_to_batch(Tensor x, long... block_shape) {
     return Calls.one(Constants.TENON_OP_space_to_batch, new SpaceToBatchAttrs().block_shape(block_shape), x);
   }
 
   /**
-   * Blocks of places spread over the batch.
+   * Blocks of spatial positions moved into the batch axis.
    *
-   * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
+   * @param x A batch axis, one axis for each entry of block_shape, and any number of further
+   *     axes. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return As many times the batch as a block has places. Dtype: that of x.
+   * @return The result, whose batch size is multiplied by the number of positions in a block.
+   *     Dtype: that of x.
    */
   public static Tensor space_to_batch(Tensor x, SpaceToBatchAttrs attrs) {
     return Calls.one(Constants.TENON_OP_space_to_batch, attrs, x);
@@ -6045,7 +6086,7 @@ public final class Ops {
     public BatchToSpaceAttrs() {}
 
     /**
-     * The block's size along each axis behind the batch. Default: [].
+     * The block's size along each axis after the batch axis. Default: [].
      *
      * @param block_shape the value
      * @return this
@@ -6056,7 +6097,8 @@ public final class Ops {
     }
 
     /**
-     * What is cropped before each of these axes, then after each; empty for nothing. Default: [].
+     * The number of elements cropped at the start of each of these axes, then at the end of each;
+     * empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -6077,39 +6119,45 @@ public final class Ops {
   }
 
   /**
-   * Blocks of places collected from the batch: undoes space_to_batch.
+   * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
    *
    * <pre>
    * y[b, i * block_shape + p - pad, ...] = x[(p * batch + b), i, ...]
    * </pre>
    *
-   * <p>p counts the places of a block in row-major order. What space_to_batch padded is cropped.
-   * Axes behind those of block_shape stay.
+   * <p>p enumerates the positions in a block in row-major order. The padding of space_to_batch is
+   * cropped. The axes after those of block_shape are unchanged.
    *
-   * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
-   * @return The batch divided by the places of a block. Dtype: that of x.
+   * @param x A batch axis, one axis for each entry of block_shape, and any number of further
+   *     axes. Dtype: any.
+   * @return The result, whose batch size is divided by the number of positions in a block. Dtype:
+   *     that of x.
    */
   public static Tensor batch_to_space(Tensor x) {
     return Calls.one(Constants.TENON_OP_batch_to_space, x);
   }
 
   /**
-   * Blocks of places collected from the batch: undoes space_to_batch.
+   * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
    *
-   * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
-   * @param block_shape The block's size along each axis behind the batch. Default: [].
-   * @return The batch divided by the places of a block. Dtype: that of x.
+   * @param x A batch axis, one axis for each entry of block_shape, and any number of further
+   *     axes. Dtype: any.
+   * @param block_shape The block's size along each axis after the batch axis. Default: [].
+   * @return The result, whose batch size is divided by the number of positions in a block. Dtype:
+   *     that of x.
    */
   public static Tensor batch_to_space(Tensor x, long... block_shape) {
     return Calls.one(Constants.TENON_OP_batch_to_space, new BatchToSpaceAttrs().block_shape(block_shape), x);
   }
 
   /**
-   * Blocks of places collected from the batch: undoes space_to_batch.
+   * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
    *
-   * @param x A batch, as many axes as block_shape has sizes, and any more. Dtype: any.
+   * @param x A batch axis, one axis for each entry of block_shape, and any number of further
+   *     axes. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The batch divided by the places of a block. Dtype: that of x.
+   * @return The result, whose batch size is divided by the number of positions in a block. Dtype:
+   *     that of x.
    */
   public static Tensor batch_to_space(Tensor x, BatchToSpaceAttrs attrs) {
     return Calls.one(Constants.TENON_OP_batch_to_space, attrs, x);
@@ -6126,7 +6174,7 @@ public final class Ops {
     public Im2colAttrs() {}
 
     /**
-     * The window's size along each spatial axis. Default: [].
+     * The size of the window along each spatial axis. Default: [].
      *
      * @param kernel_shape the value
      * @return this
@@ -6137,7 +6185,7 @@ public final class Ops {
     }
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The step of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -6148,7 +6196,8 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * The number of zeros added before each spatial axis, then after each; empty for none. Default:
+     * [].
      *
      * @param pads the value
      * @return this
@@ -6159,7 +6208,7 @@ public final class Ops {
     }
 
     /**
-     * The step inside the window along each axis; empty for ones. Default: [].
+     * The step between elements of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -6182,39 +6231,39 @@ public final class Ops {
   }
 
   /**
-   * What lies under each place of a window, as a column.
+   * The elements in each position of a sliding window, as columns.
    *
    * <pre>
    * y[n, c * K + k, l] = x[n, c, l * stride + k * dilation - pad], with K elements to a window
    * </pre>
    *
-   * <p>k and l count the elements of a window and the windows in row-major order. Padding counts
-   * as zeros.
+   * <p>k is the row-major index of an element in its window, and l is that of the window. Padding
+   * elements are zeros.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: any.
-   * @return Batch, channels times elements of a window, windows. Dtype: that of x.
+   * @return Batch, channels times elements of a window, number of windows. Dtype: that of x.
    */
   public static Tensor im2col(Tensor x) {
     return Calls.one(Constants.TENON_OP_im2col, x);
   }
 
   /**
-   * What lies under each place of a window, as a column.
+   * The elements in each position of a sliding window, as columns.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: any.
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
-   * @return Batch, channels times elements of a window, windows. Dtype: that of x.
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
+   * @return Batch, channels times elements of a window, number of windows. Dtype: that of x.
    */
   public static Tensor im2col(Tensor x, long... kernel_shape) {
     return Calls.one(Constants.TENON_OP_im2col, new Im2colAttrs().kernel_shape(kernel_shape), x);
   }
 
   /**
-   * What lies under each place of a window, as a column.
+   * The elements in each position of a sliding window, as columns.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, channels times elements of a window, windows. Dtype: that of x.
+   * @return Batch, channels times elements of a window, number of windows. Dtype: that of x.
    */
   public static Tensor im2col(Tensor x, Im2colAttrs attrs) {
     return Calls.one(Constants.TENON_OP_im2col, attrs, x);
@@ -6243,7 +6292,7 @@ public final class Ops {
     }
 
     /**
-     * The window's size along each spatial axis. Default: [].
+     * The size of the window along each spatial axis. Default: [].
      *
      * @param kernel_shape the value
      * @return this
@@ -6254,7 +6303,7 @@ public final class Ops {
     }
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The step of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -6265,7 +6314,8 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * The number of zeros added before each spatial axis, then after each; empty for none. Default:
+     * [].
      *
      * @param pads the value
      * @return this
@@ -6276,7 +6326,7 @@ public final class Ops {
     }
 
     /**
-     * The step inside the window along each axis; empty for ones. Default: [].
+     * The step between elements of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -6300,16 +6350,16 @@ public final class Ops {
   }
 
   /**
-   * Columns added up at the places of a window: the transpose of im2col.
+   * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
    *
    * <pre>
    * y[n, c, l * stride + k * dilation - pad] += x[n, c * K + k, l], with K elements to a window
    * </pre>
    *
-   * <p>k and l count the elements of a window and the windows in row-major order. What falls on
-   * padding is lost.
+   * <p>k is the row-major index of an element in its window, and l is that of the window.
+   * Elements that fall on padding are dropped.
    *
-   * @param x Batch, channels times elements of a window, windows. Dtype: floating.
+   * @param x Batch, channels times elements of a window, number of windows. Dtype: floating.
    * @return Batch, channels, then the spatial axes. Dtype: that of x.
    */
   public static Tensor col2im(Tensor x) {
@@ -6317,9 +6367,9 @@ public final class Ops {
   }
 
   /**
-   * Columns added up at the places of a window: the transpose of im2col.
+   * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
    *
-   * @param x Batch, channels times elements of a window, windows. Dtype: floating.
+   * @param x Batch, channels times elements of a window, number of windows. Dtype: floating.
    * @param image_shape The spatial sizes of the result. Default: [].
    * @return Batch, channels, then the spatial axes. Dtype: that of x.
    */
@@ -6328,9 +6378,9 @@ public final class Ops {
   }
 
   /**
-   * Columns added up at the places of a window: the transpose of im2col.
+   * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
    *
-   * @param x Batch, channels times elements of a window, windows. Dtype: floating.
+   * @param x Batch, channels times elements of a window, number of windows. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return Batch, channels, then the spatial axes. Dtype: that of x.
    */
@@ -6346,7 +6396,7 @@ public final class Ops {
     public GatherAttrs() {}
 
     /**
-     * The axis to choose along; a negative one counts from the end. Default: 0.
+     * The axis to select along; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -6366,7 +6416,7 @@ public final class Ops {
   }
 
   /**
-   * Slices of one axis, chosen by index.
+   * Slices along one axis, selected by index.
    *
    * <pre>
    * y[i, j, k] = x[i, indices[j], k]
@@ -6374,8 +6424,8 @@ public final class Ops {
    *
    * <p>Negative indices count from the end. An index out of range reads 0 and is an error.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places along axis. Dtype: i32 or i64.
+   * @param x The tensor to read from. Dtype: any.
+   * @param indices The indices along axis. Dtype: i32 or i64.
    * @return The slices, with the axes of indices in place of axis. Dtype: that of x.
    */
   public static Tensor gather(Tensor x, Tensor indices) {
@@ -6383,11 +6433,11 @@ public final class Ops {
   }
 
   /**
-   * Slices of one axis, chosen by index.
+   * Slices along one axis, selected by index.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places along axis. Dtype: i32 or i64.
-   * @param axis The axis to choose along; a negative one counts from the end. Default: 0.
+   * @param x The tensor to read from. Dtype: any.
+   * @param indices The indices along axis. Dtype: i32 or i64.
+   * @param axis The axis to select along; a negative one counts from the end. Default: 0.
    * @return The slices, with the axes of indices in place of axis. Dtype: that of x.
    */
   public static Tensor gather(Tensor x, Tensor indices, long axis) {
@@ -6395,10 +6445,10 @@ public final class Ops {
   }
 
   /**
-   * Slices of one axis, chosen by index.
+   * Slices along one axis, selected by index.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places along axis. Dtype: i32 or i64.
+   * @param x The tensor to read from. Dtype: any.
+   * @param indices The indices along axis. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
    * @return The slices, with the axes of indices in place of axis. Dtype: that of x.
    */
@@ -6414,7 +6464,7 @@ public final class Ops {
     public GatherElementsAttrs() {}
 
     /**
-     * The axis that indices count along; negative from the end. Default: 0.
+     * The axis that indices refer to; negative values count from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -6434,41 +6484,41 @@ public final class Ops {
   }
 
   /**
-   * One element for each index, read along one axis.
+   * Gathers one element for each index along one axis.
    *
    * <pre>
    * y[i, j] = x[i, indices[i, j]], for axis 1
    * </pre>
    *
-   * <p>Negative indices count from the end. An index out of range reads 0 and is an error.
+   * <p>Negative indices count from the end. An out-of-range index reads 0 and is an error.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places along axis. Dtype: i32 or i64.
-   * @return The elements, in the shape of indices. Dtype: that of x.
+   * @param x The tensor to gather from. Dtype: any.
+   * @param indices The indices along axis. Dtype: i32 or i64.
+   * @return The gathered elements, in the shape of indices. Dtype: that of x.
    */
   public static Tensor gather_elements(Tensor x, Tensor indices) {
     return Calls.one(Constants.TENON_OP_gather_elements, x, indices);
   }
 
   /**
-   * One element for each index, read along one axis.
+   * Gathers one element for each index along one axis.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places along axis. Dtype: i32 or i64.
-   * @param axis The axis that indices count along; negative from the end. Default: 0.
-   * @return The elements, in the shape of indices. Dtype: that of x.
+   * @param x The tensor to gather from. Dtype: any.
+   * @param indices The indices along axis. Dtype: i32 or i64.
+   * @param axis The axis that indices refer to; negative values count from the end. Default: 0.
+   * @return The gathered elements, in the shape of indices. Dtype: that of x.
    */
   public static Tensor gather_elements(Tensor x, Tensor indices, long axis) {
     return Calls.one(Constants.TENON_OP_gather_elements, new GatherElementsAttrs().axis(axis), x, indices);
   }
 
   /**
-   * One element for each index, read along one axis.
+   * Gathers one element for each index along one axis.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places along axis. Dtype: i32 or i64.
+   * @param x The tensor to gather from. Dtype: any.
+   * @param indices The indices along axis. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return The elements, in the shape of indices. Dtype: that of x.
+   * @return The gathered elements, in the shape of indices. Dtype: that of x.
    */
   public static Tensor gather_elements(Tensor x, Tensor indices, GatherElementsAttrs attrs) {
     return Calls.one(Constants.TENON_OP_gather_elements, attrs, x, indices);
@@ -6482,7 +6532,7 @@ public final class Ops {
     public GatherNdAttrs() {}
 
     /**
-     * How many leading axes x and indices share. Default: 0.
+     * The number of leading batch axes that x and indices share. Default: 0.
      *
      * @param batch_dims the value
      * @return this
@@ -6502,41 +6552,41 @@ public final class Ops {
   }
 
   /**
-   * Slices at places that rows of coordinates name.
+   * Gathers slices at the coordinates that indices hold along their last axis.
    *
    * <pre>
    * y[i, ...] = x[indices[i, 0], indices[i, 1], ..., ...]
    * </pre>
    *
-   * <p>Negative indices count from the end. An index out of range reads 0 and is an error.
+   * <p>Negative indices count from the end. An out-of-range index reads 0 and is an error.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
-   * @return The slices. Dtype: that of x.
+   * @param x The tensor to gather from. Dtype: any.
+   * @param indices The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
+   * @return The gathered slices. Dtype: that of x.
    */
   public static Tensor gather_nd(Tensor x, Tensor indices) {
     return Calls.one(Constants.TENON_OP_gather_nd, x, indices);
   }
 
   /**
-   * Slices at places that rows of coordinates name.
+   * Gathers slices at the coordinates that indices hold along their last axis.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
-   * @param batch_dims How many leading axes x and indices share. Default: 0.
-   * @return The slices. Dtype: that of x.
+   * @param x The tensor to gather from. Dtype: any.
+   * @param indices The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
+   * @param batch_dims The number of leading batch axes that x and indices share. Default: 0.
+   * @return The gathered slices. Dtype: that of x.
    */
   public static Tensor gather_nd(Tensor x, Tensor indices, long batch_dims) {
     return Calls.one(Constants.TENON_OP_gather_nd, new GatherNdAttrs().batch_dims(batch_dims), x, indices);
   }
 
   /**
-   * Slices at places that rows of coordinates name.
+   * Gathers slices at the coordinates that indices hold along their last axis.
    *
-   * @param x What to read from. Dtype: any.
-   * @param indices The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
+   * @param x The tensor to gather from. Dtype: any.
+   * @param indices The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return The slices. Dtype: that of x.
+   * @return The gathered slices. Dtype: that of x.
    */
   public static Tensor gather_nd(Tensor x, Tensor indices, GatherNdAttrs attrs) {
     return Calls.one(Constants.TENON_OP_gather_nd, attrs, x, indices);
@@ -6551,7 +6601,7 @@ public final class Ops {
     public ScatterElementsAttrs() {}
 
     /**
-     * The axis that indices count along; negative from the end. Default: 0.
+     * The axis that the indices refer to; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -6562,7 +6612,8 @@ public final class Ops {
     }
 
     /**
-     * How updates meet what is there: none, add, mul, min or max. Default: none.
+     * How updates are combined with the elements of x: none (replace them), add, mul, min or max.
+     * Default: none.
      *
      * @param reduction the value
      * @return this
@@ -6583,48 +6634,50 @@ public final class Ops {
   }
 
   /**
-   * A tensor with one element changed for each index along an axis.
+   * A tensor with elements updated at given indices along an axis.
    *
    * <pre>
    * y = x, then y[i, indices[i, j]] = reduce(..., updates[i, j]), for axis 1
    * </pre>
    *
-   * <p>Where several updates meet, set keeps the last and the others reduce all of them with what
-   * is there. Negative indices count from the end. An update out of range is dropped and is an
-   * error. Sums of floats, in float32 for the half types, may be added in any order; all other
-   * reductions have the same bits on every device. The second derivative of mul is that of zeros
-   * left aside.
+   * <p>If several updates address the same element, reduction none keeps the last one, and the
+   * other reductions combine all of them with the element of x. Negative indices count from the
+   * end. An update with an index out of range is dropped and is an error. Floating-point sums,
+   * which accumulate in float32 for the half types, may be added in any order; all other
+   * reductions have the same bits on every device. The second derivative of mul ignores updates
+   * that are 0.
    *
-   * @param x What is there. Dtype: any.
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @return X with the updates. Dtype: that of x.
+   * @param x The tensor to update. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @return The updated tensor. Dtype: that of x.
    */
   public static Tensor scatter_elements(Tensor x, Tensor indices, Tensor updates) {
     return Calls.one(Constants.TENON_OP_scatter_elements, x, indices, updates);
   }
 
   /**
-   * A tensor with one element changed for each index along an axis.
+   * A tensor with elements updated at given indices along an axis.
    *
-   * @param x What is there. Dtype: any.
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @param axis The axis that indices count along; negative from the end. Default: 0.
-   * @return X with the updates. Dtype: that of x.
+   * @param x The tensor to update. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @param axis The axis that the indices refer to; a negative one counts from the end. Default:
+   *     0.
+   * @return The updated tensor. Dtype: that of x.
    */
   public static Tensor scatter_elements(Tensor x, Tensor indices, Tensor updates, long axis) {
     return Calls.one(Constants.TENON_OP_scatter_elements, new ScatterElementsAttrs().axis(axis), x, indices, updates);
   }
 
   /**
-   * A tensor with one element changed for each index along an axis.
+   * A tensor with elements updated at given indices along an axis.
    *
-   * @param x What is there. Dtype: any.
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
+   * @param x The tensor to update. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X with the updates. Dtype: that of x.
+   * @return The updated tensor. Dtype: that of x.
    */
   public static Tensor scatter_elements(Tensor x, Tensor indices, Tensor updates, ScatterElementsAttrs attrs) {
     return Calls.one(Constants.TENON_OP_scatter_elements, attrs, x, indices, updates);
@@ -6638,7 +6691,8 @@ public final class Ops {
     public ScatterNdAttrs() {}
 
     /**
-     * How updates meet what is there: none, add, mul, min or max. Default: none.
+     * How updates are combined with the elements of x: none (replace them), add, mul, min or max.
+     * Default: none.
      *
      * @param reduction the value
      * @return this
@@ -6658,48 +6712,50 @@ public final class Ops {
   }
 
   /**
-   * A tensor with slices changed at places that rows of coordinates name.
+   * A tensor with slices updated at given rows of coordinates.
    *
    * <pre>
    * y = x, then y[indices[i, 0], indices[i, 1], ...] = reduce(..., updates[i])
    * </pre>
    *
-   * <p>Where several updates meet, set keeps the last and the others reduce all of them with what
-   * is there. Negative indices count from the end. An update out of range is dropped and is an
-   * error. Sums of floats, in float32 for the half types, may be added in any order; all other
-   * reductions have the same bits on every device. The second derivative of mul is that of zeros
-   * left aside.
+   * <p>If several updates address the same element, reduction none keeps the last one, and the
+   * other reductions combine all of them with the element of x. Negative indices count from the
+   * end. An update with an index out of range is dropped and is an error. Floating-point sums,
+   * which accumulate in float32 for the half types, may be added in any order; all other
+   * reductions have the same bits on every device. The second derivative of mul ignores updates
+   * that are 0.
    *
-   * @param x What is there. Dtype: any.
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @return X with the updates. Dtype: that of x.
+   * @param x The tensor to update. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @return The updated tensor. Dtype: that of x.
    */
   public static Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates) {
     return Calls.one(Constants.TENON_OP_scatter_nd, x, indices, updates);
   }
 
   /**
-   * A tensor with slices changed at places that rows of coordinates name.
+   * A tensor with slices updated at given rows of coordinates.
    *
-   * @param x What is there. Dtype: any.
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @param reduction How updates meet what is there: none, add, mul, min or max. Default: none.
-   * @return X with the updates. Dtype: that of x.
+   * @param x The tensor to update. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @param reduction How updates are combined with the elements of x: none (replace them), add,
+   *     mul, min or max. Default: none.
+   * @return The updated tensor. Dtype: that of x.
    */
   public static Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates, ScatterReduction reduction) {
     return Calls.one(Constants.TENON_OP_scatter_nd, new ScatterNdAttrs().reduction(reduction), x, indices, updates);
   }
 
   /**
-   * A tensor with slices changed at places that rows of coordinates name.
+   * A tensor with slices updated at given rows of coordinates.
    *
-   * @param x What is there. Dtype: any.
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
+   * @param x The tensor to update. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X with the updates. Dtype: that of x.
+   * @return The updated tensor. Dtype: that of x.
    */
   public static Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates, ScatterNdAttrs attrs) {
     return Calls.one(Constants.TENON_OP_scatter_nd, attrs, x, indices, updates);
@@ -6746,39 +6802,39 @@ public final class Ops {
   }
 
   /**
-   * The elements along an axis in order.
+   * The elements along an axis in sorted order.
    *
    * <pre>
    * y[0] &lt;= y[1] &lt;= ..., a permutation of x
    * </pre>
    *
-   * <p>The sort is stable: equal elements, and so zeros of either sign, stay in the order of
-   * their indices, whichever the direction. NaN comes last in either direction.
+   * <p>The sort is stable: equal elements, including zeros of either sign, stay in the order of
+   * their indices in both directions. NaN comes last in both directions.
    *
    * @param x The input, of any dtype; false comes before true. Dtype: any.
-   * @return The elements, in x's type. Dtype: that of x.
+   * @return The sorted elements, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor sort(Tensor x) {
     return Calls.one(Constants.TENON_OP_sort, x);
   }
 
   /**
-   * The elements along an axis in order.
+   * The elements along an axis in sorted order.
    *
    * @param x The input, of any dtype; false comes before true. Dtype: any.
    * @param axis The axis to sort along; a negative one counts from the end. Default: -1.
-   * @return The elements, in x's type. Dtype: that of x.
+   * @return The sorted elements, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor sort(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_sort, new SortAttrs().axis(axis), x);
   }
 
   /**
-   * The elements along an axis in order.
+   * The elements along an axis in sorted order.
    *
    * @param x The input, of any dtype; false comes before true. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The elements, in x's type. Dtype: that of x.
+   * @return The sorted elements, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor sort(Tensor x, SortAttrs attrs) {
     return Calls.one(Constants.TENON_OP_sort, attrs, x);
@@ -6825,39 +6881,39 @@ public final class Ops {
   }
 
   /**
-   * The indices along an axis at which its elements are read in order.
+   * The indices that sort the elements along an axis.
    *
    * <pre>
    * x[y[0]] &lt;= x[y[1]] &lt;= ..., y a permutation of the indices
    * </pre>
    *
-   * <p>The sort is stable: equal elements, and so zeros of either sign, stay in the order of
-   * their indices, whichever the direction. NaN comes last in either direction.
+   * <p>The sort is stable: equal elements, including zeros of either sign, stay in the order of
+   * their indices in both directions. NaN comes last in both directions.
    *
    * @param x The input, of any dtype; false comes before true. Dtype: any.
-   * @return The indices as int64, in x's shape. Dtype: i64.
+   * @return The indices as int64, with the shape of x. Dtype: i64.
    */
   public static Tensor argsort(Tensor x) {
     return Calls.one(Constants.TENON_OP_argsort, x);
   }
 
   /**
-   * The indices along an axis at which its elements are read in order.
+   * The indices that sort the elements along an axis.
    *
    * @param x The input, of any dtype; false comes before true. Dtype: any.
    * @param axis The axis to sort along; a negative one counts from the end. Default: -1.
-   * @return The indices as int64, in x's shape. Dtype: i64.
+   * @return The indices as int64, with the shape of x. Dtype: i64.
    */
   public static Tensor argsort(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_argsort, new ArgsortAttrs().axis(axis), x);
   }
 
   /**
-   * The indices along an axis at which its elements are read in order.
+   * The indices that sort the elements along an axis.
    *
    * @param x The input, of any dtype; false comes before true. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The indices as int64, in x's shape. Dtype: i64.
+   * @return The indices as int64, with the shape of x. Dtype: i64.
    */
   public static Tensor argsort(Tensor x, ArgsortAttrs attrs) {
     return Calls.one(Constants.TENON_OP_argsort, attrs, x);
@@ -6874,7 +6930,7 @@ public final class Ops {
     public TopKAttrs() {}
 
     /**
-     * How many are chosen. Default: 1.
+     * The number of elements to choose. Default: 1.
      *
      * @param k the value
      * @return this
@@ -6896,7 +6952,7 @@ public final class Ops {
     }
 
     /**
-     * Whether the largest are chosen, or the smallest. Default: true.
+     * Whether the largest elements are chosen; otherwise the smallest are. Default: true.
      *
      * @param largest the value
      * @return this
@@ -6907,7 +6963,8 @@ public final class Ops {
     }
 
     /**
-     * Whether the most extreme one comes first, or the one of the lowest index. Default: true.
+     * Whether results are in order of value, the most extreme one first; otherwise in order of
+     * index. Default: true.
      *
      * @param sorted the value
      * @return this
@@ -6932,20 +6989,20 @@ public final class Ops {
   /**
    * Outputs of {@code top_k}.
    *
-   * @param values The elements. Dtype: that of x.
+   * @param values The chosen elements. Dtype: that of x.
    * @param indices Their indices along axis, as int64. Dtype: i64.
    */
   public record TopKOutputs(Tensor values, Tensor indices) {}
 
   /**
-   * The k largest or smallest elements along an axis, and where they are.
+   * The k largest or smallest elements along an axis, and their indices.
    *
    * <pre>
    * values = the first k of sort(x), values[i] = x[indices[i]]
    * </pre>
    *
-   * <p>They are the first ones of a descending sort, or of an ascending one: ties go to the
-   * lowest index, and NaN is chosen only where there is too little else.
+   * <p>The elements are the first k of a descending sort, or of an ascending one. Ties go to the
+   * lowest index, and NaN is chosen only if there are fewer than k other elements.
    *
    * @param x The input, of any dtype. Dtype: any.
    * @return the outputs
@@ -6956,10 +7013,10 @@ public final class Ops {
   }
 
   /**
-   * The k largest or smallest elements along an axis, and where they are.
+   * The k largest or smallest elements along an axis, and their indices.
    *
    * @param x The input, of any dtype. Dtype: any.
-   * @param k How many are chosen. Default: 1.
+   * @param k The number of elements to choose. Default: 1.
    * @return the outputs
    */
   public static TopKOutputs top_k(Tensor x, long k) {
@@ -6968,7 +7025,7 @@ public final class Ops {
   }
 
   /**
-   * The k largest or smallest elements along an axis, and where they are.
+   * The k largest or smallest elements along an axis, and their indices.
    *
    * @param x The input, of any dtype. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -6988,8 +7045,8 @@ public final class Ops {
     public NonzeroAttrs() {}
 
     /**
-     * How many places the result has room for; -1 for as many as are found, for which the host
-     * waits. Default: -1.
+     * The size of the result; -1 for the number of elements found, which the host waits for.
+     * Default: -1.
      *
      * @param size the value
      * @return this
@@ -7000,7 +7057,7 @@ public final class Ops {
     }
 
     /**
-     * What stands in the room that is left. Default: 0.
+     * The value that fills unused columns of indices. Default: 0.
      *
      * @param fill the value
      * @return this
@@ -7023,21 +7080,21 @@ public final class Ops {
   /**
    * Outputs of {@code nonzero}.
    *
-   * @param indices Int64[rank(x), size]: a column for each element. Dtype: i64.
-   * @param count How many elements are not zero. Dtype: i64.
+   * @param indices Int64[rank(x), size]: one column for each nonzero element. Dtype: i64.
+   * @param count The number of nonzero elements. Dtype: i64.
    */
   public record NonzeroOutputs(Tensor indices, Tensor count) {}
 
   /**
-   * The indices of all elements that are not zero.
+   * The indices of all nonzero elements.
    *
    * <pre>
    * x[indices[0, i], indices[1, i], ...] != 0
    * </pre>
    *
-   * <p>The elements are found in row-major order. NaN is not zero, -0 is. With `size`, what is
-   * found beyond it is left out, and count tells of all. Without, the type that is inferred is
-   * the largest that the result can have.
+   * <p>The elements are in row-major order. NaN is nonzero, and -0 is zero. With `size`, nonzero
+   * elements beyond that number are omitted from indices, but count includes them. Without
+   * `size`, the inferred type is the largest that the result can have.
    *
    * @param x The input, of any dtype. Dtype: any.
    * @return the outputs
@@ -7048,11 +7105,11 @@ public final class Ops {
   }
 
   /**
-   * The indices of all elements that are not zero.
+   * The indices of all nonzero elements.
    *
    * @param x The input, of any dtype. Dtype: any.
-   * @param size How many places the result has room for; -1 for as many as are found, for which
-   *     the host waits. Default: -1.
+   * @param size The size of the result; -1 for the number of elements found, which the host waits
+   *     for. Default: -1.
    * @return the outputs
    */
   public static NonzeroOutputs nonzero(Tensor x, long size) {
@@ -7061,7 +7118,7 @@ public final class Ops {
   }
 
   /**
-   * The indices of all elements that are not zero.
+   * The indices of all nonzero elements.
    *
    * @param x The input, of any dtype. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -7082,7 +7139,7 @@ public final class Ops {
     public BooleanMaskAttrs() {}
 
     /**
-     * The first axis of x that the mask has; a negative one counts from the end. Default: 0.
+     * The first axis of x that the mask covers; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -7093,8 +7150,8 @@ public final class Ops {
     }
 
     /**
-     * How many places the result has room for; -1 for as many as are found, for which the host
-     * waits. Default: -1.
+     * The size of the result; -1 for the number of elements found, which the host waits for.
+     * Default: -1.
      *
      * @param size the value
      * @return this
@@ -7105,7 +7162,7 @@ public final class Ops {
     }
 
     /**
-     * What stands in the room that is left. Default: 0.
+     * The value of the elements beyond the selected slices. Default: 0.
      *
      * @param fill the value
      * @return this
@@ -7129,24 +7186,24 @@ public final class Ops {
   /**
    * Outputs of {@code boolean_mask}.
    *
-   * @param y The slices, along one axis in place of those of the mask. Dtype: that of x.
-   * @param count How many slices the mask chooses. Dtype: i64.
+   * @param y The slices, along one axis in place of the axes of the mask. Dtype: that of x.
+   * @param count The number of slices that the mask selects. Dtype: i64.
    */
   public record BooleanMaskOutputs(Tensor y, Tensor count) {}
 
   /**
-   * The slices where a mask is true.
+   * The slices at which a mask is true.
    *
    * <pre>
    * y = x[mask], for axis 0
    * </pre>
    *
-   * <p>The slices keep their row-major order. With `size`, those beyond it are left out, and
-   * count tells of all. Without, the type that is inferred is the largest that the result can
+   * <p>The slices keep their row-major order. If `size` is given, slices beyond it are dropped,
+   * but count includes them. Otherwise, the inferred type is the largest that the result can
    * have.
    *
-   * @param x What to choose from. Dtype: any.
-   * @param mask Bool, with the sizes of x from the axis on. Dtype: bool.
+   * @param x The tensor to select from. Dtype: any.
+   * @param mask Bool; its shape matches the axes of x that start at axis. Dtype: bool.
    * @return the outputs
    */
   public static BooleanMaskOutputs boolean_mask(Tensor x, Tensor mask) {
@@ -7155,11 +7212,11 @@ public final class Ops {
   }
 
   /**
-   * The slices where a mask is true.
+   * The slices at which a mask is true.
    *
-   * @param x What to choose from. Dtype: any.
-   * @param mask Bool, with the sizes of x from the axis on. Dtype: bool.
-   * @param axis The first axis of x that the mask has; a negative one counts from the end.
+   * @param x The tensor to select from. Dtype: any.
+   * @param mask Bool; its shape matches the axes of x that start at axis. Dtype: bool.
+   * @param axis The first axis of x that the mask covers; a negative one counts from the end.
    *     Default: 0.
    * @return the outputs
    */
@@ -7169,10 +7226,10 @@ public final class Ops {
   }
 
   /**
-   * The slices where a mask is true.
+   * The slices at which a mask is true.
    *
-   * @param x What to choose from. Dtype: any.
-   * @param mask Bool, with the sizes of x from the axis on. Dtype: bool.
+   * @param x The tensor to select from. Dtype: any.
+   * @param mask Bool; its shape matches the axes of x that start at axis. Dtype: bool.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -7190,7 +7247,7 @@ public final class Ops {
     public BincountAttrs() {}
 
     /**
-     * How long the result is at least, where length does not tell. Default: 0.
+     * The minimum length of the result if length is -1. Default: 0.
      *
      * @param minlength the value
      * @return this
@@ -7201,7 +7258,7 @@ public final class Ops {
     }
 
     /**
-     * How long the result is; -1 for one more than the largest element. Default: -1.
+     * The length of the result; -1 for one more than the largest element. Default: -1.
      *
      * @param length the value
      * @return this
@@ -7222,76 +7279,76 @@ public final class Ops {
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
    * <pre>
    * y[i] = sum(weights[j] for all j with x[j] = i)
    * </pre>
    *
-   * <p>An element that is negative, which is reported less the length, or not below it is
-   * dropped, and is an error. Without length, the host waits for the largest element, and the
-   * type that is inferred has an element for each number that x's dtype holds, at most 2^59. Half
-   * types are summed in float32.
+   * <p>An element outside [0, length) is dropped and is an error; the error reports a negative
+   * element minus the length. If length is -1, the host waits for the largest element, and the
+   * inferred type has one element for each nonnegative value of the dtype of x, at most 2^58.
+   * Half types are summed in float32.
    *
-   * @param x The numbers. Dtype: integer.
-   * @param weights What each of them counts; 1 if absent. May be null. Dtype: numeric.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @param x The integers to count. Dtype: integer.
+   * @param weights The weight of each element of x; 1 if absent. May be null. Dtype: numeric.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public static Tensor bincount(Tensor x, Tensor weights) {
     return Calls.one(Constants.TENON_OP_bincount, x, weights);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param x The numbers. Dtype: integer.
-   * @param weights What each of them counts; 1 if absent. May be null. Dtype: numeric.
-   * @param minlength How long the result is at least, where length does not tell. Default: 0.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @param x The integers to count. Dtype: integer.
+   * @param weights The weight of each element of x; 1 if absent. May be null. Dtype: numeric.
+   * @param minlength The minimum length of the result if length is -1. Default: 0.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public static Tensor bincount(Tensor x, Tensor weights, long minlength) {
     return Calls.one(Constants.TENON_OP_bincount, new BincountAttrs().minlength(minlength), x, weights);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param x The numbers. Dtype: integer.
-   * @param weights What each of them counts; 1 if absent. May be null. Dtype: numeric.
+   * @param x The integers to count. Dtype: integer.
+   * @param weights The weight of each element of x; 1 if absent. May be null. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public static Tensor bincount(Tensor x, Tensor weights, BincountAttrs attrs) {
     return Calls.one(Constants.TENON_OP_bincount, attrs, x, weights);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param x The numbers. Dtype: integer.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @param x The integers to count. Dtype: integer.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public static Tensor bincount(Tensor x) {
     return Calls.one(Constants.TENON_OP_bincount, x);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param x The numbers. Dtype: integer.
-   * @param minlength How long the result is at least, where length does not tell. Default: 0.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @param x The integers to count. Dtype: integer.
+   * @param minlength The minimum length of the result if length is -1. Default: 0.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public static Tensor bincount(Tensor x, long minlength) {
     return Calls.one(Constants.TENON_OP_bincount, new BincountAttrs().minlength(minlength), x);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param x The numbers. Dtype: integer.
+   * @param x The integers to count. Dtype: integer.
    * @param attrs The attributes; null for the defaults.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public static Tensor bincount(Tensor x, BincountAttrs attrs) {
     return Calls.one(Constants.TENON_OP_bincount, attrs, x);
@@ -7306,7 +7363,7 @@ public final class Ops {
     public SegmentReduceAttrs() {}
 
     /**
-     * How many groups there are. Default: 0.
+     * The number of segments. Default: 0.
      *
      * @param num_segments the value
      * @return this
@@ -7317,7 +7374,7 @@ public final class Ops {
     }
 
     /**
-     * What becomes of a group: sum, prod, min, max or mean. Default: sum.
+     * How the slices of a segment are reduced: sum, prod, min, max or mean. Default: sum.
      *
      * @param reduction the value
      * @return this
@@ -7338,45 +7395,45 @@ public final class Ops {
   }
 
   /**
-   * The slices along the first axis, reduced in groups.
+   * The slices along the first axis, reduced by segment.
    *
    * <pre>
    * y[s] = reduce(x[i] for all i with segment_ids[i] = s)
    * </pre>
    *
-   * <p>A group of nothing is 0 for sum, 1 for prod, NaN for mean, and for min and max the largest
-   * and the smallest value that the dtype has, infinite where it can be. NaN in a group is its
-   * result. Negative ids count from the end. A slice whose id is out of range is dropped, and is
-   * an error. Half types are summed and multiplied in float32. The second derivative of prod is
-   * that of zeros left aside.
+   * <p>The result of an empty segment is 0 for sum, 1 for prod and NaN for mean. For min it is
+   * the largest and for max the lowest value of the dtype, which is an infinity for floating
+   * point. If a segment contains NaN, its result is NaN. Negative ids count from the end. A slice
+   * whose id is out of range is dropped and is an error. Half types are summed and multiplied in
+   * float32. The second derivative of prod ignores elements that are 0.
    *
    * @param x The slices. Dtype: numeric.
-   * @param segment_ids The group of each slice, in any order. Dtype: i32 or i64.
-   * @return A slice for each group. Dtype: that of x.
+   * @param segment_ids The segment of each slice, in any order. Dtype: i32 or i64.
+   * @return One slice for each segment. Dtype: that of x.
    */
   public static Tensor segment_reduce(Tensor x, Tensor segment_ids) {
     return Calls.one(Constants.TENON_OP_segment_reduce, x, segment_ids);
   }
 
   /**
-   * The slices along the first axis, reduced in groups.
+   * The slices along the first axis, reduced by segment.
    *
    * @param x The slices. Dtype: numeric.
-   * @param segment_ids The group of each slice, in any order. Dtype: i32 or i64.
-   * @param num_segments How many groups there are. Default: 0.
-   * @return A slice for each group. Dtype: that of x.
+   * @param segment_ids The segment of each slice, in any order. Dtype: i32 or i64.
+   * @param num_segments The number of segments. Default: 0.
+   * @return One slice for each segment. Dtype: that of x.
    */
   public static Tensor segment_reduce(Tensor x, Tensor segment_ids, long num_segments) {
     return Calls.one(Constants.TENON_OP_segment_reduce, new SegmentReduceAttrs().num_segments(num_segments), x, segment_ids);
   }
 
   /**
-   * The slices along the first axis, reduced in groups.
+   * The slices along the first axis, reduced by segment.
    *
    * @param x The slices. Dtype: numeric.
-   * @param segment_ids The group of each slice, in any order. Dtype: i32 or i64.
+   * @param segment_ids The segment of each slice, in any order. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return A slice for each group. Dtype: that of x.
+   * @return One slice for each segment. Dtype: that of x.
    */
   public static Tensor segment_reduce(Tensor x, Tensor segment_ids, SegmentReduceAttrs attrs) {
     return Calls.one(Constants.TENON_OP_segment_reduce, attrs, x, segment_ids);
@@ -7390,7 +7447,8 @@ public final class Ops {
     public SearchsortedAttrs() {}
 
     /**
-     * Left puts a value before the elements that equal it, right behind them. Default: left.
+     * Whether a value is inserted before the elements that equal it (left) or after them (right).
+     * Default: left.
      *
      * @param side the value
      * @return this
@@ -7410,43 +7468,43 @@ public final class Ops {
   }
 
   /**
-   * Where values belong in a sorted sequence.
+   * The positions at which values would be inserted into a sorted sequence.
    *
    * <pre>
    * y[i] = the number of elements of sequence that are less than x[i], or not greater
    * </pre>
    *
-   * <p>The order is that of sort: NaN comes behind all else and equals itself. What comes of a
-   * sequence that is not sorted is not specified.
+   * <p>The order is that of sort: NaN comes after all other values and equals itself. If the
+   * sequence is not sorted, the result is unspecified.
    *
-   * @param sequence Ascending, of any dtype. Dtype: any.
+   * @param sequence The sorted sequence, ascending, of any dtype. Dtype: any.
    * @param x The values. Dtype: any.
-   * @return The places as int64, in x's shape. Dtype: i64.
+   * @return The positions as int64, with the shape of x. Dtype: i64.
    */
   public static Tensor searchsorted(Tensor sequence, Tensor x) {
     return Calls.one(Constants.TENON_OP_searchsorted, sequence, x);
   }
 
   /**
-   * Where values belong in a sorted sequence.
+   * The positions at which values would be inserted into a sorted sequence.
    *
-   * @param sequence Ascending, of any dtype. Dtype: any.
+   * @param sequence The sorted sequence, ascending, of any dtype. Dtype: any.
    * @param x The values. Dtype: any.
-   * @param side Left puts a value before the elements that equal it, right behind them. Default:
-   *     left.
-   * @return The places as int64, in x's shape. Dtype: i64.
+   * @param side Whether a value is inserted before the elements that equal it (left) or after
+   *     them (right). Default: left.
+   * @return The positions as int64, with the shape of x. Dtype: i64.
    */
   public static Tensor searchsorted(Tensor sequence, Tensor x, SearchsortedSide side) {
     return Calls.one(Constants.TENON_OP_searchsorted, new SearchsortedAttrs().side(side), sequence, x);
   }
 
   /**
-   * Where values belong in a sorted sequence.
+   * The positions at which values would be inserted into a sorted sequence.
    *
-   * @param sequence Ascending, of any dtype. Dtype: any.
+   * @param sequence The sorted sequence, ascending, of any dtype. Dtype: any.
    * @param x The values. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The places as int64, in x's shape. Dtype: i64.
+   * @return The positions as int64, with the shape of x. Dtype: i64.
    */
   public static Tensor searchsorted(Tensor sequence, Tensor x, SearchsortedAttrs attrs) {
     return Calls.one(Constants.TENON_OP_searchsorted, attrs, sequence, x);
@@ -7462,7 +7520,8 @@ public final class Ops {
     public UniqueAttrs() {}
 
     /**
-     * Whether values ascend, NaN last, or come in the order of first occurrence. Default: true.
+     * Whether values are in ascending order, NaN last; otherwise in the order of first occurrence.
+     * Default: true.
      *
      * @param sorted the value
      * @return this
@@ -7473,8 +7532,8 @@ public final class Ops {
     }
 
     /**
-     * How many places the result has room for; -1 for as many as are found, for which the host
-     * waits. Default: -1.
+     * The size of the result; -1 for the number of elements found, which the host waits for.
+     * Default: -1.
      *
      * @param size the value
      * @return this
@@ -7485,7 +7544,7 @@ public final class Ops {
     }
 
     /**
-     * What stands among the values in the room that is left. Default: 0.
+     * The value that pads the output values if fewer than size are found. Default: 0.
      *
      * @param fill the value
      * @return this
@@ -7509,25 +7568,27 @@ public final class Ops {
   /**
    * Outputs of {@code unique}.
    *
-   * @param values The values. Dtype: that of x.
-   * @param indices Where each value occurs first. Dtype: i64.
-   * @param inverse_indices The number of each element's value among all. Dtype: i64.
-   * @param counts How often each value occurs. Dtype: i64.
-   * @param count How many values there are. Dtype: i64.
+   * @param values The distinct values. Dtype: that of x.
+   * @param indices The index of the first occurrence of each value. Dtype: i64.
+   * @param inverse_indices The index of each element's value among all distinct values. Dtype:
+   *     i64.
+   * @param counts The number of occurrences of each value. Dtype: i64.
+   * @param count The number of distinct values. Dtype: i64.
    */
   public record UniqueOutputs(Tensor values, Tensor indices, Tensor inverse_indices, Tensor counts, Tensor count) {}
 
   /**
-   * Each value of all elements once, and where it occurs.
+   * The distinct values of a tensor, and where they occur.
    *
    * <pre>
    * values[inverse_indices[i]] = x[i]
    * </pre>
    *
-   * <p>Elements count in row-major order. Each NaN is a value of its own; zeros of either sign
-   * are one value, the one that comes first. With `size`, values beyond it are left out, and
-   * count and inverse_indices tell of all; behind the values found, indices and counts are 0.
-   * Without, the types that are inferred are the largest that the results can have.
+   * <p>Elements are numbered in row-major order. Each NaN is a distinct value; zeros of either
+   * sign are one value, represented by the one that occurs first. With `size`, values beyond it
+   * are omitted, but count and inverse_indices still cover all values; after the values found,
+   * indices and counts are 0. Without `size`, the inferred types are the largest that the results
+   * can have.
    *
    * @param x The input, of any dtype. Dtype: any.
    * @return the outputs
@@ -7538,11 +7599,11 @@ public final class Ops {
   }
 
   /**
-   * Each value of all elements once, and where it occurs.
+   * The distinct values of a tensor, and where they occur.
    *
    * @param x The input, of any dtype. Dtype: any.
-   * @param sorted Whether values ascend, NaN last, or come in the order of first occurrence.
-   *     Default: true.
+   * @param sorted Whether values are in ascending order, NaN last; otherwise in the order of
+   *     first occurrence. Default: true.
    * @return the outputs
    */
   public static UniqueOutputs unique(Tensor x, boolean sorted) {
@@ -7551,7 +7612,7 @@ public final class Ops {
   }
 
   /**
-   * Each value of all elements once, and where it occurs.
+   * The distinct values of a tensor, and where they occur.
    *
    * @param x The input, of any dtype. Dtype: any.
    * @param attrs The attributes; null for the defaults.
@@ -7570,7 +7631,7 @@ public final class Ops {
     public HistogramAttrs() {}
 
     /**
-     * How many. Default: 10.
+     * The number of bins. Default: 10.
      *
      * @param bins the value
      * @return this
@@ -7590,18 +7651,18 @@ public final class Ops {
   }
 
   /**
-   * How many elements fall into each of a number of equally wide bins.
+   * The number of elements in each of several bins of equal width.
    *
    * <pre>
    * y[k] = the number of i with low + k * w &lt;= x[i] &lt; low + (k + 1) * w, where w = (high - low) / bins
    * </pre>
    *
-   * <p>The last bin counts what equals high, too. What lies outside, and NaN, is not counted, and
-   * nothing is where high - low is not positive and finite.
+   * <p>The last bin includes its upper edge, high. NaN and elements outside the bins are not
+   * counted. All counts are 0 if high - low is not positive and finite.
    *
-   * @param x The values. Dtype: floating.
+   * @param x The elements to count. Dtype: floating.
    * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
-   * @param high The upper edge of the last one, of rank 0. Dtype: floating.
+   * @param high The upper edge of the last bin, of rank 0. Dtype: floating.
    * @return The counts as int64, along one axis. Dtype: i64.
    */
   public static Tensor histogram(Tensor x, Tensor low, Tensor high) {
@@ -7609,12 +7670,12 @@ public final class Ops {
   }
 
   /**
-   * How many elements fall into each of a number of equally wide bins.
+   * The number of elements in each of several bins of equal width.
    *
-   * @param x The values. Dtype: floating.
+   * @param x The elements to count. Dtype: floating.
    * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
-   * @param high The upper edge of the last one, of rank 0. Dtype: floating.
-   * @param bins How many. Default: 10.
+   * @param high The upper edge of the last bin, of rank 0. Dtype: floating.
+   * @param bins The number of bins. Default: 10.
    * @return The counts as int64, along one axis. Dtype: i64.
    */
   public static Tensor histogram(Tensor x, Tensor low, Tensor high, long bins) {
@@ -7622,11 +7683,11 @@ public final class Ops {
   }
 
   /**
-   * How many elements fall into each of a number of equally wide bins.
+   * The number of elements in each of several bins of equal width.
    *
-   * @param x The values. Dtype: floating.
+   * @param x The elements to count. Dtype: floating.
    * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
-   * @param high The upper edge of the last one, of rank 0. Dtype: floating.
+   * @param high The upper edge of the last bin, of rank 0. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return The counts as int64, along one axis. Dtype: i64.
    */
@@ -7635,7 +7696,7 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and zero elsewhere.
+   * The rectified linear unit: max(x, 0) for each element.
    *
    * <pre>
    * y = max(x, 0)
@@ -7643,8 +7704,8 @@ public final class Ops {
    *
    * <p>NaN stays NaN. The derivative at 0 is 0.
    *
-   * @param x Any tensor of numbers. Dtype: numeric.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A tensor of any numeric dtype. Dtype: numeric.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor relu(Tensor x) {
     return Calls.one(Constants.TENON_OP_relu, x);
@@ -7678,7 +7739,7 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and a fraction of what is negative.
+   * x where x is positive, and alpha * x elsewhere.
    *
    * <pre>
    * y = x &gt; 0 ? x : alpha * x
@@ -7694,7 +7755,7 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and a fraction of what is negative.
+   * x where x is positive, and alpha * x elsewhere.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param alpha The slope below zero. Default: 0.01.
@@ -7705,7 +7766,7 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and a fraction of what is negative.
+   * x where x is positive, and alpha * x elsewhere.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -7723,7 +7784,7 @@ public final class Ops {
     public EluAttrs() {}
 
     /**
-     * What the function tends to, negated, far below zero. Default: 1.
+     * The function tends to -alpha far below zero. Default: 1.
      *
      * @param alpha the value
      * @return this
@@ -7743,7 +7804,7 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and an exponential that levels out below zero.
+   * The exponential linear unit: x above zero, an exponential toward -alpha below.
    *
    * <pre>
    * y = x &gt; 0 ? x : alpha * (exp(x) - 1)
@@ -7751,44 +7812,44 @@ public final class Ops {
    *
    * <p>The derivative at 0 is alpha.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The input, floating point. Dtype: floating.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor elu(Tensor x) {
     return Calls.one(Constants.TENON_OP_elu, x);
   }
 
   /**
-   * What is positive, and an exponential that levels out below zero.
+   * The exponential linear unit: x above zero, an exponential toward -alpha below.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param alpha What the function tends to, negated, far below zero. Default: 1.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The input, floating point. Dtype: floating.
+   * @param alpha The function tends to -alpha far below zero. Default: 1.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor elu(Tensor x, double alpha) {
     return Calls.one(Constants.TENON_OP_elu, new EluAttrs().alpha(alpha), x);
   }
 
   /**
-   * What is positive, and an exponential that levels out below zero.
+   * The exponential linear unit: x above zero, an exponential toward -alpha below.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor elu(Tensor x, EluAttrs attrs) {
     return Calls.one(Constants.TENON_OP_elu, attrs, x);
   }
 
   /**
-   * A smooth relu: the logarithm of one plus the exponential.
+   * A smooth approximation of relu: the logarithm of one plus the exponential.
    *
    * <pre>
    * y = log(1 + exp(x))
    * </pre>
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor softplus(Tensor x) {
     return Calls.one(Constants.TENON_OP_softplus, x);
@@ -7802,7 +7863,7 @@ public final class Ops {
     public GeluAttrs() {}
 
     /**
-     * Whether the tanh form stands for the one with erf. Default: false.
+     * Whether to use the tanh approximation instead of erf. Default: false.
      *
      * @param approximate the value
      * @return this
@@ -7822,7 +7883,7 @@ public final class Ops {
   }
 
   /**
-   * x times the probability that a standard normal variable is below x.
+   * The Gaussian error linear unit: x times the standard normal distribution function at x.
    *
    * <pre>
    * y = x * (1 + erf(x / sqrt(2))) / 2, or approximately x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2
@@ -7836,10 +7897,10 @@ public final class Ops {
   }
 
   /**
-   * x times the probability that a standard normal variable is below x.
+   * The Gaussian error linear unit: x times the standard normal distribution function at x.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param approximate Whether the tanh form stands for the one with erf. Default: false.
+   * @param approximate Whether to use the tanh approximation instead of erf. Default: false.
    * @return Of the type of x. Dtype: that of x.
    */
   public static Tensor gelu(Tensor x, boolean approximate) {
@@ -7847,7 +7908,7 @@ public final class Ops {
   }
 
   /**
-   * x times the probability that a standard normal variable is below x.
+   * The Gaussian error linear unit: x times the standard normal distribution function at x.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -7858,21 +7919,21 @@ public final class Ops {
   }
 
   /**
-   * x scaled by its own sigmoid.
+   * The sigmoid linear unit (swish): each element times its sigmoid.
    *
    * <pre>
    * y = x / (1 + exp(-x))
    * </pre>
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor silu(Tensor x) {
     return Calls.one(Constants.TENON_OP_silu, x);
   }
 
   /**
-   * Elements kept within 0 and 6.
+   * Each element clipped to [0, 6].
    *
    * <pre>
    * y = min(max(x, 0), 6)
@@ -7881,14 +7942,14 @@ public final class Ops {
    * <p>NaN stays NaN. The derivative at 0 and at 6 is 0.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor relu6(Tensor x) {
     return Calls.one(Constants.TENON_OP_relu6, x);
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
    * <pre>
    * y = x &gt; 0 ? x : slope * x
@@ -7896,7 +7957,7 @@ public final class Ops {
    *
    * <p>The derivative at 0 is slope.
    *
-   * @param x Any tensor of numbers. Dtype: numeric.
+   * @param x Any numeric tensor. Dtype: numeric.
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
    */
@@ -7905,9 +7966,9 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
-   * @param x Any tensor of numbers. Dtype: numeric.
+   * @param x Any numeric tensor. Dtype: numeric.
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
    */
@@ -7916,9 +7977,9 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
-   * @param x Any tensor of numbers. Dtype: numeric.
+   * @param x Any numeric tensor. Dtype: numeric.
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
    */
@@ -7927,9 +7988,9 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
-   * @param x Any tensor of numbers. Dtype: numeric.
+   * @param x Any numeric tensor. Dtype: numeric.
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
    */
@@ -7938,9 +7999,9 @@ public final class Ops {
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
-   * @param x Any tensor of numbers. Dtype: numeric.
+   * @param x Any numeric tensor. Dtype: numeric.
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
    */
@@ -7957,7 +8018,7 @@ public final class Ops {
     public SeluAttrs() {}
 
     /**
-     * What gamma scales, negated, far below zero. Default: 1.67326.
+     * The factor of the exponential; far below zero, y tends to -gamma * alpha. Default: 1.67326.
      *
      * @param alpha the value
      * @return this
@@ -7989,7 +8050,7 @@ public final class Ops {
   }
 
   /**
-   * An elu with constants that keep mean and variance from layer to layer.
+   * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
    *
    * <pre>
    * y = gamma * (x &gt; 0 ? x : alpha * (exp(x) - 1))
@@ -7997,46 +8058,47 @@ public final class Ops {
    *
    * <p>The derivative at 0 is gamma * alpha.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor selu(Tensor x) {
     return Calls.one(Constants.TENON_OP_selu, x);
   }
 
   /**
-   * An elu with constants that keep mean and variance from layer to layer.
+   * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param alpha What gamma scales, negated, far below zero. Default: 1.67326.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @param alpha The factor of the exponential; far below zero, y tends to -gamma * alpha.
+   *     Default: 1.67326.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor selu(Tensor x, double alpha) {
     return Calls.one(Constants.TENON_OP_selu, new SeluAttrs().alpha(alpha), x);
   }
 
   /**
-   * An elu with constants that keep mean and variance from layer to layer.
+   * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x A floating-point tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor selu(Tensor x, SeluAttrs attrs) {
     return Calls.one(Constants.TENON_OP_selu, attrs, x);
   }
 
   /**
-   * The sign, reached slowly.
+   * A smooth approximation of the sign function, x / (1 + |x|).
    *
    * <pre>
    * y = x / (1 + |x|)
    * </pre>
    *
-   * <p>NaN at infinities.
+   * <p>The result is NaN at both infinities.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor softsign(Tensor x) {
     return Calls.one(Constants.TENON_OP_softsign, x);
@@ -8062,7 +8124,7 @@ public final class Ops {
     }
 
     /**
-     * Its value at 0. Default: 0.5.
+     * The value of the line at 0. Default: 0.5.
      *
      * @param beta the value
      * @return this
@@ -8083,13 +8145,13 @@ public final class Ops {
   }
 
   /**
-   * A straight line kept within 0 and 1.
+   * A linear function of x, clipped to [0, 1].
    *
    * <pre>
    * y = max(0, min(1, alpha * x + beta))
    * </pre>
    *
-   * <p>NaN stays NaN. The derivative at both edges is 0.
+   * <p>NaN propagates. The derivative at both bounds is 0.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return Of the type of x. Dtype: that of x.
@@ -8099,7 +8161,7 @@ public final class Ops {
   }
 
   /**
-   * A straight line kept within 0 and 1.
+   * A linear function of x, clipped to [0, 1].
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param alpha The slope of the line. Default: 0.2.
@@ -8110,7 +8172,7 @@ public final class Ops {
   }
 
   /**
-   * A straight line kept within 0 and 1.
+   * A linear function of x, clipped to [0, 1].
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -8121,7 +8183,7 @@ public final class Ops {
   }
 
   /**
-   * x times a straight line kept within 0 and 1.
+   * x times a linear function of x, clipped to [0, 1].
    *
    * <pre>
    * y = x * max(0, min(1, x / 6 + 1 / 2))
@@ -8130,7 +8192,7 @@ public final class Ops {
    * <p>Minus infinity gives 0. The derivative is 0 at -3 and 1 at 3.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor hard_swish(Tensor x) {
     return Calls.one(Constants.TENON_OP_hard_swish, x);
@@ -8144,7 +8206,7 @@ public final class Ops {
     public SwigluAttrs() {}
 
     /**
-     * The axis to cut; a negative one counts from the end. Default: -1.
+     * The axis to split; a negative one counts from the end. Default: -1.
      *
      * @param axis the value
      * @return this
@@ -8164,39 +8226,39 @@ public final class Ops {
   }
 
   /**
-   * The silu of the first half of x, times the second.
+   * The SwiGLU unit: the SiLU of the first half of x times the second half.
    *
    * <pre>
    * y = silu(first) * second, where x = concat(first, second)
    * </pre>
    *
-   * <p>The first half is the gate. Where the second half is the gate, flip the two before:
-   * concat(second, first).
+   * <p>The first half is the gate. If the second half is the gate, swap the halves before the
+   * call: concat(second, first).
    *
-   * @param x What is cut in two along axis. Dtype: floating.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @param x The input, split into two halves along axis. Dtype: floating.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public static Tensor swiglu(Tensor x) {
     return Calls.one(Constants.TENON_OP_swiglu, x);
   }
 
   /**
-   * The silu of the first half of x, times the second.
+   * The SwiGLU unit: the SiLU of the first half of x times the second half.
    *
-   * @param x What is cut in two along axis. Dtype: floating.
-   * @param axis The axis to cut; a negative one counts from the end. Default: -1.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @param x The input, split into two halves along axis. Dtype: floating.
+   * @param axis The axis to split; a negative one counts from the end. Default: -1.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public static Tensor swiglu(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_swiglu, new SwigluAttrs().axis(axis), x);
   }
 
   /**
-   * The silu of the first half of x, times the second.
+   * The SwiGLU unit: the SiLU of the first half of x times the second half.
    *
-   * @param x What is cut in two along axis. Dtype: floating.
+   * @param x The input, split into two halves along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public static Tensor swiglu(Tensor x, SwigluAttrs attrs) {
     return Calls.one(Constants.TENON_OP_swiglu, attrs, x);
@@ -8210,7 +8272,7 @@ public final class Ops {
     public CeluAttrs() {}
 
     /**
-     * What the function tends to, negated, far below zero; positive. Default: 1.
+     * The function tends to -alpha far below zero; must be positive. Default: 1.
      *
      * @param alpha the value
      * @return this
@@ -8230,7 +8292,7 @@ public final class Ops {
   }
 
   /**
-   * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+   * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
    *
    * <pre>
    * y = x &gt; 0 ? x : alpha * (exp(x / alpha) - 1)
@@ -8238,44 +8300,44 @@ public final class Ops {
    *
    * <p>The derivative at 0 is 1.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The input, floating point. Dtype: floating.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor celu(Tensor x) {
     return Calls.one(Constants.TENON_OP_celu, x);
   }
 
   /**
-   * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+   * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param alpha What the function tends to, negated, far below zero; positive. Default: 1.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The input, floating point. Dtype: floating.
+   * @param alpha The function tends to -alpha far below zero; must be positive. Default: 1.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor celu(Tensor x, double alpha) {
     return Calls.one(Constants.TENON_OP_celu, new CeluAttrs().alpha(alpha), x);
   }
 
   /**
-   * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+   * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor celu(Tensor x, CeluAttrs attrs) {
     return Calls.one(Constants.TENON_OP_celu, attrs, x);
   }
 
   /**
-   * x scaled by the tanh of its softplus.
+   * x times the tanh of its softplus.
    *
    * <pre>
    * y = x * tanh(ln(1 + exp(x)))
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor mish(Tensor x) {
     return Calls.one(Constants.TENON_OP_mish, x);
@@ -8322,13 +8384,13 @@ public final class Ops {
   }
 
   /**
-   * Elements kept within two bounds that are attributes.
+   * The elements of x, clipped to [min_val, max_val].
    *
    * <pre>
    * y = min(max(x, min_val), max_val)
    * </pre>
    *
-   * <p>NaN stays NaN. The derivative at both edges is 0.
+   * <p>NaN propagates. The derivative at both bounds is 0.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return Of the type of x. Dtype: that of x.
@@ -8338,7 +8400,7 @@ public final class Ops {
   }
 
   /**
-   * Elements kept within two bounds that are attributes.
+   * The elements of x, clipped to [min_val, max_val].
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param min_val The lower bound. Default: -1.
@@ -8349,7 +8411,7 @@ public final class Ops {
   }
 
   /**
-   * Elements kept within two bounds that are attributes.
+   * The elements of x, clipped to [min_val, max_val].
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -8360,14 +8422,14 @@ public final class Ops {
   }
 
   /**
-   * The logarithm of the sigmoid, which never underflows.
+   * The natural logarithm of the sigmoid, computed without underflow.
    *
    * <pre>
    * y = -ln(1 + exp(-x))
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor log_sigmoid(Tensor x) {
     return Calls.one(Constants.TENON_OP_log_sigmoid, x);
@@ -8401,7 +8463,7 @@ public final class Ops {
   }
 
   /**
-   * What is above a threshold, and zero elsewhere.
+   * Each element that exceeds a threshold, and zero elsewhere.
    *
    * <pre>
    * y = x &gt; alpha ? x : 0
@@ -8409,30 +8471,30 @@ public final class Ops {
    *
    * <p>NaN stays NaN. The derivative at alpha is 0.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor thresholded_relu(Tensor x) {
     return Calls.one(Constants.TENON_OP_thresholded_relu, x);
   }
 
   /**
-   * What is above a threshold, and zero elsewhere.
+   * Each element that exceeds a threshold, and zero elsewhere.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x A floating-point tensor. Dtype: floating.
    * @param alpha The threshold. Default: 1.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor thresholded_relu(Tensor x, double alpha) {
     return Calls.one(Constants.TENON_OP_thresholded_relu, new ThresholdedReluAttrs().alpha(alpha), x);
   }
 
   /**
-   * What is above a threshold, and zero elsewhere.
+   * Each element that exceeds a threshold, and zero elsewhere.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x A floating-point tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor thresholded_relu(Tensor x, ThresholdedReluAttrs attrs) {
     return Calls.one(Constants.TENON_OP_thresholded_relu, attrs, x);
@@ -8447,7 +8509,7 @@ public final class Ops {
     public ShrinkAttrs() {}
 
     /**
-     * How far from zero the zeros reach; not negative. Default: 0.5.
+     * The distance from zero up to which elements become 0; not negative. Default: 0.5.
      *
      * @param lambd the value
      * @return this
@@ -8458,7 +8520,7 @@ public final class Ops {
     }
 
     /**
-     * How far the rest is moved. Default: 0.
+     * The distance by which the other elements are moved. Default: 0.
      *
      * @param bias the value
      * @return this
@@ -8479,38 +8541,39 @@ public final class Ops {
   }
 
   /**
-   * Zero near zero, and elsewhere x moved towards it.
+   * Elements moved towards zero; those near zero become zero.
    *
    * <pre>
    * y = x &lt; -lambd ? x + bias : x &gt; lambd ? x - bias : 0
    * </pre>
    *
-   * <p>NaN stays NaN. The derivative at both edges is 0.
+   * <p>NaN stays NaN. The derivative at -lambd and at lambd is 0.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor shrink(Tensor x) {
     return Calls.one(Constants.TENON_OP_shrink, x);
   }
 
   /**
-   * Zero near zero, and elsewhere x moved towards it.
+   * Elements moved towards zero; those near zero become zero.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param lambd How far from zero the zeros reach; not negative. Default: 0.5.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @param lambd The distance from zero up to which elements become 0; not negative. Default:
+   *     0.5.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor shrink(Tensor x, double lambd) {
     return Calls.one(Constants.TENON_OP_shrink, new ShrinkAttrs().lambd(lambd), x);
   }
 
   /**
-   * Zero near zero, and elsewhere x moved towards it.
+   * Elements moved towards zero; those near zero become zero.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x A floating-point tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor shrink(Tensor x, ShrinkAttrs attrs) {
     return Calls.one(Constants.TENON_OP_shrink, attrs, x);
@@ -8524,7 +8587,7 @@ public final class Ops {
     public GluAttrs() {}
 
     /**
-     * The axis to cut; a negative one counts from the end. Default: -1.
+     * The axis to split; a negative one counts from the end. Default: -1.
      *
      * @param axis the value
      * @return this
@@ -8544,36 +8607,36 @@ public final class Ops {
   }
 
   /**
-   * The first half of x, scaled by the sigmoid of the second.
+   * The gated linear unit: the first half of x times the sigmoid of the second half.
    *
    * <pre>
    * y = first * sigmoid(second), where x = concat(first, second)
    * </pre>
    *
-   * @param x What is cut in two along axis. Dtype: floating.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @param x The input, split into two halves along axis. Dtype: floating.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public static Tensor glu(Tensor x) {
     return Calls.one(Constants.TENON_OP_glu, x);
   }
 
   /**
-   * The first half of x, scaled by the sigmoid of the second.
+   * The gated linear unit: the first half of x times the sigmoid of the second half.
    *
-   * @param x What is cut in two along axis. Dtype: floating.
-   * @param axis The axis to cut; a negative one counts from the end. Default: -1.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @param x The input, split into two halves along axis. Dtype: floating.
+   * @param axis The axis to split; a negative one counts from the end. Default: -1.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public static Tensor glu(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_glu, new GluAttrs().axis(axis), x);
   }
 
   /**
-   * The first half of x, scaled by the sigmoid of the second.
+   * The gated linear unit: the first half of x times the sigmoid of the second half.
    *
-   * @param x What is cut in two along axis. Dtype: floating.
+   * @param x The input, split into two halves along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public static Tensor glu(Tensor x, GluAttrs attrs) {
     return Calls.one(Constants.TENON_OP_glu, attrs, x);
@@ -8599,7 +8662,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -8620,38 +8683,38 @@ public final class Ops {
   }
 
   /**
-   * The sum of elements along some axes.
+   * The sum of the elements along some axes.
    *
    * <pre>
    * y = sum(x[i])
    * </pre>
    *
-   * <p>The sum of nothing is 0. Integers wrap in their own dtype.
+   * <p>The sum of no elements is 0. Integers wrap in their own dtype.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor sum(Tensor x) {
     return Calls.one(Constants.TENON_OP_sum, x);
   }
 
   /**
-   * The sum of elements along some axes.
+   * The sum of the elements along some axes.
    *
    * @param x The input. Dtype: numeric.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor sum(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_sum, new SumAttrs().axes(axes), x);
   }
 
   /**
-   * The sum of elements along some axes.
+   * The sum of the elements along some axes.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor sum(Tensor x, SumAttrs attrs) {
     return Calls.one(Constants.TENON_OP_sum, attrs, x);
@@ -8677,7 +8740,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -8698,38 +8761,38 @@ public final class Ops {
   }
 
   /**
-   * The product of elements along some axes.
+   * The product of the elements along some axes.
    *
    * <pre>
    * y = product(x[i])
    * </pre>
    *
-   * <p>The product of nothing is 1. Integers wrap in their own dtype.
+   * <p>The product of no elements is 1. Integers wrap in their own dtype.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor prod(Tensor x) {
     return Calls.one(Constants.TENON_OP_prod, x);
   }
 
   /**
-   * The product of elements along some axes.
+   * The product of the elements along some axes.
    *
    * @param x The input. Dtype: numeric.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor prod(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_prod, new ProdAttrs().axes(axes), x);
   }
 
   /**
-   * The product of elements along some axes.
+   * The product of the elements along some axes.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor prod(Tensor x, ProdAttrs attrs) {
     return Calls.one(Constants.TENON_OP_prod, attrs, x);
@@ -8755,7 +8818,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -8782,10 +8845,10 @@ public final class Ops {
    * y = max(x[i])
    * </pre>
    *
-   * <p>NaN if one is NaN. Those that tie share the gradient evenly.
+   * <p>The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor max(Tensor x) {
     return Calls.one(Constants.TENON_OP_max, x);
@@ -8796,7 +8859,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor max(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_max, new MaxAttrs().axes(axes), x);
@@ -8807,7 +8870,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor max(Tensor x, MaxAttrs attrs) {
     return Calls.one(Constants.TENON_OP_max, attrs, x);
@@ -8833,7 +8896,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -8860,10 +8923,10 @@ public final class Ops {
    * y = min(x[i])
    * </pre>
    *
-   * <p>NaN if one is NaN. Those that tie share the gradient evenly.
+   * <p>The result is NaN if any element is NaN. Elements that tie share the gradient evenly.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor min(Tensor x) {
     return Calls.one(Constants.TENON_OP_min, x);
@@ -8874,7 +8937,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor min(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_min, new MinAttrs().axes(axes), x);
@@ -8885,7 +8948,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor min(Tensor x, MinAttrs attrs) {
     return Calls.one(Constants.TENON_OP_min, attrs, x);
@@ -8911,7 +8974,7 @@ public final class Ops {
     }
 
     /**
-     * Whether the axis stays, with size 1. Default: false.
+     * Whether the axis is kept with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -8938,10 +9001,10 @@ public final class Ops {
    * y = the first i for which x[i] = max(x)
    * </pre>
    *
-   * <p>Ties go to the lowest index. The first NaN is found before anything else.
+   * <p>Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
    *
    * @param x The input. Dtype: numeric.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public static Tensor argmax(Tensor x) {
     return Calls.one(Constants.TENON_OP_argmax, x);
@@ -8952,7 +9015,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param axis The axis to search along; a negative one counts from the end. Default: 0.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public static Tensor argmax(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_argmax, new ArgmaxAttrs().axis(axis), x);
@@ -8963,7 +9026,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public static Tensor argmax(Tensor x, ArgmaxAttrs attrs) {
     return Calls.one(Constants.TENON_OP_argmax, attrs, x);
@@ -8989,7 +9052,7 @@ public final class Ops {
     }
 
     /**
-     * Whether the axis stays, with size 1. Default: false.
+     * Whether the axis is kept with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9016,10 +9079,10 @@ public final class Ops {
    * y = the first i for which x[i] = min(x)
    * </pre>
    *
-   * <p>Ties go to the lowest index. The first NaN is found before anything else.
+   * <p>Ties go to the lowest index. If there is a NaN, the result is the index of the first NaN.
    *
    * @param x The input. Dtype: numeric.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public static Tensor argmin(Tensor x) {
     return Calls.one(Constants.TENON_OP_argmin, x);
@@ -9030,7 +9093,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param axis The axis to search along; a negative one counts from the end. Default: 0.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public static Tensor argmin(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_argmin, new ArgminAttrs().axis(axis), x);
@@ -9041,7 +9104,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public static Tensor argmin(Tensor x, ArgminAttrs attrs) {
     return Calls.one(Constants.TENON_OP_argmin, attrs, x);
@@ -9057,7 +9120,7 @@ public final class Ops {
     public CumsumAttrs() {}
 
     /**
-     * The axis to walk along; a negative one counts from the end. Default: 0.
+     * The axis to accumulate along; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -9068,7 +9131,7 @@ public final class Ops {
     }
 
     /**
-     * Whether element i leaves out x[i]. Default: false.
+     * Whether to exclude x[i] from y[i]. Default: false.
      *
      * @param exclusive the value
      * @return this
@@ -9079,7 +9142,7 @@ public final class Ops {
     }
 
     /**
-     * Whether to walk from the end. Default: false.
+     * Whether to accumulate from the end. Default: false.
      *
      * @param reverse the value
      * @return this
@@ -9101,38 +9164,38 @@ public final class Ops {
   }
 
   /**
-   * The sum of all elements so far, along an axis.
+   * The cumulative sum along an axis.
    *
    * <pre>
    * y[i] = x[0] + ... + x[i]
    * </pre>
    *
-   * <p>Integers wrap in their own dtype.
+   * <p>Integers wrap around in their own dtype.
    *
    * @param x The input. Dtype: numeric.
-   * @return The sums, in x's shape. Dtype: that of x.
+   * @return The sums, in the shape of x. Dtype: that of x.
    */
   public static Tensor cumsum(Tensor x) {
     return Calls.one(Constants.TENON_OP_cumsum, x);
   }
 
   /**
-   * The sum of all elements so far, along an axis.
+   * The cumulative sum along an axis.
    *
    * @param x The input. Dtype: numeric.
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
-   * @return The sums, in x's shape. Dtype: that of x.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
+   * @return The sums, in the shape of x. Dtype: that of x.
    */
   public static Tensor cumsum(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_cumsum, new CumsumAttrs().axis(axis), x);
   }
 
   /**
-   * The sum of all elements so far, along an axis.
+   * The cumulative sum along an axis.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The sums, in x's shape. Dtype: that of x.
+   * @return The sums, in the shape of x. Dtype: that of x.
    */
   public static Tensor cumsum(Tensor x, CumsumAttrs attrs) {
     return Calls.one(Constants.TENON_OP_cumsum, attrs, x);
@@ -9158,7 +9221,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9185,11 +9248,11 @@ public final class Ops {
    * y = sum(x[i]) / n
    * </pre>
    *
-   * <p>The mean of nothing is NaN. f16 and bf16 are summed in f32. Integers, whose mean is hardly
-   * ever one, are refused: cast them first.
+   * <p>The mean of no elements is NaN. f16 and bf16 are summed in f32. Integers are rejected,
+   * because their mean is rarely an integer: cast them first.
    *
    * @param x The input. Dtype: floating.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor mean(Tensor x) {
     return Calls.one(Constants.TENON_OP_mean, x);
@@ -9200,7 +9263,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: floating.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor mean(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_mean, new MeanAttrs().axes(axes), x);
@@ -9211,7 +9274,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor mean(Tensor x, MeanAttrs attrs) {
     return Calls.one(Constants.TENON_OP_mean, attrs, x);
@@ -9237,7 +9300,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9264,10 +9327,10 @@ public final class Ops {
    * y = x[0] or x[1] or ...
    * </pre>
    *
-   * <p>Of nothing it is false.
+   * <p>A reduction over no elements gives false.
    *
    * @param x The input. Dtype: bool.
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public static Tensor any(Tensor x) {
     return Calls.one(Constants.TENON_OP_any, x);
@@ -9278,7 +9341,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: bool.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public static Tensor any(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_any, new AnyAttrs().axes(axes), x);
@@ -9289,7 +9352,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: bool.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public static Tensor any(Tensor x, AnyAttrs attrs) {
     return Calls.one(Constants.TENON_OP_any, attrs, x);
@@ -9315,7 +9378,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9342,10 +9405,10 @@ public final class Ops {
    * y = x[0] and x[1] and ...
    * </pre>
    *
-   * <p>Of nothing it is true.
+   * <p>A reduction over no elements gives true.
    *
    * @param x The input. Dtype: bool.
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public static Tensor all(Tensor x) {
     return Calls.one(Constants.TENON_OP_all, x);
@@ -9356,7 +9419,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: bool.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public static Tensor all(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_all, new AllAttrs().axes(axes), x);
@@ -9367,7 +9430,7 @@ public final class Ops {
    *
    * @param x The input. Dtype: bool.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public static Tensor all(Tensor x, AllAttrs attrs) {
     return Calls.one(Constants.TENON_OP_all, attrs, x);
@@ -9394,7 +9457,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9405,7 +9468,7 @@ public final class Ops {
     }
 
     /**
-     * Taken from the number of elements that the sum is divided by. Default: 0.
+     * Subtracted from the number of elements in the divisor. Default: 0.
      *
      * @param correction the value
      * @return this
@@ -9427,39 +9490,39 @@ public final class Ops {
   }
 
   /**
-   * The variance of elements along some axes.
+   * The variance of the elements along some axes.
    *
    * <pre>
    * y = sum((x[i] - mean(x))^2) / (n - correction)
    * </pre>
    *
-   * <p>The divisor is never below 0. f16 and bf16 are computed in f32. The sum of squares does
-   * not overflow where the variance does not (l2_norm).
+   * <p>The divisor is at least 0. f16 and bf16 are computed in f32. The sum of squares does not
+   * overflow if the variance does not (see l2_norm).
    *
    * @param x The input. Dtype: floating.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor var(Tensor x) {
     return Calls.one(Constants.TENON_OP_var, x);
   }
 
   /**
-   * The variance of elements along some axes.
+   * The variance of the elements along some axes.
    *
    * @param x The input. Dtype: floating.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor var(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_var, new VarAttrs().axes(axes), x);
   }
 
   /**
-   * The variance of elements along some axes.
+   * The variance of the elements along some axes.
    *
    * @param x The input. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor var(Tensor x, VarAttrs attrs) {
     return Calls.one(Constants.TENON_OP_var, attrs, x);
@@ -9485,7 +9548,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9506,38 +9569,38 @@ public final class Ops {
   }
 
   /**
-   * The logarithm of the sum of exponentials along some axes, without overflow.
+   * The logarithm of the sum of exponentials along some axes, computed without overflow.
    *
    * <pre>
    * y = ln(sum(e^x[i]))
    * </pre>
    *
-   * <p>Of nothing it is -infinity. f16 and bf16 are computed in f32.
+   * <p>The result for no elements is -infinity. f16 and bf16 are computed in f32.
    *
    * @param x The input. Dtype: floating.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor logsumexp(Tensor x) {
     return Calls.one(Constants.TENON_OP_logsumexp, x);
   }
 
   /**
-   * The logarithm of the sum of exponentials along some axes, without overflow.
+   * The logarithm of the sum of exponentials along some axes, computed without overflow.
    *
    * @param x The input. Dtype: floating.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor logsumexp(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_logsumexp, new LogsumexpAttrs().axes(axes), x);
   }
 
   /**
-   * The logarithm of the sum of exponentials along some axes, without overflow.
+   * The logarithm of the sum of exponentials along some axes, computed without overflow.
    *
    * @param x The input. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor logsumexp(Tensor x, LogsumexpAttrs attrs) {
     return Calls.one(Constants.TENON_OP_logsumexp, attrs, x);
@@ -9563,7 +9626,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9584,40 +9647,41 @@ public final class Ops {
   }
 
   /**
-   * The Euclidean length of elements along some axes.
+   * The Euclidean norm of elements along some axes.
    *
    * <pre>
    * y = sqrt(sum(x[i]^2))
    * </pre>
    *
-   * <p>At zero its derivative is 0. f16 and bf16 are computed in f32. The squares neither
-   * overflow nor vanish: they are those of x * s, and the root is divided by s, a power of two
-   * that is 1 where the sum of squares is from 2^-96 to 2^96 (in f64 from 2^-880 to 2^960).
+   * <p>The derivative at zero is 0. f16 and bf16 are computed in f32. The squares neither
+   * overflow nor underflow: x is multiplied by s before it is squared, and the root is divided by
+   * s. s is a power of two, and is 1 where the sum of squares is from 2^-96 to 2^96 (in f64, from
+   * 2^-880 to 2^960).
    *
    * @param x The input. Dtype: floating.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor l2_norm(Tensor x) {
     return Calls.one(Constants.TENON_OP_l2_norm, x);
   }
 
   /**
-   * The Euclidean length of elements along some axes.
+   * The Euclidean norm of elements along some axes.
    *
    * @param x The input. Dtype: floating.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor l2_norm(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_l2_norm, new L2NormAttrs().axes(axes), x);
   }
 
   /**
-   * The Euclidean length of elements along some axes.
+   * The Euclidean norm of elements along some axes.
    *
    * @param x The input. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor l2_norm(Tensor x, L2NormAttrs attrs) {
     return Calls.one(Constants.TENON_OP_l2_norm, attrs, x);
@@ -9633,7 +9697,7 @@ public final class Ops {
     public CumprodAttrs() {}
 
     /**
-     * The axis to walk along; a negative one counts from the end. Default: 0.
+     * The axis to accumulate along; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -9644,7 +9708,7 @@ public final class Ops {
     }
 
     /**
-     * Whether element i leaves out x[i]. Default: false.
+     * Whether to exclude x[i] from y[i]. Default: false.
      *
      * @param exclusive the value
      * @return this
@@ -9655,7 +9719,7 @@ public final class Ops {
     }
 
     /**
-     * Whether to walk from the end. Default: false.
+     * Whether to accumulate from the end. Default: false.
      *
      * @param reverse the value
      * @return this
@@ -9677,38 +9741,38 @@ public final class Ops {
   }
 
   /**
-   * The product of all elements so far, along an axis.
+   * The cumulative product along an axis.
    *
    * <pre>
    * y[i] = x[0] * ... * x[i]
    * </pre>
    *
-   * <p>Integers wrap in their own dtype.
+   * <p>Integers wrap around in their own dtype.
    *
    * @param x The input. Dtype: numeric.
-   * @return The products, in x's shape. Dtype: that of x.
+   * @return The products, in the shape of x. Dtype: that of x.
    */
   public static Tensor cumprod(Tensor x) {
     return Calls.one(Constants.TENON_OP_cumprod, x);
   }
 
   /**
-   * The product of all elements so far, along an axis.
+   * The cumulative product along an axis.
    *
    * @param x The input. Dtype: numeric.
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
-   * @return The products, in x's shape. Dtype: that of x.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
+   * @return The products, in the shape of x. Dtype: that of x.
    */
   public static Tensor cumprod(Tensor x, long axis) {
     return Calls.one(Constants.TENON_OP_cumprod, new CumprodAttrs().axis(axis), x);
   }
 
   /**
-   * The product of all elements so far, along an axis.
+   * The cumulative product along an axis.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The products, in x's shape. Dtype: that of x.
+   * @return The products, in the shape of x. Dtype: that of x.
    */
   public static Tensor cumprod(Tensor x, CumprodAttrs attrs) {
     return Calls.one(Constants.TENON_OP_cumprod, attrs, x);
@@ -9734,7 +9798,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -9755,38 +9819,38 @@ public final class Ops {
   }
 
   /**
-   * How many elements along some axes are not zero.
+   * The number of nonzero elements along some axes.
    *
    * <pre>
    * y = sum(x[i] != 0)
    * </pre>
    *
-   * <p>NaN is not zero, and -0 is. Of nothing there are 0.
+   * <p>NaN counts as nonzero, -0 as zero. A reduction over no elements gives 0.
    *
    * @param x The input. Dtype: any.
-   * @return The result for each place along the other axes. Dtype: i64.
+   * @return The result for each index of the other axes. Dtype: i64.
    */
   public static Tensor count_nonzero(Tensor x) {
     return Calls.one(Constants.TENON_OP_count_nonzero, x);
   }
 
   /**
-   * How many elements along some axes are not zero.
+   * The number of nonzero elements along some axes.
    *
    * @param x The input. Dtype: any.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: i64.
+   * @return The result for each index of the other axes. Dtype: i64.
    */
   public static Tensor count_nonzero(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_count_nonzero, new CountNonzeroAttrs().axes(axes), x);
   }
 
   /**
-   * How many elements along some axes are not zero.
+   * The number of nonzero elements along some axes.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: i64.
+   * @return The result for each index of the other axes. Dtype: i64.
    */
   public static Tensor count_nonzero(Tensor x, CountNonzeroAttrs attrs) {
     return Calls.one(Constants.TENON_OP_count_nonzero, attrs, x);
@@ -9801,7 +9865,7 @@ public final class Ops {
     public CummaxAttrs() {}
 
     /**
-     * The axis to walk along; a negative one counts from the end. Default: 0.
+     * The axis to accumulate along; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -9812,7 +9876,7 @@ public final class Ops {
     }
 
     /**
-     * Whether to walk from the end. Default: false.
+     * Whether to accumulate from the end. Default: false.
      *
      * @param reverse the value
      * @return this
@@ -9835,20 +9899,20 @@ public final class Ops {
   /**
    * Outputs of {@code cummax}.
    *
-   * @param values The extremes, of the type of x. Dtype: that of x.
-   * @param indices Their places along axis, as int64. Dtype: i64.
+   * @param values The cumulative maxima or minima, of the type of x. Dtype: that of x.
+   * @param indices Their indices along axis, as int64. Dtype: i64.
    */
   public record CummaxOutputs(Tensor values, Tensor indices) {}
 
   /**
-   * The largest of all elements so far, along an axis, and where it is.
+   * The cumulative maximum along an axis, and its index.
    *
    * <pre>
    * values[i] = max(x[0], ..., x[i]) = x[indices[i]]
    * </pre>
    *
-   * <p>Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-   * From the first NaN on, all values are NaN.
+   * <p>Ties go to the element that is visited first, which receives the whole gradient. From the
+   * first NaN on, all values are NaN.
    *
    * @param x The input. Dtype: numeric.
    * @return the outputs
@@ -9859,10 +9923,10 @@ public final class Ops {
   }
 
   /**
-   * The largest of all elements so far, along an axis, and where it is.
+   * The cumulative maximum along an axis, and its index.
    *
    * @param x The input. Dtype: numeric.
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
    * @return the outputs
    */
   public static CummaxOutputs cummax(Tensor x, long axis) {
@@ -9871,7 +9935,7 @@ public final class Ops {
   }
 
   /**
-   * The largest of all elements so far, along an axis, and where it is.
+   * The cumulative maximum along an axis, and its index.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
@@ -9891,7 +9955,7 @@ public final class Ops {
     public CumminAttrs() {}
 
     /**
-     * The axis to walk along; a negative one counts from the end. Default: 0.
+     * The axis to accumulate along; a negative one counts from the end. Default: 0.
      *
      * @param axis the value
      * @return this
@@ -9902,7 +9966,7 @@ public final class Ops {
     }
 
     /**
-     * Whether to walk from the end. Default: false.
+     * Whether to accumulate from the end. Default: false.
      *
      * @param reverse the value
      * @return this
@@ -9925,20 +9989,20 @@ public final class Ops {
   /**
    * Outputs of {@code cummin}.
    *
-   * @param values The extremes, of the type of x. Dtype: that of x.
-   * @param indices Their places along axis, as int64. Dtype: i64.
+   * @param values The cumulative maxima or minima, of the type of x. Dtype: that of x.
+   * @param indices Their indices along axis, as int64. Dtype: i64.
    */
   public record CumminOutputs(Tensor values, Tensor indices) {}
 
   /**
-   * The smallest of all elements so far, along an axis, and where it is.
+   * The cumulative minimum along an axis, and its index.
    *
    * <pre>
    * values[i] = min(x[0], ..., x[i]) = x[indices[i]]
    * </pre>
    *
-   * <p>Of those that tie, the one that the walk met first counts, and takes the whole gradient.
-   * From the first NaN on, all values are NaN.
+   * <p>Ties go to the element that is visited first, which receives the whole gradient. From the
+   * first NaN on, all values are NaN.
    *
    * @param x The input. Dtype: numeric.
    * @return the outputs
@@ -9949,10 +10013,10 @@ public final class Ops {
   }
 
   /**
-   * The smallest of all elements so far, along an axis, and where it is.
+   * The cumulative minimum along an axis, and its index.
    *
    * @param x The input. Dtype: numeric.
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
    * @return the outputs
    */
   public static CumminOutputs cummin(Tensor x, long axis) {
@@ -9961,7 +10025,7 @@ public final class Ops {
   }
 
   /**
-   * The smallest of all elements so far, along an axis, and where it is.
+   * The cumulative minimum along an axis, and its index.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
@@ -9992,7 +10056,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -10013,38 +10077,39 @@ public final class Ops {
   }
 
   /**
-   * The sum of magnitudes along some axes.
+   * The L1 norm along some axes: the sum of the absolute values.
    *
    * <pre>
    * y = sum(abs(x[i]))
    * </pre>
    *
-   * <p>Of nothing it is 0; its slope at 0 is 0. Integers wrap in their own dtype.
+   * <p>The result for no elements is 0. The derivative at 0 is 0. Integers wrap in their own
+   * dtype.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor l1_norm(Tensor x) {
     return Calls.one(Constants.TENON_OP_l1_norm, x);
   }
 
   /**
-   * The sum of magnitudes along some axes.
+   * The L1 norm along some axes: the sum of the absolute values.
    *
    * @param x The input. Dtype: numeric.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor l1_norm(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_l1_norm, new L1NormAttrs().axes(axes), x);
   }
 
   /**
-   * The sum of magnitudes along some axes.
+   * The L1 norm along some axes: the sum of the absolute values.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor l1_norm(Tensor x, L1NormAttrs attrs) {
     return Calls.one(Constants.TENON_OP_l1_norm, attrs, x);
@@ -10070,7 +10135,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -10091,38 +10156,39 @@ public final class Ops {
   }
 
   /**
-   * The sum of squares along some axes.
+   * The sum of the squares along some axes.
    *
    * <pre>
    * y = sum(x[i]^2)
    * </pre>
    *
-   * <p>Of nothing it is 0. Integers wrap in their own dtype; f16 and bf16 are computed in f32.
+   * <p>The result for no elements is 0. Integers wrap in their own dtype. f16 and bf16 are
+   * computed in f32.
    *
    * @param x The input. Dtype: numeric.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor sum_square(Tensor x) {
     return Calls.one(Constants.TENON_OP_sum_square, x);
   }
 
   /**
-   * The sum of squares along some axes.
+   * The sum of the squares along some axes.
    *
    * @param x The input. Dtype: numeric.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor sum_square(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_sum_square, new SumSquareAttrs().axes(axes), x);
   }
 
   /**
-   * The sum of squares along some axes.
+   * The sum of the squares along some axes.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor sum_square(Tensor x, SumSquareAttrs attrs) {
     return Calls.one(Constants.TENON_OP_sum_square, attrs, x);
@@ -10148,7 +10214,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -10169,38 +10235,39 @@ public final class Ops {
   }
 
   /**
-   * The logarithm of a sum along some axes.
+   * The logarithm of the sum along some axes.
    *
    * <pre>
    * y = log(sum(x[i]))
    * </pre>
    *
-   * <p>Of nothing it is -inf, of a negative sum NaN. f16 and bf16 are computed in f32.
+   * <p>The result is -inf for no elements and NaN for a negative sum. f16 and bf16 are computed
+   * in f32.
    *
    * @param x The input. Dtype: floating.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor log_sum(Tensor x) {
     return Calls.one(Constants.TENON_OP_log_sum, x);
   }
 
   /**
-   * The logarithm of a sum along some axes.
+   * The logarithm of the sum along some axes.
    *
    * @param x The input. Dtype: floating.
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor log_sum(Tensor x, long... axes) {
     return Calls.one(Constants.TENON_OP_log_sum, new LogSumAttrs().axes(axes), x);
   }
 
   /**
-   * The logarithm of a sum along some axes.
+   * The logarithm of the sum along some axes.
    *
    * @param x The input. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public static Tensor log_sum(Tensor x, LogSumAttrs attrs) {
     return Calls.one(Constants.TENON_OP_log_sum, attrs, x);
@@ -10215,7 +10282,7 @@ public final class Ops {
     public DiffAttrs() {}
 
     /**
-     * How many times differences are taken; 0 gives x. Default: 1.
+     * The number of times that differences are taken; 0 gives x. Default: 1.
      *
      * @param n the value
      * @return this
@@ -10226,7 +10293,7 @@ public final class Ops {
     }
 
     /**
-     * The axis to walk along; a negative one counts from the end. Default: -1.
+     * The axis of the differences; a negative one counts from the end. Default: -1.
      *
      * @param axis the value
      * @return this
@@ -10247,38 +10314,38 @@ public final class Ops {
   }
 
   /**
-   * The differences of neighbours along an axis, taken n times.
+   * The differences of adjacent elements along an axis, taken n times.
    *
    * <pre>
    * y[i] = x[i + 1] - x[i]
    * </pre>
    *
-   * <p>Integers wrap in their own dtype.
+   * <p>Integers wrap around in their own dtype.
    *
    * @param x The input. Dtype: numeric.
-   * @return The differences, by n fewer than there are elements. Dtype: that of x.
+   * @return The differences; axis is shorter by n, or empty. Dtype: that of x.
    */
   public static Tensor diff(Tensor x) {
     return Calls.one(Constants.TENON_OP_diff, x);
   }
 
   /**
-   * The differences of neighbours along an axis, taken n times.
+   * The differences of adjacent elements along an axis, taken n times.
    *
    * @param x The input. Dtype: numeric.
-   * @param n How many times differences are taken; 0 gives x. Default: 1.
-   * @return The differences, by n fewer than there are elements. Dtype: that of x.
+   * @param n The number of times that differences are taken; 0 gives x. Default: 1.
+   * @return The differences; axis is shorter by n, or empty. Dtype: that of x.
    */
   public static Tensor diff(Tensor x, long n) {
     return Calls.one(Constants.TENON_OP_diff, new DiffAttrs().n(n), x);
   }
 
   /**
-   * The differences of neighbours along an axis, taken n times.
+   * The differences of adjacent elements along an axis, taken n times.
    *
    * @param x The input. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The differences, by n fewer than there are elements. Dtype: that of x.
+   * @return The differences; axis is shorter by n, or empty. Dtype: that of x.
    */
   public static Tensor diff(Tensor x, DiffAttrs attrs) {
     return Calls.one(Constants.TENON_OP_diff, attrs, x);
@@ -10293,7 +10360,7 @@ public final class Ops {
     public MatmulAttrs() {}
 
     /**
-     * Swap the last two axes of a first. Default: false.
+     * Whether to swap the last two axes of a first. Default: false.
      *
      * @param transpose_a the value
      * @return this
@@ -10304,7 +10371,7 @@ public final class Ops {
     }
 
     /**
-     * Swap the last two axes of b first. Default: false.
+     * Whether to swap the last two axes of b first. Default: false.
      *
      * @param transpose_b the value
      * @return this
@@ -10325,14 +10392,14 @@ public final class Ops {
   }
 
   /**
-   * Products of matrices, with NumPy's rules for vectors and batches.
+   * Matrix products, with NumPy's rules for vectors and batches.
    *
    * <pre>
    * y[..., i, j] = sum(a[..., i, k] * b[..., k, j] for k)
    * </pre>
    *
-   * <p>A vector on the left is a row, on the right a column, and the result lacks its axis of
-   * size 1. The axes before the last two broadcast. A sum of nothing is 0; integers wrap.
+   * <p>A vector on the left is a row, and one on the right is a column; the result lacks this
+   * axis of size 1. The axes before the last two are broadcast. An empty sum is 0. Integers wrap.
    *
    * @param a Matrices, or a vector. Dtype: numeric.
    * @param b Matrices, or a vector. Dtype: numeric.
@@ -10343,11 +10410,11 @@ public final class Ops {
   }
 
   /**
-   * Products of matrices, with NumPy's rules for vectors and batches.
+   * Matrix products, with NumPy's rules for vectors and batches.
    *
    * @param a Matrices, or a vector. Dtype: numeric.
    * @param b Matrices, or a vector. Dtype: numeric.
-   * @param transpose_a Swap the last two axes of a first. Default: false.
+   * @param transpose_a Whether to swap the last two axes of a first. Default: false.
    * @return The products. Dtype: the common one.
    */
   public static Tensor matmul(Tensor a, Tensor b, boolean transpose_a) {
@@ -10355,7 +10422,7 @@ public final class Ops {
   }
 
   /**
-   * Products of matrices, with NumPy's rules for vectors and batches.
+   * Matrix products, with NumPy's rules for vectors and batches.
    *
    * @param a Matrices, or a vector. Dtype: numeric.
    * @param b Matrices, or a vector. Dtype: numeric.
@@ -10433,7 +10500,7 @@ public final class Ops {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * <pre>
    * y = alpha * a &#64; b + beta * c
@@ -10441,7 +10508,8 @@ public final class Ops {
    *
    * @param a A matrix. Dtype: floating.
    * @param b A matrix. Dtype: floating.
-   * @param c What is added, broadcast to the product's shape. May be null. Dtype: floating.
+   * @param c The tensor to add, broadcast to the shape of the product. May be null. Dtype:
+   *     floating.
    * @return The result. Dtype: the common one.
    */
   public static Tensor gemm(Tensor a, Tensor b, Tensor c) {
@@ -10449,11 +10517,12 @@ public final class Ops {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param a A matrix. Dtype: floating.
    * @param b A matrix. Dtype: floating.
-   * @param c What is added, broadcast to the product's shape. May be null. Dtype: floating.
+   * @param c The tensor to add, broadcast to the shape of the product. May be null. Dtype:
+   *     floating.
    * @param alpha Scales the product. Default: 1.
    * @return The result. Dtype: the common one.
    */
@@ -10462,11 +10531,12 @@ public final class Ops {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param a A matrix. Dtype: floating.
    * @param b A matrix. Dtype: floating.
-   * @param c What is added, broadcast to the product's shape. May be null. Dtype: floating.
+   * @param c The tensor to add, broadcast to the shape of the product. May be null. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
    * @return The result. Dtype: the common one.
    */
@@ -10475,7 +10545,7 @@ public final class Ops {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param a A matrix. Dtype: floating.
    * @param b A matrix. Dtype: floating.
@@ -10486,7 +10556,7 @@ public final class Ops {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param a A matrix. Dtype: floating.
    * @param b A matrix. Dtype: floating.
@@ -10498,7 +10568,7 @@ public final class Ops {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param a A matrix. Dtype: floating.
    * @param b A matrix. Dtype: floating.
@@ -10521,7 +10591,7 @@ public final class Ops {
     public ConvAttrs() {}
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The stride of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -10532,7 +10602,7 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * Zero padding before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -10543,7 +10613,7 @@ public final class Ops {
     }
 
     /**
-     * The filter's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the filter along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -10554,7 +10624,7 @@ public final class Ops {
     }
 
     /**
-     * Channels are cut into this many independent groups. Default: 1.
+     * The number of independent groups of channels. Default: 1.
      *
      * @param group the value
      * @return this
@@ -10565,7 +10635,7 @@ public final class Ops {
     }
 
     /**
-     * The input's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the input along each spatial axis; empty for ones. Default: [].
      *
      * @param lhs_dilation the value
      * @return this
@@ -10589,80 +10659,86 @@ public final class Ops {
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
    * <pre>
    * y[n, o, p] = b[o] + sum(x[n, c, p * stride + k * dilation - pad] * w[o, c, k] for c in the group of o, for k)
    * </pre>
    *
-   * <p>The filter is not flipped. Padding counts as zeros; negative padding crops. lhs_dilation
-   * puts zeros between the elements of x, one less than it says.
+   * <p>The filter is not flipped. Padding is with zeros; negative padding crops. lhs_dilation
+   * inserts lhs_dilation - 1 zeros between adjacent elements of x.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv(Tensor x, Tensor w, Tensor b) {
     return Calls.one(Constants.TENON_OP_conv, x, w, b);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv(Tensor x, Tensor w, Tensor b, long... strides) {
     return Calls.one(Constants.TENON_OP_conv, new ConvAttrs().strides(strides), x, w, b);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv(Tensor x, Tensor w, Tensor b, ConvAttrs attrs) {
     return Calls.one(Constants.TENON_OP_conv, attrs, x, w, b);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv(Tensor x, Tensor w) {
     return Calls.one(Constants.TENON_OP_conv, x, w);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv(Tensor x, Tensor w, long... strides) {
     return Calls.one(Constants.TENON_OP_conv, new ConvAttrs().strides(strides), x, w);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv(Tensor x, Tensor w, ConvAttrs attrs) {
     return Calls.one(Constants.TENON_OP_conv, attrs, x, w);
@@ -10681,7 +10757,7 @@ public final class Ops {
     public ConvBackwardInputAttrs() {}
 
     /**
-     * The sizes of the input of conv. Default: [].
+     * The shape of the input of conv. Default: [].
      *
      * @param shape the value
      * @return this
@@ -10692,7 +10768,7 @@ public final class Ops {
     }
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The stride of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -10703,7 +10779,7 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * Zero padding before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -10714,7 +10790,7 @@ public final class Ops {
     }
 
     /**
-     * The filter's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the filter along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -10725,7 +10801,7 @@ public final class Ops {
     }
 
     /**
-     * Channels are cut into this many independent groups. Default: 1.
+     * The number of independent groups of channels. Default: 1.
      *
      * @param group the value
      * @return this
@@ -10736,7 +10812,7 @@ public final class Ops {
     }
 
     /**
-     * The input's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the input along each spatial axis; empty for ones. Default: [].
      *
      * @param lhs_dilation the value
      * @return this
@@ -10761,41 +10837,41 @@ public final class Ops {
   }
 
   /**
-   * The derivative of conv with respect to its input: a transposed convolution.
+   * The gradient of conv with respect to its input: a transposed convolution.
    *
    * <pre>
    * dx[n, c, p * stride + k * dilation - pad] += dy[n, o, p] * w[o, c, k]
    * </pre>
    *
-   * <p>The attributes but shape are those of the call of conv.
+   * <p>All attributes except shape are those of the call of conv.
    *
-   * @param dy What reaches the result of conv. Dtype: floating.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
    * @param w The filter of conv. Dtype: floating.
-   * @return What reaches the input of conv. Dtype: the common one.
+   * @return The gradient with respect to the input of conv. Dtype: the common one.
    */
   public static Tensor conv_backward_input(Tensor dy, Tensor w) {
     return Calls.one(Constants.TENON_OP_conv_backward_input, dy, w);
   }
 
   /**
-   * The derivative of conv with respect to its input: a transposed convolution.
+   * The gradient of conv with respect to its input: a transposed convolution.
    *
-   * @param dy What reaches the result of conv. Dtype: floating.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
    * @param w The filter of conv. Dtype: floating.
-   * @param shape The sizes of the input of conv. Default: [].
-   * @return What reaches the input of conv. Dtype: the common one.
+   * @param shape The shape of the input of conv. Default: [].
+   * @return The gradient with respect to the input of conv. Dtype: the common one.
    */
   public static Tensor conv_backward_input(Tensor dy, Tensor w, long... shape) {
     return Calls.one(Constants.TENON_OP_conv_backward_input, new ConvBackwardInputAttrs().shape(shape), dy, w);
   }
 
   /**
-   * The derivative of conv with respect to its input: a transposed convolution.
+   * The gradient of conv with respect to its input: a transposed convolution.
    *
-   * @param dy What reaches the result of conv. Dtype: floating.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
    * @param w The filter of conv. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return What reaches the input of conv. Dtype: the common one.
+   * @return The gradient with respect to the input of conv. Dtype: the common one.
    */
   public static Tensor conv_backward_input(Tensor dy, Tensor w, ConvBackwardInputAttrs attrs) {
     return Calls.one(Constants.TENON_OP_conv_backward_input, attrs, dy, w);
@@ -10814,7 +10890,7 @@ public final class Ops {
     public ConvBackwardFilterAttrs() {}
 
     /**
-     * The sizes of the filter of conv. Default: [].
+     * The shape of the filter of conv. Default: [].
      *
      * @param shape the value
      * @return this
@@ -10825,7 +10901,7 @@ public final class Ops {
     }
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The stride of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -10836,7 +10912,7 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * Zero padding before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -10847,7 +10923,7 @@ public final class Ops {
     }
 
     /**
-     * The filter's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the filter along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -10858,7 +10934,7 @@ public final class Ops {
     }
 
     /**
-     * Channels are cut into this many independent groups. Default: 1.
+     * The number of independent groups of channels. Default: 1.
      *
      * @param group the value
      * @return this
@@ -10869,7 +10945,7 @@ public final class Ops {
     }
 
     /**
-     * The input's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the input along each spatial axis; empty for ones. Default: [].
      *
      * @param lhs_dilation the value
      * @return this
@@ -10894,41 +10970,41 @@ public final class Ops {
   }
 
   /**
-   * The derivative of conv with respect to its filter.
+   * The gradient of conv with respect to its filter.
    *
    * <pre>
    * dw[o, c, k] = sum(x[n, c, p * stride + k * dilation - pad] * dy[n, o, p] for n, for p)
    * </pre>
    *
-   * <p>The attributes but shape are those of the call of conv.
+   * <p>All attributes except shape are those of the call of conv.
    *
    * @param x The input of conv. Dtype: floating.
-   * @param dy What reaches the result of conv. Dtype: floating.
-   * @return What reaches the filter of conv. Dtype: the common one.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
+   * @return The gradient with respect to the filter of conv. Dtype: the common one.
    */
   public static Tensor conv_backward_filter(Tensor x, Tensor dy) {
     return Calls.one(Constants.TENON_OP_conv_backward_filter, x, dy);
   }
 
   /**
-   * The derivative of conv with respect to its filter.
+   * The gradient of conv with respect to its filter.
    *
    * @param x The input of conv. Dtype: floating.
-   * @param dy What reaches the result of conv. Dtype: floating.
-   * @param shape The sizes of the filter of conv. Default: [].
-   * @return What reaches the filter of conv. Dtype: the common one.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
+   * @param shape The shape of the filter of conv. Default: [].
+   * @return The gradient with respect to the filter of conv. Dtype: the common one.
    */
   public static Tensor conv_backward_filter(Tensor x, Tensor dy, long... shape) {
     return Calls.one(Constants.TENON_OP_conv_backward_filter, new ConvBackwardFilterAttrs().shape(shape), x, dy);
   }
 
   /**
-   * The derivative of conv with respect to its filter.
+   * The gradient of conv with respect to its filter.
    *
    * @param x The input of conv. Dtype: floating.
-   * @param dy What reaches the result of conv. Dtype: floating.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return What reaches the filter of conv. Dtype: the common one.
+   * @return The gradient with respect to the filter of conv. Dtype: the common one.
    */
   public static Tensor conv_backward_filter(Tensor x, Tensor dy, ConvBackwardFilterAttrs attrs) {
     return Calls.one(Constants.TENON_OP_conv_backward_filter, attrs, x, dy);
@@ -10946,7 +11022,7 @@ public final class Ops {
     public MaxPoolAttrs() {}
 
     /**
-     * The window's size along each spatial axis. Default: [].
+     * The size of the window along each spatial axis. Default: [].
      *
      * @param kernel_shape the value
      * @return this
@@ -10957,7 +11033,7 @@ public final class Ops {
     }
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The step of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -10968,7 +11044,7 @@ public final class Ops {
     }
 
     /**
-     * Padding before each spatial axis, then after each; empty for none. Default: [].
+     * The padding before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -10979,7 +11055,7 @@ public final class Ops {
     }
 
     /**
-     * The step inside the window along each axis; empty for ones. Default: [].
+     * The step between elements of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -10990,7 +11066,7 @@ public final class Ops {
     }
 
     /**
-     * Whether windows that hang over the end count. Default: false.
+     * Whether to include windows that extend past the end. Default: false.
      *
      * @param ceil_mode the value
      * @return this
@@ -11017,19 +11093,19 @@ public final class Ops {
    * Outputs of {@code max_pool}.
    *
    * @param y The largest elements. Dtype: that of x.
-   * @param indices Where each was, counted over the whole of x in row-major order. Dtype: i64.
+   * @param indices The row-major index of each in the whole of x. Dtype: i64.
    */
   public record MaxPoolOutputs(Tensor y, Tensor indices) {}
 
   /**
-   * The largest element of each window, and where it was.
+   * The largest element of each window, and its index.
    *
    * <pre>
    * y[n, c, p] = max(x[n, c, p * stride + k * dilation - pad] for k)
    * </pre>
    *
-   * <p>Padding never wins. Of equal elements the first one counts, and the derivative goes to it
-   * alone. NaN wins.
+   * <p>Padding is never selected. Ties select the first element, and the derivative goes to it
+   * alone. NaN counts as the largest element.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: numeric.
    * @return the outputs
@@ -11040,10 +11116,10 @@ public final class Ops {
   }
 
   /**
-   * The largest element of each window, and where it was.
+   * The largest element of each window, and its index.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: numeric.
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
    * @return the outputs
    */
   public static MaxPoolOutputs max_pool(Tensor x, long... kernel_shape) {
@@ -11052,7 +11128,7 @@ public final class Ops {
   }
 
   /**
-   * The largest element of each window, and where it was.
+   * The largest element of each window, and its index.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
@@ -11071,7 +11147,7 @@ public final class Ops {
     public MaxPoolBackwardAttrs() {}
 
     /**
-     * The sizes of the x of max_pool. Default: [].
+     * The shape of the x of max_pool. Default: [].
      *
      * @param shape the value
      * @return this
@@ -11091,39 +11167,39 @@ public final class Ops {
   }
 
   /**
-   * The derivative of max_pool: what reaches y goes to where y came from.
+   * The derivative of max_pool: adds each element of dy to dx at its index.
    *
    * <pre>
    * dx.flat[indices[p]] += dy[p]
    * </pre>
    *
-   * @param dy What reaches the y of max_pool. Dtype: floating.
-   * @param indices Those of max_pool. Dtype: i32 or i64.
-   * @return What reaches the x of max_pool. Dtype: that of dy.
+   * @param dy The gradient of the y of max_pool. Dtype: floating.
+   * @param indices The indices from max_pool. Dtype: i32 or i64.
+   * @return The gradient of the x of max_pool. Dtype: that of dy.
    */
   public static Tensor max_pool_backward(Tensor dy, Tensor indices) {
     return Calls.one(Constants.TENON_OP_max_pool_backward, dy, indices);
   }
 
   /**
-   * The derivative of max_pool: what reaches y goes to where y came from.
+   * The derivative of max_pool: adds each element of dy to dx at its index.
    *
-   * @param dy What reaches the y of max_pool. Dtype: floating.
-   * @param indices Those of max_pool. Dtype: i32 or i64.
-   * @param shape The sizes of the x of max_pool. Default: [].
-   * @return What reaches the x of max_pool. Dtype: that of dy.
+   * @param dy The gradient of the y of max_pool. Dtype: floating.
+   * @param indices The indices from max_pool. Dtype: i32 or i64.
+   * @param shape The shape of the x of max_pool. Default: [].
+   * @return The gradient of the x of max_pool. Dtype: that of dy.
    */
   public static Tensor max_pool_backward(Tensor dy, Tensor indices, long... shape) {
     return Calls.one(Constants.TENON_OP_max_pool_backward, new MaxPoolBackwardAttrs().shape(shape), dy, indices);
   }
 
   /**
-   * The derivative of max_pool: what reaches y goes to where y came from.
+   * The derivative of max_pool: adds each element of dy to dx at its index.
    *
-   * @param dy What reaches the y of max_pool. Dtype: floating.
-   * @param indices Those of max_pool. Dtype: i32 or i64.
+   * @param dy The gradient of the y of max_pool. Dtype: floating.
+   * @param indices The indices from max_pool. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return What reaches the x of max_pool. Dtype: that of dy.
+   * @return The gradient of the x of max_pool. Dtype: that of dy.
    */
   public static Tensor max_pool_backward(Tensor dy, Tensor indices, MaxPoolBackwardAttrs attrs) {
     return Calls.one(Constants.TENON_OP_max_pool_backward, attrs, dy, indices);
@@ -11163,7 +11239,7 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * The number of zeros before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -11174,7 +11250,7 @@ public final class Ops {
     }
 
     /**
-     * The step inside the window along each axis; empty for ones. Default: [].
+     * The step between elements of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -11185,7 +11261,7 @@ public final class Ops {
     }
 
     /**
-     * Whether windows that hang over the end count. Default: false.
+     * Whether windows that extend past the padded end are included. Default: false.
      *
      * @param ceil_mode the value
      * @return this
@@ -11209,7 +11285,7 @@ public final class Ops {
   }
 
   /**
-   * The sum over each window of a walk over the spatial axes.
+   * The sum over each sliding window along the spatial axes.
    *
    * <pre>
    * y[n, c, p] = sum(x[n, c, p * stride + k * dilation - pad] for k)
@@ -11218,29 +11294,29 @@ public final class Ops {
    * <p>Padding counts as zeros.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @return The sums. Dtype: that of x.
+   * @return The sum over each window. Dtype: that of x.
    */
   public static Tensor window_sum(Tensor x) {
     return Calls.one(Constants.TENON_OP_window_sum, x);
   }
 
   /**
-   * The sum over each window of a walk over the spatial axes.
+   * The sum over each sliding window along the spatial axes.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
    * @param kernel_shape The window's size along each spatial axis. Default: [].
-   * @return The sums. Dtype: that of x.
+   * @return The sum over each window. Dtype: that of x.
    */
   public static Tensor window_sum(Tensor x, long... kernel_shape) {
     return Calls.one(Constants.TENON_OP_window_sum, new WindowSumAttrs().kernel_shape(kernel_shape), x);
   }
 
   /**
-   * The sum over each window of a walk over the spatial axes.
+   * The sum over each sliding window along the spatial axes.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The sums. Dtype: that of x.
+   * @return The sum over each window. Dtype: that of x.
    */
   public static Tensor window_sum(Tensor x, WindowSumAttrs attrs) {
     return Calls.one(Constants.TENON_OP_window_sum, attrs, x);
@@ -11259,7 +11335,7 @@ public final class Ops {
     public AvgPoolAttrs() {}
 
     /**
-     * The window's size along each spatial axis. Default: [].
+     * The size of the window along each spatial axis. Default: [].
      *
      * @param kernel_shape the value
      * @return this
@@ -11270,7 +11346,7 @@ public final class Ops {
     }
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The stride of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -11281,7 +11357,7 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * Zero padding before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -11292,7 +11368,7 @@ public final class Ops {
     }
 
     /**
-     * The step inside the window along each axis; empty for ones. Default: [].
+     * The dilation of the window along each axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -11303,7 +11379,7 @@ public final class Ops {
     }
 
     /**
-     * Whether windows that hang over the end count. Default: false.
+     * Whether to include windows that extend past the end. Default: false.
      *
      * @param ceil_mode the value
      * @return this
@@ -11314,7 +11390,7 @@ public final class Ops {
     }
 
     /**
-     * Whether padding counts as elements. Default: false.
+     * Whether padding is counted as elements. Default: false.
      *
      * @param count_include_pad the value
      * @return this
@@ -11345,10 +11421,10 @@ public final class Ops {
    * y[n, c, p] = mean(x[n, c, p * stride + k * dilation - pad] for k)
    * </pre>
    *
-   * <p>What lies beyond the padding, where ceil_mode lets a window reach, never counts.
+   * <p>Elements beyond the padding, which windows can cover with ceil_mode, are never counted.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @return The means. Dtype: that of x.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @return The mean of each window. Dtype: that of x.
    */
   public static Tensor avg_pool(Tensor x) {
     return Calls.one(Constants.TENON_OP_avg_pool, x);
@@ -11357,9 +11433,9 @@ public final class Ops {
   /**
    * The mean of each window.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
-   * @return The means. Dtype: that of x.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
+   * @return The mean of each window. Dtype: that of x.
    */
   public static Tensor avg_pool(Tensor x, long... kernel_shape) {
     return Calls.one(Constants.TENON_OP_avg_pool, new AvgPoolAttrs().kernel_shape(kernel_shape), x);
@@ -11368,16 +11444,16 @@ public final class Ops {
   /**
    * The mean of each window.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The means. Dtype: that of x.
+   * @return The mean of each window. Dtype: that of x.
    */
   public static Tensor avg_pool(Tensor x, AvgPoolAttrs attrs) {
     return Calls.one(Constants.TENON_OP_avg_pool, attrs, x);
   }
 
   /**
-   * The mean of each channel.
+   * The mean of each channel over all spatial axes.
    *
    * <pre>
    * y[n, c] = mean(x[n, c, p] for p)
@@ -11403,7 +11479,7 @@ public final class Ops {
     public ConvTransposeAttrs() {}
 
     /**
-     * How far apart the filters lie along each spatial axis; empty for ones. Default: [].
+     * The distance between filter copies along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -11414,7 +11490,7 @@ public final class Ops {
     }
 
     /**
-     * What is cut off before each spatial axis, then after each; empty for none. Default: [].
+     * The elements cropped before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -11425,7 +11501,7 @@ public final class Ops {
     }
 
     /**
-     * The filter's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the filter along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -11436,7 +11512,7 @@ public final class Ops {
     }
 
     /**
-     * Channels are cut into this many independent groups. Default: 1.
+     * The number of independent groups of channels. Default: 1.
      *
      * @param group the value
      * @return this
@@ -11447,8 +11523,7 @@ public final class Ops {
     }
 
     /**
-     * By how much the result is longer at the end of each spatial axis; empty for none. Default:
-     * [].
+     * The size added to the end of each spatial axis of the result; empty for none. Default: [].
      *
      * @param output_padding the value
      * @return this
@@ -11459,7 +11534,7 @@ public final class Ops {
     }
 
     /**
-     * The spatial sizes of the result, instead of pads; empty for none. Default: [].
+     * The spatial sizes of the result, instead of pads; empty to use pads. Default: [].
      *
      * @param output_shape the value
      * @return this
@@ -11484,88 +11559,89 @@ public final class Ops {
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
    * <pre>
    * y[n, o, p * stride + k * dilation - pad] += x[n, c, p] * w[c, o, k] for c in the group of o, then y[n, o] += b[o]
    * </pre>
    *
-   * <p>pads take elements off, negative ones add zeros. output_shape takes what is too much off
-   * at both ends, the odd one at the front, and adds what is missing at the end.
+   * <p>pads crop the result; negative pads add zeros. With output_shape, surplus elements are
+   * cropped at both ends, the odd one at the start, and missing elements are added as zeros at
+   * the end.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv_transpose(Tensor x, Tensor w, Tensor b) {
     return Calls.one(Constants.TENON_OP_conv_transpose, x, w, b);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @param strides How far apart the filters lie along each spatial axis; empty for ones.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @param strides The distance between filter copies along each spatial axis; empty for ones.
    *     Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv_transpose(Tensor x, Tensor w, Tensor b, long... strides) {
     return Calls.one(Constants.TENON_OP_conv_transpose, new ConvTransposeAttrs().strides(strides), x, w, b);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv_transpose(Tensor x, Tensor w, Tensor b, ConvTransposeAttrs attrs) {
     return Calls.one(Constants.TENON_OP_conv_transpose, attrs, x, w, b);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv_transpose(Tensor x, Tensor w) {
     return Calls.one(Constants.TENON_OP_conv_transpose, x, w);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param strides How far apart the filters lie along each spatial axis; empty for ones.
+   * @param strides The distance between filter copies along each spatial axis; empty for ones.
    *     Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv_transpose(Tensor x, Tensor w, long... strides) {
     return Calls.one(Constants.TENON_OP_conv_transpose, new ConvTransposeAttrs().strides(strides), x, w);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor conv_transpose(Tensor x, Tensor w, ConvTransposeAttrs attrs) {
     return Calls.one(Constants.TENON_OP_conv_transpose, attrs, x, w);
@@ -11581,7 +11657,7 @@ public final class Ops {
     public DepthwiseAttrs() {}
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The stride of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -11592,7 +11668,7 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * Zero padding before each spatial axis, then after each; empty for none. Default: [].
      *
      * @param pads the value
      * @return this
@@ -11603,7 +11679,7 @@ public final class Ops {
     }
 
     /**
-     * The filter's step along each spatial axis; empty for ones. Default: [].
+     * The dilation of the filter along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -11625,98 +11701,92 @@ public final class Ops {
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
    * <pre>
    * y[n, c * m + i, p] = b[c * m + i] + sum(x[n, c, p * stride + k * dilation - pad] * w[c * m + i, 0, k] for k)
    * </pre>
    *
-   * <p>It is conv with a group for each channel; m is the number of filters for each.
+   * <p>It is conv with one group for each channel; m is the number of filters per channel.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor depthwise(Tensor x, Tensor w, Tensor b) {
     return Calls.one(Constants.TENON_OP_depthwise, x, w, b);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor depthwise(Tensor x, Tensor w, Tensor b, long... strides) {
     return Calls.one(Constants.TENON_OP_depthwise, new DepthwiseAttrs().strides(strides), x, w, b);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor depthwise(Tensor x, Tensor w, Tensor b, DepthwiseAttrs attrs) {
     return Calls.one(Constants.TENON_OP_depthwise, attrs, x, w, b);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor depthwise(Tensor x, Tensor w) {
     return Calls.one(Constants.TENON_OP_depthwise, x, w);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor depthwise(Tensor x, Tensor w, long... strides) {
     return Calls.one(Constants.TENON_OP_depthwise, new DepthwiseAttrs().strides(strides), x, w);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
+   * @param x The input: batch, channels, then one to three spatial axes. Dtype: floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public static Tensor depthwise(Tensor x, Tensor w, DepthwiseAttrs attrs) {
     return Calls.one(Constants.TENON_OP_depthwise, attrs, x, w);
   }
 
   /**
-   * The largest element of each channel.
+   * The largest element of each channel over all spatial axes.
    *
    * <pre>
    * y[n, c] = max(x[n, c, p] for p)
    * </pre>
    *
-   * <p>NaN wins. Equal elements share the derivative evenly.
+   * <p>NaN counts as the largest element. Ties share the derivative evenly.
    *
    * @param x Batch, channels, then the spatial axes. Dtype: numeric.
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
@@ -11738,8 +11808,8 @@ public final class Ops {
     public ResizeNearestAttrs() {}
 
     /**
-     * Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-     * [].
+     * The size of the result along each of axes; empty to compute it from scales, rounded down.
+     * Default: [].
      *
      * @param sizes the value
      * @return this
@@ -11750,8 +11820,7 @@ public final class Ops {
     }
 
     /**
-     * How many times as large the result is, for each of axes; empty for what sizes say. Default:
-     * [].
+     * The scale factor along each of axes; empty to compute it from sizes. Default: [].
      *
      * @param scales the value
      * @return this
@@ -11762,7 +11831,7 @@ public final class Ops {
     }
 
     /**
-     * What each of scales is divided by; empty for ones. Default: [].
+     * The divisor of each of scales; empty for ones. Default: [].
      *
      * @param scale_divisors the value
      * @return this
@@ -11784,7 +11853,7 @@ public final class Ops {
     }
 
     /**
-     * How places of the result are places of x: half_pixel, half_pixel_symmetric,
+     * How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
      * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel.
      *
      * @param coordinate_transformation_mode the value
@@ -11796,8 +11865,8 @@ public final class Ops {
     }
 
     /**
-     * Where a place between two elements goes: round_prefer_floor, round_prefer_ceil, floor or
-     * ceil. Default: round_prefer_floor.
+     * How a position between two elements is rounded: round_prefer_floor, round_prefer_ceil, floor
+     * or ceil. Default: round_prefer_floor.
      *
      * @param nearest_mode the value
      * @return this
@@ -11822,44 +11891,45 @@ public final class Ops {
   }
 
   /**
-   * A tensor in other sizes, each element that of the nearest place.
+   * A tensor resized by nearest-neighbour interpolation.
    *
    * <pre>
-   * y[i] = x[round(place(i))] along each resized axis
+   * y[i] = x[round(position(i))] along each resized axis
    * </pre>
    *
    * <p>With n and m for the sizes of x and of the result, s for the scale and i for an index of
-   * the result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m /
-   * s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n
-   * - 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
-   * tf_half_pixel_for_nn. Where both sizes and scales are given, sizes are those of the result,
-   * and the scales say where its places are. Places are exact, so that ties are ties.
+   * the result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m /
+   * s) / 2 for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n -
+   * 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
+   * tf_half_pixel_for_nn. If both sizes and scales are given, sizes are the sizes of the result,
+   * and scales determine the positions. Positions are computed exactly, so that ties are detected
+   * exactly.
    *
    * @param x The input. Dtype: any.
-   * @return The input in its new sizes. Dtype: that of x.
+   * @return The resized input. Dtype: that of x.
    */
   public static Tensor resize_nearest(Tensor x) {
     return Calls.one(Constants.TENON_OP_resize_nearest, x);
   }
 
   /**
-   * A tensor in other sizes, each element that of the nearest place.
+   * A tensor resized by nearest-neighbour interpolation.
    *
    * @param x The input. Dtype: any.
-   * @param sizes Of the result, for each of axes; empty for what the scales make of x, rounded
-   *     down. Default: [].
-   * @return The input in its new sizes. Dtype: that of x.
+   * @param sizes The size of the result along each of axes; empty to compute it from scales,
+   *     rounded down. Default: [].
+   * @return The resized input. Dtype: that of x.
    */
   public static Tensor resize_nearest(Tensor x, long... sizes) {
     return Calls.one(Constants.TENON_OP_resize_nearest, new ResizeNearestAttrs().sizes(sizes), x);
   }
 
   /**
-   * A tensor in other sizes, each element that of the nearest place.
+   * A tensor resized by nearest-neighbour interpolation.
    *
    * @param x The input. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The input in its new sizes. Dtype: that of x.
+   * @return The resized input. Dtype: that of x.
    */
   public static Tensor resize_nearest(Tensor x, ResizeNearestAttrs attrs) {
     return Calls.one(Constants.TENON_OP_resize_nearest, attrs, x);
@@ -11879,8 +11949,8 @@ public final class Ops {
     public ResizeLinearAttrs() {}
 
     /**
-     * Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-     * [].
+     * The size of the result along each of axes; empty to compute it from scales, rounded down.
+     * Default: [].
      *
      * @param sizes the value
      * @return this
@@ -11891,8 +11961,7 @@ public final class Ops {
     }
 
     /**
-     * How many times as large the result is, for each of axes; empty for what sizes say. Default:
-     * [].
+     * The scale factor along each of axes; empty to compute it from sizes. Default: [].
      *
      * @param scales the value
      * @return this
@@ -11903,7 +11972,7 @@ public final class Ops {
     }
 
     /**
-     * What each of scales is divided by; empty for ones. Default: [].
+     * The divisor of each of scales; empty for ones. Default: [].
      *
      * @param scale_divisors the value
      * @return this
@@ -11925,7 +11994,7 @@ public final class Ops {
     }
 
     /**
-     * How places of the result are places of x: half_pixel, half_pixel_symmetric,
+     * How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
      * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel.
      *
      * @param coordinate_transformation_mode the value
@@ -11937,8 +12006,8 @@ public final class Ops {
     }
 
     /**
-     * Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
-     * false.
+     * Whether the filter is widened when downsampling, so that every element of x contributes.
+     * Default: false.
      *
      * @param antialias the value
      * @return this
@@ -11949,7 +12018,7 @@ public final class Ops {
     }
 
     /**
-     * Whether places outside x count nothing; otherwise the element at the edge stands for them.
+     * Whether positions outside x have weight 0; otherwise the element at the edge is used.
      * Default: false.
      *
      * @param exclude_outside the value
@@ -11976,47 +12045,48 @@ public final class Ops {
   }
 
   /**
-   * A tensor in other sizes, each element between its two neighbours along each axis.
+   * A tensor resized by linear interpolation of two neighbours along each axis.
    *
    * <pre>
-   * y[i] = sum(x[k] * max(0, 1 - |k - place(i)|) for k) along each resized axis
+   * y[i] = sum(x[k] * max(0, 1 - |k - position(i)|) for k) along each resized axis
    * </pre>
    *
    * <p>With n and m for the sizes of x and of the result, s for the scale and i for an index of
-   * the result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m /
-   * s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n
-   * - 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
-   * tf_half_pixel_for_nn. Where both sizes and scales are given, sizes are those of the result,
-   * and the scales say where its places are. Places are exact, so that ties are ties.
+   * the result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m /
+   * s) / 2 for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n -
+   * 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
+   * tf_half_pixel_for_nn. If both sizes and scales are given, sizes are the sizes of the result,
+   * and scales determine the positions. Positions are computed exactly, so that ties are detected
+   * exactly.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public static Tensor resize_linear(Tensor x) {
     return Calls.one(Constants.TENON_OP_resize_linear, x);
   }
 
   /**
-   * A tensor in other sizes, each element between its two neighbours along each axis.
+   * A tensor resized by linear interpolation of two neighbours along each axis.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param sizes Of the result, for each of axes; empty for what the scales make of x, rounded
-   *     down. Default: [].
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @param sizes The size of the result along each of axes; empty to compute it from scales,
+   *     rounded down. Default: [].
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public static Tensor resize_linear(Tensor x, long... sizes) {
     return Calls.one(Constants.TENON_OP_resize_linear, new ResizeLinearAttrs().sizes(sizes), x);
   }
 
   /**
-   * A tensor in other sizes, each element between its two neighbours along each axis.
+   * A tensor resized by linear interpolation of two neighbours along each axis.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x A floating-point tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public static Tensor resize_linear(Tensor x, ResizeLinearAttrs attrs) {
     return Calls.one(Constants.TENON_OP_resize_linear, attrs, x);
@@ -12037,8 +12107,8 @@ public final class Ops {
     public ResizeCubicAttrs() {}
 
     /**
-     * Of the result, for each of axes; empty for what the scales make of x, rounded down. Default:
-     * [].
+     * The size of the result along each of axes; empty to compute it from scales, rounded down.
+     * Default: [].
      *
      * @param sizes the value
      * @return this
@@ -12049,8 +12119,7 @@ public final class Ops {
     }
 
     /**
-     * How many times as large the result is, for each of axes; empty for what sizes say. Default:
-     * [].
+     * The scale factor along each of axes; empty to compute it from sizes. Default: [].
      *
      * @param scales the value
      * @return this
@@ -12061,7 +12130,7 @@ public final class Ops {
     }
 
     /**
-     * What each of scales is divided by; empty for ones. Default: [].
+     * The divisor of each of scales; empty for ones. Default: [].
      *
      * @param scale_divisors the value
      * @return this
@@ -12083,7 +12152,7 @@ public final class Ops {
     }
 
     /**
-     * How places of the result are places of x: half_pixel, half_pixel_symmetric,
+     * How positions in the result are mapped to positions in x: half_pixel, half_pixel_symmetric,
      * pytorch_half_pixel, align_corners, asymmetric or tf_half_pixel_for_nn. Default: half_pixel.
      *
      * @param coordinate_transformation_mode the value
@@ -12095,8 +12164,8 @@ public final class Ops {
     }
 
     /**
-     * Whether, where the result is smaller, the weights are stretched to cover all of x. Default:
-     * false.
+     * Whether the filter is widened when downsampling, so that every element of x contributes.
+     * Default: false.
      *
      * @param antialias the value
      * @return this
@@ -12107,7 +12176,7 @@ public final class Ops {
     }
 
     /**
-     * Whether places outside x count nothing; otherwise the element at the edge stands for them.
+     * Whether positions outside x have weight 0; otherwise the element at the edge is used.
      * Default: false.
      *
      * @param exclude_outside the value
@@ -12119,7 +12188,7 @@ public final class Ops {
     }
 
     /**
-     * The a of the curve, its slope at a distance of 1. Default: -0.75.
+     * The coefficient a of the cubic kernel, its slope at a distance of 1. Default: -0.75.
      *
      * @param cubic_coeff_a the value
      * @return this
@@ -12146,47 +12215,48 @@ public final class Ops {
   }
 
   /**
-   * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+   * A tensor resized by cubic interpolation of four elements along each axis.
    *
    * <pre>
-   * y[i] = sum(x[k] * w(|k - place(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
+   * y[i] = sum(x[k] * w(|k - position(i)|) for k) along each resized axis, with w(d) = (a + 2) d^3 - (a + 3) d^2 + 1 up to 1, a d^3 - 5 a d^2 + 8 a d - 4 a up to 2, and 0 beyond
    * </pre>
    *
    * <p>With n and m for the sizes of x and of the result, s for the scale and i for an index of
-   * the result, the place in x is (i + 0.5) / s - 0.5 for half_pixel; the same moved by (n - m /
-   * s) / 2 for half_pixel_symmetric; the same, but 0 where m is 1, for pytorch_half_pixel; i * (n
-   * - 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
-   * tf_half_pixel_for_nn. Where both sizes and scales are given, sizes are those of the result,
-   * and the scales say where its places are. Places are exact, so that ties are ties.
+   * the result, the position in x is (i + 0.5) / s - 0.5 for half_pixel; the same plus (n - m /
+   * s) / 2 for half_pixel_symmetric; the same, but 0 if m is 1, for pytorch_half_pixel; i * (n -
+   * 1) / (n * s - 1) for align_corners; i / s for asymmetric; (i + 0.5) / s for
+   * tf_half_pixel_for_nn. If both sizes and scales are given, sizes are the sizes of the result,
+   * and scales determine the positions. Positions are computed exactly, so that ties are detected
+   * exactly.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public static Tensor resize_cubic(Tensor x) {
     return Calls.one(Constants.TENON_OP_resize_cubic, x);
   }
 
   /**
-   * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+   * A tensor resized by cubic interpolation of four elements along each axis.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param sizes Of the result, for each of axes; empty for what the scales make of x, rounded
-   *     down. Default: [].
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @param sizes The size of the result along each of axes; empty to compute it from scales,
+   *     rounded down. Default: [].
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public static Tensor resize_cubic(Tensor x, long... sizes) {
     return Calls.one(Constants.TENON_OP_resize_cubic, new ResizeCubicAttrs().sizes(sizes), x);
   }
 
   /**
-   * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+   * A tensor resized by cubic interpolation of four elements along each axis.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x A floating-point tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public static Tensor resize_cubic(Tensor x, ResizeCubicAttrs attrs) {
     return Calls.one(Constants.TENON_OP_resize_cubic, attrs, x);
@@ -12205,7 +12275,7 @@ public final class Ops {
     public LpPoolAttrs() {}
 
     /**
-     * The window's size along each spatial axis. Default: [].
+     * The size of the window along each spatial axis. Default: [].
      *
      * @param kernel_shape the value
      * @return this
@@ -12216,7 +12286,7 @@ public final class Ops {
     }
 
     /**
-     * The window's step along each spatial axis; empty for ones. Default: [].
+     * The step of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param strides the value
      * @return this
@@ -12227,7 +12297,8 @@ public final class Ops {
     }
 
     /**
-     * Zeros before each spatial axis, then after each; empty for none. Default: [].
+     * The number of zeros added before each spatial axis, then after each; empty for none. Default:
+     * [].
      *
      * @param pads the value
      * @return this
@@ -12238,7 +12309,7 @@ public final class Ops {
     }
 
     /**
-     * The step inside the window along each axis; empty for ones. Default: [].
+     * The step between elements of the window along each spatial axis; empty for ones. Default: [].
      *
      * @param dilations the value
      * @return this
@@ -12249,7 +12320,7 @@ public final class Ops {
     }
 
     /**
-     * Whether windows that hang over the end count. Default: false.
+     * Whether to include windows that extend past the end. Default: false.
      *
      * @param ceil_mode the value
      * @return this
@@ -12260,7 +12331,7 @@ public final class Ops {
     }
 
     /**
-     * Of the norm. Default: 2.
+     * The order of the norm. Default: 2.
      *
      * @param p the value
      * @return this
@@ -12291,9 +12362,10 @@ public final class Ops {
    * y[n, c, i] = sum(|x[n, c, i * stride + k * dilation - pad]|^p for k)^(1 / p)
    * </pre>
    *
-   * <p>Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-   * float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of
-   * global_lp_pool; those of lp_pool with p &gt; 2 must be in the range of the dtype.
+   * <p>Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are
+   * computed in float32. Squares neither overflow nor underflow (see l2_norm), and neither do the
+   * other powers in global_lp_pool. The powers in lp_pool with p &gt; 2 must be in the range of
+   * the dtype.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
    * @return The norms. Dtype: that of x.
@@ -12306,7 +12378,7 @@ public final class Ops {
    * The p-norm of each window.
    *
    * @param x Batch, channels, then one to three spatial axes. Dtype: floating.
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
    * @return The norms. Dtype: that of x.
    */
   public static Tensor lp_pool(Tensor x, long... kernel_shape) {
@@ -12332,7 +12404,7 @@ public final class Ops {
     public GlobalLpPoolAttrs() {}
 
     /**
-     * Of the norm. Default: 2.
+     * The order of the norm. Default: 2.
      *
      * @param p the value
      * @return this
@@ -12352,15 +12424,16 @@ public final class Ops {
   }
 
   /**
-   * The p-norm of each channel.
+   * The p-norm of each channel over all spatial axes.
    *
    * <pre>
    * y[n, c] = sum(|x[n, c, i]|^p for i)^(1 / p)
    * </pre>
    *
-   * <p>Padding counts as zeros. The derivative of a norm of 0 is 0. Half types are computed in
-   * float32. Squares neither overflow nor vanish (l2_norm), nor do the other powers of
-   * global_lp_pool; those of lp_pool with p &gt; 2 must be in the range of the dtype.
+   * <p>Padding elements are zeros. The derivative is 0 where the norm is 0. Half types are
+   * computed in float32. Squares neither overflow nor underflow (see l2_norm), and neither do the
+   * other powers in global_lp_pool. The powers in lp_pool with p &gt; 2 must be in the range of
+   * the dtype.
    *
    * @param x Batch, channels, then the spatial axes. Dtype: floating.
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
@@ -12370,10 +12443,10 @@ public final class Ops {
   }
 
   /**
-   * The p-norm of each channel.
+   * The p-norm of each channel over all spatial axes.
    *
    * @param x Batch, channels, then the spatial axes. Dtype: floating.
-   * @param p Of the norm. Default: 2.
+   * @param p The order of the norm. Default: 2.
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
    */
   public static Tensor global_lp_pool(Tensor x, long p) {
@@ -12381,7 +12454,7 @@ public final class Ops {
   }
 
   /**
-   * The p-norm of each channel.
+   * The p-norm of each channel over all spatial axes.
    *
    * @param x Batch, channels, then the spatial axes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -12462,7 +12535,7 @@ public final class Ops {
     public LogSoftmaxAttrs() {}
 
     /**
-     * The axis to normalise; a negative one counts from the end. Default: -1.
+     * The axis to normalise over; negative values count from the end. Default: -1.
      *
      * @param axis the value
      * @return this
@@ -12499,7 +12572,7 @@ public final class Ops {
    * The logarithm of softmax along one axis.
    *
    * @param x The logits. Dtype: floating.
-   * @param axis The axis to normalise; a negative one counts from the end. Default: -1.
+   * @param axis The axis to normalise over; negative values count from the end. Default: -1.
    * @return The logarithms of the probabilities. Dtype: that of x.
    */
   public static Tensor log_softmax(Tensor x, long axis) {
@@ -12545,48 +12618,48 @@ public final class Ops {
   }
 
   /**
-   * Each channel moved and scaled by statistics that are known already.
+   * Each channel normalised by given statistics, then scaled and shifted.
    *
    * <pre>
    * y = (x - mean) / sqrt(var + epsilon) * scale + bias, by channel
    * </pre>
    *
-   * @param x Batch, channels, then any axes. Dtype: floating.
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param x The input: batch, channels, then any other axes. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The mean of each channel. Dtype: floating.
    * @param var The variance of each channel. Dtype: floating.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, of the type of x. Dtype: the common one.
    */
   public static Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var) {
     return Calls.one(Constants.TENON_OP_batch_norm, x, scale, bias, mean, var);
   }
 
   /**
-   * Each channel moved and scaled by statistics that are known already.
+   * Each channel normalised by given statistics, then scaled and shifted.
    *
-   * @param x Batch, channels, then any axes. Dtype: floating.
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param x The input: batch, channels, then any other axes. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The mean of each channel. Dtype: floating.
    * @param var The variance of each channel. Dtype: floating.
    * @param epsilon Added to the variance. Default: 1e-05.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, of the type of x. Dtype: the common one.
    */
   public static Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var, double epsilon) {
     return Calls.one(Constants.TENON_OP_batch_norm, new BatchNormAttrs().epsilon(epsilon), x, scale, bias, mean, var);
   }
 
   /**
-   * Each channel moved and scaled by statistics that are known already.
+   * Each channel normalised by given statistics, then scaled and shifted.
    *
-   * @param x Batch, channels, then any axes. Dtype: floating.
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param x The input: batch, channels, then any other axes. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The mean of each channel. Dtype: floating.
    * @param var The variance of each channel. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, of the type of x. Dtype: the common one.
    */
   public static Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var, BatchNormAttrs attrs) {
     return Calls.one(Constants.TENON_OP_batch_norm, attrs, x, scale, bias, mean, var);
@@ -12612,7 +12685,7 @@ public final class Ops {
     }
 
     /**
-     * How much of the running statistics stays. Default: 0.9.
+     * The weight of the old running statistics in the new ones. Default: 0.9.
      *
      * @param momentum the value
      * @return this
@@ -12635,7 +12708,7 @@ public final class Ops {
   /**
    * Outputs of {@code batch_norm_train}.
    *
-   * @param y Of the type of x. Dtype: that of x.
+   * @param y The result, of the type of x. Dtype: that of x.
    * @param running_mean The new running mean. Dtype: that of mean.
    * @param running_var The new running variance. Dtype: that of var.
    * @param saved_mean The mean of this batch.
@@ -12644,19 +12717,19 @@ public final class Ops {
   public record BatchNormTrainOutputs(Tensor y, Tensor running_mean, Tensor running_var, Tensor saved_mean, Tensor saved_inv_std) {}
 
   /**
-   * Each channel moved and scaled by the statistics of this batch, which are also mixed into
-   * running ones.
+   * Each channel normalised by the statistics of this batch, which also update the running
+   * statistics.
    *
    * <pre>
    * y = (x - batch_mean) / sqrt(batch_var + epsilon) * scale + bias, by channel; running = running * momentum + batch * (1 - momentum)
    * </pre>
    *
-   * <p>Variances are those of the population. Half types are computed in float32. The squares
-   * behind y and saved_inv_std neither overflow nor vanish (l2_norm).
+   * <p>Variances are population variances. Half types are computed in float32. The squares used
+   * for y and saved_inv_std neither overflow nor underflow (see l2_norm).
    *
-   * @param x Batch, channels, then any axes. Dtype: floating.
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param x The input: batch, channels, then any other axes. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The running mean of each channel. Dtype: floating.
    * @param var The running variance of each channel. Dtype: floating.
    * @return the outputs
@@ -12667,12 +12740,12 @@ public final class Ops {
   }
 
   /**
-   * Each channel moved and scaled by the statistics of this batch, which are also mixed into
-   * running ones.
+   * Each channel normalised by the statistics of this batch, which also update the running
+   * statistics.
    *
-   * @param x Batch, channels, then any axes. Dtype: floating.
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param x The input: batch, channels, then any other axes. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The running mean of each channel. Dtype: floating.
    * @param var The running variance of each channel. Dtype: floating.
    * @param epsilon Added to the variance. Default: 1e-05.
@@ -12684,12 +12757,12 @@ public final class Ops {
   }
 
   /**
-   * Each channel moved and scaled by the statistics of this batch, which are also mixed into
-   * running ones.
+   * Each channel normalised by the statistics of this batch, which also update the running
+   * statistics.
    *
-   * @param x Batch, channels, then any axes. Dtype: floating.
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param x The input: batch, channels, then any other axes. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The running mean of each channel. Dtype: floating.
    * @param var The running variance of each channel. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -12709,7 +12782,8 @@ public final class Ops {
     public LayerNormAttrs() {}
 
     /**
-     * The first axis of those normalised together; a negative one counts from the end. Default: -1.
+     * The first of the axes that are normalised together; negative values count from the end.
+     * Default: -1.
      *
      * @param axis the value
      * @return this
@@ -12744,25 +12818,25 @@ public final class Ops {
    * Outputs of {@code layer_norm}.
    *
    * @param y Of the type of x. Dtype: the common one.
-   * @param mean The means, with size 1 from the axis on.
-   * @param inv_std 1 / sqrt(var + epsilon), with size 1 from the axis on.
+   * @param mean The means, with size 1 from axis on.
+   * @param inv_std 1 / sqrt(var + epsilon), with size 1 from axis on.
    */
   public record LayerNormOutputs(Tensor y, Tensor mean, Tensor inv_std) {}
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
    * <pre>
    * y = (x - mean) / sqrt(var + epsilon) * scale + bias
    * </pre>
    *
-   * <p>The variance is that of the population. Half types are computed in float32. The squares
-   * neither overflow nor vanish (l2_norm).
+   * <p>The variance is the population variance. Half types are computed in float32. The squares
+   * neither overflow nor underflow (see l2_norm).
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param bias Broadcast like scale. May be null. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param bias The bias, broadcast like scale. May be null. Dtype: floating.
    * @return the outputs
    */
   public static LayerNormOutputs layer_norm(Tensor x, Tensor scale, Tensor bias) {
@@ -12771,14 +12845,14 @@ public final class Ops {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param bias Broadcast like scale. May be null. Dtype: floating.
-   * @param axis The first axis of those normalised together; a negative one counts from the end.
-   *     Default: -1.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param bias The bias, broadcast like scale. May be null. Dtype: floating.
+   * @param axis The first of the axes that are normalised together; negative values count from
+   *     the end. Default: -1.
    * @return the outputs
    */
   public static LayerNormOutputs layer_norm(Tensor x, Tensor scale, Tensor bias, long axis) {
@@ -12787,12 +12861,12 @@ public final class Ops {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param bias Broadcast like scale. May be null. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param bias The bias, broadcast like scale. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -12802,11 +12876,11 @@ public final class Ops {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
    * @return the outputs
    */
   public static LayerNormOutputs layer_norm(Tensor x, Tensor scale) {
@@ -12815,13 +12889,13 @@ public final class Ops {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param axis The first axis of those normalised together; a negative one counts from the end.
-   *     Default: -1.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param axis The first of the axes that are normalised together; negative values count from
+   *     the end. Default: -1.
    * @return the outputs
    */
   public static LayerNormOutputs layer_norm(Tensor x, Tensor scale, long axis) {
@@ -12830,11 +12904,11 @@ public final class Ops {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -12854,7 +12928,7 @@ public final class Ops {
     public LrnAttrs() {}
 
     /**
-     * How much the mean square of the channels counts. Default: 0.0001.
+     * The weight of the mean square of the channels. Default: 0.0001.
      *
      * @param alpha the value
      * @return this
@@ -12876,7 +12950,7 @@ public final class Ops {
     }
 
     /**
-     * What is added to the mean square. Default: 1.
+     * Added to the weighted mean square. Default: 1.
      *
      * @param bias the value
      * @return this
@@ -12887,7 +12961,7 @@ public final class Ops {
     }
 
     /**
-     * How many channels count; positive. Default: 0.
+     * The number of channels in the mean; positive. Default: 0.
      *
      * @param size the value
      * @return this
@@ -12910,14 +12984,13 @@ public final class Ops {
   }
 
   /**
-   * Local response normalisation: each element divided by the strength of the channels around its
-   * own.
+   * Local response normalisation across neighbouring channels.
    *
    * <pre>
    * y[n, c, p] = x[n, c, p] / (bias + alpha / size * sum(x[n, i, p]^2 for i from c - floor((size - 1) / 2) to c + ceil((size - 1) / 2)))^beta
    * </pre>
    *
-   * <p>Channels that there are not count as zeros. Half types are computed in float32.
+   * <p>Channels outside x count as zeros. Half types are computed in float32.
    *
    * @param x Batch, channels, then any other axes. Dtype: floating.
    * @return Of the type of x. Dtype: that of x.
@@ -12927,11 +13000,10 @@ public final class Ops {
   }
 
   /**
-   * Local response normalisation: each element divided by the strength of the channels around its
-   * own.
+   * Local response normalisation across neighbouring channels.
    *
    * @param x Batch, channels, then any other axes. Dtype: floating.
-   * @param alpha How much the mean square of the channels counts. Default: 0.0001.
+   * @param alpha The weight of the mean square of the channels. Default: 0.0001.
    * @return Of the type of x. Dtype: that of x.
    */
   public static Tensor lrn(Tensor x, double alpha) {
@@ -12939,8 +13011,7 @@ public final class Ops {
   }
 
   /**
-   * Local response normalisation: each element divided by the strength of the channels around its
-   * own.
+   * Local response normalisation across neighbouring channels.
    *
    * @param x Batch, channels, then any other axes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -12959,7 +13030,8 @@ public final class Ops {
     public RmsNormAttrs() {}
 
     /**
-     * The first axis of those normalised together; a negative one counts from the end. Default: -1.
+     * The first of the axes that are normalised together; a negative one counts from the end.
+     * Default: -1.
      *
      * @param axis the value
      * @return this
@@ -12991,42 +13063,43 @@ public final class Ops {
   }
 
   /**
-   * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+   * Root mean square normalisation over the trailing axes, multiplied by a scale.
    *
    * <pre>
    * y = x / sqrt(mean(x^2) + epsilon) * scale
    * </pre>
    *
-   * <p>Half types are computed in float32. The squares neither overflow nor vanish (l2_norm).
+   * <p>Half types are computed in float32. The squares neither overflow nor underflow (see
+   * l2_norm).
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @return Of the type of x. Dtype: the common one.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @param scale The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: the common one.
    */
   public static Tensor rms_norm(Tensor x, Tensor scale) {
     return Calls.one(Constants.TENON_OP_rms_norm, x, scale);
   }
 
   /**
-   * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+   * Root mean square normalisation over the trailing axes, multiplied by a scale.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param axis The first axis of those normalised together; a negative one counts from the end.
-   *     Default: -1.
-   * @return Of the type of x. Dtype: the common one.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @param scale The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param axis The first of the axes that are normalised together; a negative one counts from
+   *     the end. Default: -1.
+   * @return The result, with the shape and dtype of x. Dtype: the common one.
    */
   public static Tensor rms_norm(Tensor x, Tensor scale, long axis) {
     return Calls.one(Constants.TENON_OP_rms_norm, new RmsNormAttrs().axis(axis), x, scale);
   }
 
   /**
-   * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+   * Root mean square normalisation over the trailing axes, multiplied by a scale.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
+   * @param x A floating-point tensor. Dtype: floating.
+   * @param scale The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, with the shape and dtype of x. Dtype: the common one.
    */
   public static Tensor rms_norm(Tensor x, Tensor scale, RmsNormAttrs attrs) {
     return Calls.one(Constants.TENON_OP_rms_norm, attrs, x, scale);
@@ -13052,7 +13125,7 @@ public final class Ops {
     }
 
     /**
-     * Into how many groups the channels are cut; it divides their number. Default: 1.
+     * The number of groups; it must divide the number of channels. Default: 1.
      *
      * @param num_groups the value
      * @return this
@@ -13073,14 +13146,14 @@ public final class Ops {
   }
 
   /**
-   * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-   * each channel scaled and moved by parameters.
+   * Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+   * shifts each channel.
    *
    * <pre>
    * y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the group
    * </pre>
    *
-   * <p>The variance is that of the population. Half types are computed in float32.
+   * <p>The variance is the population variance. Half types are computed in float32.
    *
    * @param x Batch, channels, then any axes. Dtype: floating.
    * @param scale One element for each channel. Dtype: floating.
@@ -13092,8 +13165,8 @@ public final class Ops {
   }
 
   /**
-   * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-   * each channel scaled and moved by parameters.
+   * Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+   * shifts each channel.
    *
    * @param x Batch, channels, then any axes. Dtype: floating.
    * @param scale One element for each channel. Dtype: floating.
@@ -13106,8 +13179,8 @@ public final class Ops {
   }
 
   /**
-   * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-   * each channel scaled and moved by parameters.
+   * Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+   * shifts each channel.
    *
    * @param x Batch, channels, then any axes. Dtype: floating.
    * @param scale One element for each channel. Dtype: floating.
@@ -13147,14 +13220,13 @@ public final class Ops {
   }
 
   /**
-   * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved
-   * by parameters.
+   * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
    *
    * <pre>
    * y = (x - mean) / sqrt(var + epsilon) * scale + bias, with mean and var of the channel
    * </pre>
    *
-   * <p>The variance is that of the population. Half types are computed in float32.
+   * <p>The variance is the population variance. Half types are computed in float32.
    *
    * @param x Batch, channels, then any axes. Dtype: floating.
    * @param scale One element for each channel. Dtype: floating.
@@ -13166,8 +13238,7 @@ public final class Ops {
   }
 
   /**
-   * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved
-   * by parameters.
+   * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
    *
    * @param x Batch, channels, then any axes. Dtype: floating.
    * @param scale One element for each channel. Dtype: floating.
@@ -13180,8 +13251,7 @@ public final class Ops {
   }
 
   /**
-   * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved
-   * by parameters.
+   * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
    *
    * @param x Batch, channels, then any axes. Dtype: floating.
    * @param scale One element for each channel. Dtype: floating.
@@ -13202,7 +13272,7 @@ public final class Ops {
     public L2NormalizeAttrs() {}
 
     /**
-     * The axis along which lengths are taken; negative from the end. Default: -1.
+     * The axis along which norms are computed; negative values count from the end. Default: -1.
      *
      * @param axis the value
      * @return this
@@ -13213,7 +13283,7 @@ public final class Ops {
     }
 
     /**
-     * The length that shorter ones count as; positive. Default: 1e-12.
+     * The lower bound of the norm; positive. Default: 1e-12.
      *
      * @param epsilon the value
      * @return this
@@ -13234,15 +13304,15 @@ public final class Ops {
   }
 
   /**
-   * What lies along one axis, scaled to a Euclidean length of 1.
+   * Scales the vectors along one axis to a Euclidean norm of 1.
    *
    * <pre>
    * y = x / max(sqrt(sum(x[i]^2 for i along axis)), epsilon)
    * </pre>
    *
-   * <p>A length below epsilon counts as epsilon, as PyTorch has it, so that zeros stay zeros;
-   * above it this is ONNX's LpNormalization with p = 2. Half types are computed in float32. No
-   * square and no length overflows on the way (l2_norm).
+   * <p>A norm below epsilon counts as epsilon, as in PyTorch, so zeros stay zeros. Above epsilon,
+   * this is ONNX's LpNormalization with p = 2. Half types are computed in float32. Intermediate
+   * squares and norms do not overflow (see l2_norm).
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return Of the type of x. Dtype: that of x.
@@ -13252,10 +13322,11 @@ public final class Ops {
   }
 
   /**
-   * What lies along one axis, scaled to a Euclidean length of 1.
+   * Scales the vectors along one axis to a Euclidean norm of 1.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param axis The axis along which lengths are taken; negative from the end. Default: -1.
+   * @param axis The axis along which norms are computed; negative values count from the end.
+   *     Default: -1.
    * @return Of the type of x. Dtype: that of x.
    */
   public static Tensor l2_normalize(Tensor x, long axis) {
@@ -13263,7 +13334,7 @@ public final class Ops {
   }
 
   /**
-   * What lies along one axis, scaled to a Euclidean length of 1.
+   * Scales the vectors along one axis to a Euclidean norm of 1.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -13293,7 +13364,7 @@ public final class Ops {
     }
 
     /**
-     * Whether reduced axes stay, with size 1. Default: false.
+     * Whether reduced axes are kept, with size 1. Default: false.
      *
      * @param keepdims the value
      * @return this
@@ -13316,8 +13387,8 @@ public final class Ops {
   /**
    * Outputs of {@code moments}.
    *
-   * @param mean The mean for each place along the other axes. Dtype: that of x.
-   * @param variance The variance for each place along the other axes. Dtype: that of x.
+   * @param mean The mean for each index along the other axes. Dtype: that of x.
+   * @param variance The variance for each index along the other axes. Dtype: that of x.
    */
   public record MomentsOutputs(Tensor mean, Tensor variance) {}
 
@@ -13328,9 +13399,9 @@ public final class Ops {
    * mean = sum(x[i]) / n; variance = sum((x[i] - mean)^2) / n
    * </pre>
    *
-   * <p>The variance is that of the population. Both are NaN for no elements. Half types are
-   * computed in float32. The sum of squares does not overflow where the variance does not
-   * (l2_norm).
+   * <p>The variance is the population variance. Both are NaN for no elements. Half types are
+   * computed in float32. The sum of squares does not overflow unless the variance does (see
+   * l2_norm).
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return the outputs
@@ -13372,7 +13443,7 @@ public final class Ops {
     public HardmaxAttrs() {}
 
     /**
-     * The axis to search along; a negative one counts from the end. Default: -1.
+     * The axis to search along; negative values count from the end. Default: -1.
      *
      * @param axis the value
      * @return this
@@ -13392,13 +13463,13 @@ public final class Ops {
   }
 
   /**
-   * A one where the largest element along one axis lies, zeros elsewhere.
+   * One at the largest element along an axis, and zeros elsewhere.
    *
    * <pre>
    * y[i] = 1 if i == argmax(x along axis), else 0
    * </pre>
    *
-   * <p>A tie goes to the first, and NaN counts as the largest. The derivative is zero.
+   * <p>Ties select the first element, and NaN counts as the largest. The derivative is zero.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return Of the type of x. Dtype: that of x.
@@ -13408,10 +13479,10 @@ public final class Ops {
   }
 
   /**
-   * A one where the largest element along one axis lies, zeros elsewhere.
+   * One at the largest element along an axis, and zeros elsewhere.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param axis The axis to search along; a negative one counts from the end. Default: -1.
+   * @param axis The axis to search along; negative values count from the end. Default: -1.
    * @return Of the type of x. Dtype: that of x.
    */
   public static Tensor hardmax(Tensor x, long axis) {
@@ -13419,7 +13490,7 @@ public final class Ops {
   }
 
   /**
-   * A one where the largest element along one axis lies, zeros elsewhere.
+   * One at the largest element along an axis, and zeros elsewhere.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -13437,8 +13508,8 @@ public final class Ops {
     public MeanVarianceNormalizationAttrs() {}
 
     /**
-     * The axes to take mean and deviation along, negative ones from the end; empty for all.
-     * Default: [0, 2, 3].
+     * The axes to compute mean and deviation over; negative values count from the end. Empty for
+     * all. Default: [0, 2, 3].
      *
      * @param axes the value
      * @return this
@@ -13458,13 +13529,14 @@ public final class Ops {
   }
 
   /**
-   * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+   * Normalises the elements along some axes to mean 0, and divides them by their standard
+   * deviation.
    *
    * <pre>
    * y = (x - mean) / (sqrt(var) + 1e-9)
    * </pre>
    *
-   * <p>The variance is that of the population. Half types are computed in float32.
+   * <p>The variance is the population variance. Half types are computed in float32.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @return Of the type of x. Dtype: that of x.
@@ -13474,11 +13546,12 @@ public final class Ops {
   }
 
   /**
-   * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+   * Normalises the elements along some axes to mean 0, and divides them by their standard
+   * deviation.
    *
    * @param x Any floating tensor. Dtype: floating.
-   * @param axes The axes to take mean and deviation along, negative ones from the end; empty for
-   *     all. Default: [0, 2, 3].
+   * @param axes The axes to compute mean and deviation over; negative values count from the end.
+   *     Empty for all. Default: [0, 2, 3].
    * @return Of the type of x. Dtype: that of x.
    */
   public static Tensor mean_variance_normalization(Tensor x, long... axes) {
@@ -13486,7 +13559,8 @@ public final class Ops {
   }
 
   /**
-   * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+   * Normalises the elements along some axes to mean 0, and divides them by their standard
+   * deviation.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -13497,43 +13571,45 @@ public final class Ops {
   }
 
   /**
-   * A fully connected layer: the features of x times the weights, and a bias.
+   * A fully connected layer: the features of x times the weights, plus a bias.
    *
    * <pre>
    * y = x &#64; w + b
    * </pre>
    *
-   * @param x Features along the last axis. Dtype: floating.
-   * @param w Weights, a row for each feature of x and a column for each of y. Dtype: floating.
+   * @param x The input, with features along the last axis. Dtype: floating.
+   * @param w The weights, a row for each feature of x and a column for each of y. Dtype:
+   *     floating.
    * @param b The bias, one element for each feature of y. May be null. Dtype: floating.
-   * @return Features along the last axis. Dtype: the common one.
+   * @return The result, with features along the last axis. Dtype: the common one.
    */
   public static Tensor dense(Tensor x, Tensor w, Tensor b) {
     return Calls.one(Constants.TENON_OP_dense, x, w, b);
   }
 
   /**
-   * A fully connected layer: the features of x times the weights, and a bias.
+   * A fully connected layer: the features of x times the weights, plus a bias.
    *
-   * @param x Features along the last axis. Dtype: floating.
-   * @param w Weights, a row for each feature of x and a column for each of y. Dtype: floating.
-   * @return Features along the last axis. Dtype: the common one.
+   * @param x The input, with features along the last axis. Dtype: floating.
+   * @param w The weights, a row for each feature of x and a column for each of y. Dtype:
+   *     floating.
+   * @return The result, with features along the last axis. Dtype: the common one.
    */
   public static Tensor dense(Tensor x, Tensor w) {
     return Calls.one(Constants.TENON_OP_dense, x, w);
   }
 
   /**
-   * Rows of a table, looked up by number.
+   * Rows of a table, looked up by index.
    *
    * <pre>
    * y[..., j] = table[indices[...], j]
    * </pre>
    *
-   * <p>An index outside the table gives zeros and an error, as gather does.
+   * <p>An index out of range gives zeros and is an error, as in gather.
    *
-   * @param table A row for each thing there is. Dtype: any.
-   * @param indices The numbers of rows. Dtype: i32 or i64.
+   * @param table The table, one row for each entry. Dtype: any.
+   * @param indices The row indices. Dtype: i32 or i64.
    * @return The rows. Dtype: that of table.
    */
   public static Tensor embedding(Tensor table, Tensor indices) {
@@ -13544,12 +13620,12 @@ public final class Ops {
    * Outputs of {@code lstm_cell}.
    *
    * @param h [B, H], the output. Dtype: the common one.
-   * @param c [B, H], the cell state. Dtype: the common one.
+   * @param c [B, H], the new cell state. Dtype: the common one.
    */
   public record LstmCellOutputs(Tensor h, Tensor c) {}
 
   /**
-   * One step of a long short-term memory.
+   * One step of a long short-term memory (LSTM).
    *
    * <pre>
    * i, o, f, g = split(x &#64; w^T + h &#64; r^T + b[:4H] + b[4H:]); c' = sigmoid(f) * c + sigmoid(i) * tanh(g); h' = sigmoid(o) * tanh(c')
@@ -13557,12 +13633,13 @@ public final class Ops {
    *
    * <p>The gates are in ONNX's order: input, output, forget, cell.
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param c [B, H], the last cell state. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
+   * @param c [B, H], the previous cell state. Dtype: floating.
    * @param w [4H, I], the weights of x. Dtype: floating.
    * @param r [4H, H], the weights of h. Dtype: floating.
-   * @param b [8H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param b [8H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
    * @return the outputs
    */
   public static LstmCellOutputs lstm_cell(Tensor x, Tensor h, Tensor c, Tensor w, Tensor r, Tensor b) {
@@ -13571,11 +13648,11 @@ public final class Ops {
   }
 
   /**
-   * One step of a long short-term memory.
+   * One step of a long short-term memory (LSTM).
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param c [B, H], the last cell state. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
+   * @param c [B, H], the previous cell state. Dtype: floating.
    * @param w [4H, I], the weights of x. Dtype: floating.
    * @param r [4H, H], the weights of h. Dtype: floating.
    * @return the outputs
@@ -13594,7 +13671,7 @@ public final class Ops {
     public DropoutAttrs() {}
 
     /**
-     * How probable it is that an element is dropped. Default: 0.5.
+     * The probability that an element is dropped. Default: 0.5.
      *
      * @param ratio the value
      * @return this
@@ -13605,7 +13682,7 @@ public final class Ops {
     }
 
     /**
-     * Whether to drop at all. Default: true.
+     * Whether to drop elements at all. Default: true.
      *
      * @param training the value
      * @return this
@@ -13628,24 +13705,24 @@ public final class Ops {
   /**
    * Outputs of {@code dropout}.
    *
-   * @param y Of the type of x. Dtype: that of x.
+   * @param y The result, of the type of x. Dtype: that of x.
    * @param mask Whether each element was kept. Dtype: bool.
-   * @param new_state Of the generator, moved on. Dtype: u32.
+   * @param new_state The generator state after the draw. Dtype: u32.
    */
   public record DropoutOutputs(Tensor y, Tensor mask, Tensor new_state) {}
 
   /**
-   * Forgets elements at random, and scales the others up by what is lost.
+   * Sets random elements to zero and scales the others by 1 / (1 - ratio).
    *
    * <pre>
    * mask = uniform() &gt;= ratio; y = mask ? x / (1 - ratio) : 0
    * </pre>
    *
-   * <p>Draws as random_uniform does in float32, one number for each element of x. Without
-   * training, y is x and nothing is drawn.
+   * <p>Draws one number for each element of x, as random_uniform does in float32. If training is
+   * false, y is x and nothing is drawn.
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param state Of a generator: u32[6]. Dtype: u32.
+   * @param x The input, floating point. Dtype: floating.
+   * @param state The generator state: u32[6]. Dtype: u32.
    * @return the outputs
    */
   public static DropoutOutputs dropout(Tensor x, Tensor state) {
@@ -13654,11 +13731,11 @@ public final class Ops {
   }
 
   /**
-   * Forgets elements at random, and scales the others up by what is lost.
+   * Sets random elements to zero and scales the others by 1 / (1 - ratio).
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param state Of a generator: u32[6]. Dtype: u32.
-   * @param ratio How probable it is that an element is dropped. Default: 0.5.
+   * @param x The input, floating point. Dtype: floating.
+   * @param state The generator state: u32[6]. Dtype: u32.
+   * @param ratio The probability that an element is dropped. Default: 0.5.
    * @return the outputs
    */
   public static DropoutOutputs dropout(Tensor x, Tensor state, double ratio) {
@@ -13667,10 +13744,10 @@ public final class Ops {
   }
 
   /**
-   * Forgets elements at random, and scales the others up by what is lost.
+   * Sets random elements to zero and scales the others by 1 / (1 - ratio).
    *
-   * @param x Any floating tensor. Dtype: floating.
-   * @param state Of a generator: u32[6]. Dtype: u32.
+   * @param x The input, floating point. Dtype: floating.
+   * @param state The generator state: u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -13689,7 +13766,7 @@ public final class Ops {
     public AttentionAttrs() {}
 
     /**
-     * Whether query i meets the keys 0 to i alone. Default: false.
+     * Whether query i attends to keys 0 to i only. Default: false.
      *
      * @param is_causal the value
      * @return this
@@ -13700,7 +13777,7 @@ public final class Ops {
     }
 
     /**
-     * What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0.
+     * The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
      *
      * @param scale the value
      * @return this
@@ -13711,7 +13788,8 @@ public final class Ops {
     }
 
     /**
-     * What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0.
+     * Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+     * limit. Default: 0.
      *
      * @param softcap the value
      * @return this
@@ -13733,97 +13811,104 @@ public final class Ops {
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
    * <pre>
    * s = q &#64; k^T * scale; s = softcap * tanh(s / softcap) if softcap &gt; 0; y = softmax(s + attn_mask) &#64; v
    * </pre>
    *
-   * <p>Heads of q that are a multiple of those of k share them: head h of q meets head h / (heads
-   * of q / heads of k) of k. True in a bool mask lets a query meet a key, and a floating mask is
-   * added to the scores. A query that meets no key, by masks or because there is none, gives
-   * zeros. Heads of no size have scores of 0. Half types are computed in float32.
+   * <p>If q has a multiple of the heads of k, groups of query heads share a key head: head h of q
+   * attends to head h / (heads of q / heads of k) of k. True in a bool mask means that the query
+   * attends to the key; a floating-point mask is added to the scores. A query that attends to no
+   * key, because of masks or because there are no keys, gives zeros. If the head size is 0, all
+   * scores are 0. Half types are computed in float32.
    *
-   * @param q The queries: batch, heads, length, size. Dtype: floating.
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-   *     null. Dtype: floating or bool.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param q The queries, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
+   *     May be null. Dtype: floating or bool.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public static Tensor attention(Tensor q, Tensor k, Tensor v, Tensor attn_mask) {
     return Calls.one(Constants.TENON_OP_attention, q, k, v, attn_mask);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param q The queries: batch, heads, length, size. Dtype: floating.
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-   *     null. Dtype: floating or bool.
-   * @param is_causal Whether query i meets the keys 0 to i alone. Default: false.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param q The queries, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
+   *     May be null. Dtype: floating or bool.
+   * @param is_causal Whether query i attends to keys 0 to i only. Default: false.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public static Tensor attention(Tensor q, Tensor k, Tensor v, Tensor attn_mask, boolean is_causal) {
     return Calls.one(Constants.TENON_OP_attention, new AttentionAttrs().is_causal(is_causal), q, k, v, attn_mask);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param q The queries: batch, heads, length, size. Dtype: floating.
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-   *     null. Dtype: floating or bool.
+   * @param q The queries, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
+   *     May be null. Dtype: floating or bool.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public static Tensor attention(Tensor q, Tensor k, Tensor v, Tensor attn_mask, AttentionAttrs attrs) {
     return Calls.one(Constants.TENON_OP_attention, attrs, q, k, v, attn_mask);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param q The queries: batch, heads, length, size. Dtype: floating.
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param q The queries, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public static Tensor attention(Tensor q, Tensor k, Tensor v) {
     return Calls.one(Constants.TENON_OP_attention, q, k, v);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param q The queries: batch, heads, length, size. Dtype: floating.
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param is_causal Whether query i meets the keys 0 to i alone. Default: false.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param q The queries, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param is_causal Whether query i attends to keys 0 to i only. Default: false.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public static Tensor attention(Tensor q, Tensor k, Tensor v, boolean is_causal) {
     return Calls.one(Constants.TENON_OP_attention, new AttentionAttrs().is_causal(is_causal), q, k, v);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param q The queries: batch, heads, length, size. Dtype: floating.
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
+   * @param q The queries, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public static Tensor attention(Tensor q, Tensor k, Tensor v, AttentionAttrs attrs) {
     return Calls.one(Constants.TENON_OP_attention, attrs, q, k, v);
@@ -13839,7 +13924,7 @@ public final class Ops {
     public RotaryEmbeddingAttrs() {}
 
     /**
-     * Whether pairs are neighbours; else they are halves apart. Default: false.
+     * Whether the features of a pair are adjacent; otherwise they are n / 2 apart. Default: false.
      *
      * @param interleaved the value
      * @return this
@@ -13850,7 +13935,7 @@ public final class Ops {
     }
 
     /**
-     * The number of heads; read for an x with three axes alone. Default: 0.
+     * The number of heads; used only if x has three axes. Default: 0.
      *
      * @param num_heads the value
      * @return this
@@ -13861,7 +13946,7 @@ public final class Ops {
     }
 
     /**
-     * How many features of a head turn, the first ones; 0 for all. Default: 0.
+     * The number of leading features of each head that are rotated; 0 for all. Default: 0.
      *
      * @param rotary_embedding_dim the value
      * @return this
@@ -13883,90 +13968,104 @@ public final class Ops {
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
    * <pre>
    * y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of features
    * </pre>
    *
-   * <p>Pairs are (i, i + n / 2) of the n features that turn, or interleaved (2i, 2i + 1). A
-   * position outside the caches counts as angles of zeros and is an error, as gather has it. Half
-   * types are computed in float32.
+   * <p>The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved. A
+   * position out of range of the caches reads cosines and sines of 0 and is an error, as in
+   * gather. Half types are computed in float32.
    *
-   * @param x Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param position_ids Which row of the caches a place has: batch, length. May be null. Dtype:
-   *     i32 or i64.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+   *     floating.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param position_ids The row of the caches for each element of a sequence: batch, length. May
+   *     be null. Dtype: i32 or i64.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor rotary_embedding(Tensor x, Tensor cos_cache, Tensor sin_cache, Tensor position_ids) {
     return Calls.one(Constants.TENON_OP_rotary_embedding, x, cos_cache, sin_cache, position_ids);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param x Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param position_ids Which row of the caches a place has: batch, length. May be null. Dtype:
-   *     i32 or i64.
-   * @param interleaved Whether pairs are neighbours; else they are halves apart. Default: false.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+   *     floating.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param position_ids The row of the caches for each element of a sequence: batch, length. May
+   *     be null. Dtype: i32 or i64.
+   * @param interleaved Whether the features of a pair are adjacent; otherwise they are n / 2
+   *     apart. Default: false.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor rotary_embedding(Tensor x, Tensor cos_cache, Tensor sin_cache, Tensor position_ids, boolean interleaved) {
     return Calls.one(Constants.TENON_OP_rotary_embedding, new RotaryEmbeddingAttrs().interleaved(interleaved), x, cos_cache, sin_cache, position_ids);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param x Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param position_ids Which row of the caches a place has: batch, length. May be null. Dtype:
-   *     i32 or i64.
+   * @param x The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+   *     floating.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param position_ids The row of the caches for each element of a sequence: batch, length. May
+   *     be null. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor rotary_embedding(Tensor x, Tensor cos_cache, Tensor sin_cache, Tensor position_ids, RotaryEmbeddingAttrs attrs) {
     return Calls.one(Constants.TENON_OP_rotary_embedding, attrs, x, cos_cache, sin_cache, position_ids);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param x Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+   *     floating.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor rotary_embedding(Tensor x, Tensor cos_cache, Tensor sin_cache) {
     return Calls.one(Constants.TENON_OP_rotary_embedding, x, cos_cache, sin_cache);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param x Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param interleaved Whether pairs are neighbours; else they are halves apart. Default: false.
-   * @return Of the type of x. Dtype: that of x.
+   * @param x The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+   *     floating.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param interleaved Whether the features of a pair are adjacent; otherwise they are n / 2
+   *     apart. Default: false.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor rotary_embedding(Tensor x, Tensor cos_cache, Tensor sin_cache, boolean interleaved) {
     return Calls.one(Constants.TENON_OP_rotary_embedding, new RotaryEmbeddingAttrs().interleaved(interleaved), x, cos_cache, sin_cache);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param x Batch, heads, length, size; or batch, length, heads * size. Dtype: floating.
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
+   * @param x The features: batch, heads, length, size; or batch, length, heads * size. Dtype:
+   *     floating.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public static Tensor rotary_embedding(Tensor x, Tensor cos_cache, Tensor sin_cache, RotaryEmbeddingAttrs attrs) {
     return Calls.one(Constants.TENON_OP_rotary_embedding, attrs, x, cos_cache, sin_cache);
@@ -13981,7 +14080,8 @@ public final class Ops {
     public KvCacheUpdateAttrs() {}
 
     /**
-     * The axis of places, negative from the end; not the batch. Default: -2.
+     * The axis of positions, which is not the batch axis; negative values count from the end.
+     * Default: -2.
      *
      * @param axis the value
      * @return this
@@ -13992,7 +14092,8 @@ public final class Ops {
     }
 
     /**
-     * What follows the last place: linear, an error, or circular, the first. Default: linear.
+     * What follows the last position: an error (linear), or the first position (circular). Default:
+     * linear.
      *
      * @param mode the value
      * @return this
@@ -14013,90 +14114,98 @@ public final class Ops {
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
    * <pre>
    * y = past_cache, then y[b, ..., write_indices[b] + i, ...] = update[b, ..., i, ...]
    * </pre>
    *
-   * <p>Each place is taken by itself, as scatter does: a negative one counts from the end, and
-   * what is written out of range is dropped and is an error. In mode circular places are taken
-   * modulo their number, so that none is.
+   * <p>Each position is handled separately, as in scatter: a negative position counts from the
+   * end, and an element written out of range is dropped and is an error. In mode circular,
+   * positions are taken modulo the size of the axis, so that none is out of range.
    *
-   * @param past_cache What is there: batch, then any axes, one of them of places. Dtype: any.
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param write_indices The first place of each example, or one for all; else 0. May be null.
-   *     Dtype: i32 or i64.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param past_cache The cache: batch, then any axes, one of them the axis of positions. Dtype:
+   *     any.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param write_indices The first position of each example, or one for all; 0 if absent. May be
+   *     null. Dtype: i32 or i64.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public static Tensor kv_cache_update(Tensor past_cache, Tensor update, Tensor write_indices) {
     return Calls.one(Constants.TENON_OP_kv_cache_update, past_cache, update, write_indices);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param past_cache What is there: batch, then any axes, one of them of places. Dtype: any.
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param write_indices The first place of each example, or one for all; else 0. May be null.
-   *     Dtype: i32 or i64.
-   * @param axis The axis of places, negative from the end; not the batch. Default: -2.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param past_cache The cache: batch, then any axes, one of them the axis of positions. Dtype:
+   *     any.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param write_indices The first position of each example, or one for all; 0 if absent. May be
+   *     null. Dtype: i32 or i64.
+   * @param axis The axis of positions, which is not the batch axis; negative values count from
+   *     the end. Default: -2.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public static Tensor kv_cache_update(Tensor past_cache, Tensor update, Tensor write_indices, long axis) {
     return Calls.one(Constants.TENON_OP_kv_cache_update, new KvCacheUpdateAttrs().axis(axis), past_cache, update, write_indices);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param past_cache What is there: batch, then any axes, one of them of places. Dtype: any.
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param write_indices The first place of each example, or one for all; else 0. May be null.
-   *     Dtype: i32 or i64.
+   * @param past_cache The cache: batch, then any axes, one of them the axis of positions. Dtype:
+   *     any.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param write_indices The first position of each example, or one for all; 0 if absent. May be
+   *     null. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public static Tensor kv_cache_update(Tensor past_cache, Tensor update, Tensor write_indices, KvCacheUpdateAttrs attrs) {
     return Calls.one(Constants.TENON_OP_kv_cache_update, attrs, past_cache, update, write_indices);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param past_cache What is there: batch, then any axes, one of them of places. Dtype: any.
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param past_cache The cache: batch, then any axes, one of them the axis of positions. Dtype:
+   *     any.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public static Tensor kv_cache_update(Tensor past_cache, Tensor update) {
     return Calls.one(Constants.TENON_OP_kv_cache_update, past_cache, update);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param past_cache What is there: batch, then any axes, one of them of places. Dtype: any.
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param axis The axis of places, negative from the end; not the batch. Default: -2.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param past_cache The cache: batch, then any axes, one of them the axis of positions. Dtype:
+   *     any.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param axis The axis of positions, which is not the batch axis; negative values count from
+   *     the end. Default: -2.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public static Tensor kv_cache_update(Tensor past_cache, Tensor update, long axis) {
     return Calls.one(Constants.TENON_OP_kv_cache_update, new KvCacheUpdateAttrs().axis(axis), past_cache, update);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param past_cache What is there: batch, then any axes, one of them of places. Dtype: any.
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
+   * @param past_cache The cache: batch, then any axes, one of them the axis of positions. Dtype:
+   *     any.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public static Tensor kv_cache_update(Tensor past_cache, Tensor update, KvCacheUpdateAttrs attrs) {
     return Calls.one(Constants.TENON_OP_kv_cache_update, attrs, past_cache, update);
@@ -14110,7 +14219,7 @@ public final class Ops {
     public RnnCellAttrs() {}
 
     /**
-     * What the sum goes through: tanh or relu. Default: tanh.
+     * The activation applied to the sum: tanh or relu. Default: tanh.
      *
      * @param activation the value
      * @return this
@@ -14130,89 +14239,92 @@ public final class Ops {
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
    * <pre>
    * h' = activation(x &#64; w^T + h &#64; r^T + b[:H] + b[H:])
    * </pre>
    *
    * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param b [2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [2H], the biases added to the product with w, then those added to the product with
+   *     r. May be null. Dtype: floating.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public static Tensor rnn_cell(Tensor x, Tensor h, Tensor w, Tensor r, Tensor b) {
     return Calls.one(Constants.TENON_OP_rnn_cell, x, h, w, r, b);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
    * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param b [2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param activation What the sum goes through: tanh or relu. Default: tanh.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [2H], the biases added to the product with w, then those added to the product with
+   *     r. May be null. Dtype: floating.
+   * @param activation The activation applied to the sum: tanh or relu. Default: tanh.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public static Tensor rnn_cell(Tensor x, Tensor h, Tensor w, Tensor r, Tensor b, RnnActivation activation) {
     return Calls.one(Constants.TENON_OP_rnn_cell, new RnnCellAttrs().activation(activation), x, h, w, r, b);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
    * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param b [2H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [2H], the biases added to the product with w, then those added to the product with
+   *     r. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return [B, H], the output. Dtype: the common one.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public static Tensor rnn_cell(Tensor x, Tensor h, Tensor w, Tensor r, Tensor b, RnnCellAttrs attrs) {
     return Calls.one(Constants.TENON_OP_rnn_cell, attrs, x, h, w, r, b);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
    * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public static Tensor rnn_cell(Tensor x, Tensor h, Tensor w, Tensor r) {
     return Calls.one(Constants.TENON_OP_rnn_cell, x, h, w, r);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
    * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param activation What the sum goes through: tanh or relu. Default: tanh.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param activation The activation applied to the sum: tanh or relu. Default: tanh.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public static Tensor rnn_cell(Tensor x, Tensor h, Tensor w, Tensor r, RnnActivation activation) {
     return Calls.one(Constants.TENON_OP_rnn_cell, new RnnCellAttrs().activation(activation), x, h, w, r);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
    * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return [B, H], the output. Dtype: the common one.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public static Tensor rnn_cell(Tensor x, Tensor h, Tensor w, Tensor r, RnnCellAttrs attrs) {
     return Calls.one(Constants.TENON_OP_rnn_cell, attrs, x, h, w, r);
@@ -14226,7 +14338,8 @@ public final class Ops {
     public GruCellAttrs() {}
 
     /**
-     * Whether the reset gate scales the hidden gate's product with h, not h. Default: false.
+     * Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
+     * Default: false.
      *
      * @param linear_before_reset the value
      * @return this
@@ -14246,7 +14359,7 @@ public final class Ops {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
    * <pre>
    * z, r = sigmoid(x &#64; w_zr^T + h &#64; r_zr^T + b_zr + c_zr); n = tanh(x &#64; w_n^T + b_n + (r * h) &#64; r_n^T + c_n), or with linear_before_reset tanh(x &#64; w_n^T + b_n + r * (h &#64; r_n^T + c_n)); h' = (1 - z) * n + z * h, where w, r, b[:3H] and c = b[3H:] hold the gates z, r and n one after another
@@ -14254,11 +14367,12 @@ public final class Ops {
    *
    * <p>The gates are in ONNX's order: update, reset, hidden.
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param b [6H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param b [6H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
    * @return [B, H], the output. Dtype: the common one.
    */
   public static Tensor gru_cell(Tensor x, Tensor h, Tensor w, Tensor r, Tensor b) {
@@ -14266,15 +14380,16 @@ public final class Ops {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param b [6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param linear_before_reset Whether the reset gate scales the hidden gate's product with h,
-   *     not h. Default: false.
+   * @param b [6H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
+   * @param linear_before_reset Whether the reset gate scales the product with h in the hidden
+   *     gate, instead of h itself. Default: false.
    * @return [B, H], the output. Dtype: the common one.
    */
   public static Tensor gru_cell(Tensor x, Tensor h, Tensor w, Tensor r, Tensor b, boolean linear_before_reset) {
@@ -14282,13 +14397,14 @@ public final class Ops {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param b [6H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param b [6H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
    * @return [B, H], the output. Dtype: the common one.
    */
@@ -14297,10 +14413,10 @@ public final class Ops {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
    * @return [B, H], the output. Dtype: the common one.
@@ -14310,14 +14426,14 @@ public final class Ops {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param linear_before_reset Whether the reset gate scales the hidden gate's product with h,
-   *     not h. Default: false.
+   * @param linear_before_reset Whether the reset gate scales the product with h in the hidden
+   *     gate, instead of h itself. Default: false.
    * @return [B, H], the output. Dtype: the common one.
    */
   public static Tensor gru_cell(Tensor x, Tensor h, Tensor w, Tensor r, boolean linear_before_reset) {
@@ -14325,10 +14441,10 @@ public final class Ops {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param x [B, I], the input of this step. Dtype: floating.
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param x [B, I], the input at this step. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -14349,8 +14465,8 @@ public final class Ops {
     public LstmAttrs() {}
 
     /**
-     * Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-     * weights. Default: forward.
+     * The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+     * for each direction. Default: forward.
      *
      * @param direction the value
      * @return this
@@ -14361,7 +14477,7 @@ public final class Ops {
     }
 
     /**
-     * 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0.
+     * 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default: 0.
      *
      * @param layout the value
      * @return this
@@ -14372,7 +14488,7 @@ public final class Ops {
     }
 
     /**
-     * What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0.
+     * Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0.
      *
      * @param clip the value
      * @return this
@@ -14383,7 +14499,7 @@ public final class Ops {
     }
 
     /**
-     * Whether f is 1 - i, instead of a gate of its own. Default: false.
+     * Whether f is 1 - i instead of a separate gate. Default: false.
      *
      * @param input_forget the value
      * @return this
@@ -14408,33 +14524,35 @@ public final class Ops {
   /**
    * Outputs of {@code lstm}.
    *
-   * @param y [T, D, B, H], h of every step. Dtype: that of x.
+   * @param y [T, D, B, H], h at every step. Dtype: that of x.
    * @param y_h [D, B, H], the last h. Dtype: that of x.
    * @param y_c [D, B, H], the last c. Dtype: that of x.
    */
   public record LstmOutputs(Tensor y, Tensor y_h, Tensor y_c) {}
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
    * <pre>
    * i, o, f, g = split(x[t] &#64; w^T + h[t - 1] &#64; r^T + b[:4H] + b[4H:]); p_i, p_o, p_f = split(p); i = sigmoid(i + p_i * c[t - 1]); f = sigmoid(f + p_f * c[t - 1]); c[t] = f * c[t - 1] + i * tanh(g); o = sigmoid(o + p_o * c[t]); h[t] = o * tanh(c[t])
    * </pre>
    *
    * <p>The gates are in ONNX's order: input, output, forget, cell. Half types are computed in
-   * float32. ONNX's other activations are left out.
+   * float32. ONNX's other activations are not supported.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param b [D, 8H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param initial_c [D, B, H], the first c; else zeros. May be null. Dtype: floating.
-   * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be
-   *     null. Dtype: floating.
+   * @param b [D, 8H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param initial_c [D, B, H], the initial c; zeros if absent. May be null. Dtype: floating.
+   * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if
+   *     absent. May be null. Dtype: floating.
    * @return the outputs
    */
   public static LstmOutputs lstm(Tensor x, Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Tensor initial_c, Tensor p) {
@@ -14443,21 +14561,23 @@ public final class Ops {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param b [D, 8H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param initial_c [D, B, H], the first c; else zeros. May be null. Dtype: floating.
-   * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be
-   *     null. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param b [D, 8H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param initial_c [D, B, H], the initial c; zeros if absent. May be null. Dtype: floating.
+   * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if
+   *     absent. May be null. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public static LstmOutputs lstm(Tensor x, Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Tensor initial_c, Tensor p, Direction direction) {
@@ -14466,19 +14586,21 @@ public final class Ops {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param b [D, 8H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param initial_c [D, B, H], the first c; else zeros. May be null. Dtype: floating.
-   * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be
-   *     null. Dtype: floating.
+   * @param b [D, 8H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param initial_c [D, B, H], the initial c; zeros if absent. May be null. Dtype: floating.
+   * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if
+   *     absent. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -14488,9 +14610,9 @@ public final class Ops {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
    * @return the outputs
@@ -14501,13 +14623,13 @@ public final class Ops {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public static LstmOutputs lstm(Tensor x, Tensor w, Tensor r, Direction direction) {
@@ -14516,9 +14638,9 @@ public final class Ops {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -14540,8 +14662,8 @@ public final class Ops {
     public GruAttrs() {}
 
     /**
-     * Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-     * weights. Default: forward.
+     * The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+     * for each direction. Default: forward.
      *
      * @param direction the value
      * @return this
@@ -14552,7 +14674,7 @@ public final class Ops {
     }
 
     /**
-     * 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0.
+     * 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default: 0.
      *
      * @param layout the value
      * @return this
@@ -14563,7 +14685,7 @@ public final class Ops {
     }
 
     /**
-     * What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0.
+     * Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0.
      *
      * @param clip the value
      * @return this
@@ -14574,7 +14696,8 @@ public final class Ops {
     }
 
     /**
-     * Whether the reset gate scales the hidden gate's product with h, not h. Default: false.
+     * Whether the reset gate scales the product with h in the hidden gate, instead of h itself.
+     * Default: false.
      *
      * @param linear_before_reset the value
      * @return this
@@ -14599,29 +14722,31 @@ public final class Ops {
   /**
    * Outputs of {@code gru}.
    *
-   * @param y [T, D, B, H], h of every step. Dtype: that of x.
+   * @param y [T, D, B, H], h at every step. Dtype: that of x.
    * @param y_h [D, B, H], the last h. Dtype: that of x.
    */
   public record GruOutputs(Tensor y, Tensor y_h) {}
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
    * <pre>
    * h[t] = gru_cell(x[t], h[t - 1], w, r, b)
    * </pre>
    *
    * <p>The gates are in ONNX's order: update, reset, hidden. Half types are computed in float32.
-   * ONNX's other activations are left out.
+   * ONNX's other activations are not supported.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param b [D, 6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param b [D, 6H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @return the outputs
    */
   public static GruOutputs gru(Tensor x, Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h) {
@@ -14630,18 +14755,20 @@ public final class Ops {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param b [D, 6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param b [D, 6H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public static GruOutputs gru(Tensor x, Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Direction direction) {
@@ -14650,16 +14777,18 @@ public final class Ops {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param b [D, 6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param b [D, 6H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -14669,9 +14798,9 @@ public final class Ops {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
    * @return the outputs
@@ -14682,13 +14811,13 @@ public final class Ops {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public static GruOutputs gru(Tensor x, Tensor w, Tensor r, Direction direction) {
@@ -14697,9 +14826,9 @@ public final class Ops {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
-   * @param x [T, B, I], the inputs of all steps. Dtype: floating.
+   * @param x [T, B, I], the inputs at all steps. Dtype: floating.
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -14721,8 +14850,8 @@ public final class Ops {
     public RnnAttrs() {}
 
     /**
-     * Which way the steps are taken: forward, reverse, or bidirectional, each way by its own
-     * weights. Default: forward.
+     * The direction of the time steps: forward, reverse, or bidirectional, with separate weights
+     * for each direction. Default: forward.
      *
      * @param direction the value
      * @return this
@@ -14733,7 +14862,7 @@ public final class Ops {
     }
 
     /**
-     * 0 for [T, B, I] and [D, B, H], 1 for the batch first: [B, T, I] and [B, D, H]. Default: 0.
+     * 0 for [T, B, I] and [D, B, H]; 1 for batch-first shapes, [B, T, I] and [B, D, H]. Default: 0.
      *
      * @param layout the value
      * @return this
@@ -14744,7 +14873,7 @@ public final class Ops {
     }
 
     /**
-     * What activations are given is held within [-clip, clip]; 0 for no bound. Default: 0.
+     * Inputs of activations are clipped to [-clip, clip]; 0 for no clipping. Default: 0.
      *
      * @param clip the value
      * @return this
@@ -14755,7 +14884,7 @@ public final class Ops {
     }
 
     /**
-     * What the sum of a step goes through: tanh or relu. Default: tanh.
+     * The activation applied to the sum of each step: tanh or relu. Default: tanh.
      *
      * @param activation the value
      * @return this
@@ -14781,27 +14910,29 @@ public final class Ops {
    * Outputs of {@code rnn}.
    *
    * @param y [T, D, B, H], h of every step. Dtype: that of x.
-   * @param y_h [D, B, H], the last h. Dtype: that of x.
+   * @param y_h [D, B, H], the final h. Dtype: that of x.
    */
   public record RnnOutputs(Tensor y, Tensor y_h) {}
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
    * <pre>
    * h[t] = activation(x[t] &#64; w^T + h[t - 1] &#64; r^T + b[:H] + b[H:])
    * </pre>
    *
-   * <p>Half types are computed in float32. ONNX's other activations are left out.
+   * <p>Half types are computed in float32. Other activations of ONNX's RNN are not supported.
    *
    * @param x [T, B, I], the inputs of all steps. Dtype: floating.
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param b [D, 2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [D, 2H], the biases added to the product with w, then those added to the product
+   *     with r. May be null. Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @return the outputs
    */
   public static RnnOutputs rnn(Tensor x, Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h) {
@@ -14810,18 +14941,20 @@ public final class Ops {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
    * @param x [T, B, I], the inputs of all steps. Dtype: floating.
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param b [D, 2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [D, 2H], the biases added to the product with w, then those added to the product
+   *     with r. May be null. Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public static RnnOutputs rnn(Tensor x, Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Direction direction) {
@@ -14830,16 +14963,18 @@ public final class Ops {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
    * @param x [T, B, I], the inputs of all steps. Dtype: floating.
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param b [D, 2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [D, 2H], the biases added to the product with w, then those added to the product
+   *     with r. May be null. Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -14849,11 +14984,11 @@ public final class Ops {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
    * @param x [T, B, I], the inputs of all steps. Dtype: floating.
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
    * @return the outputs
    */
   public static RnnOutputs rnn(Tensor x, Tensor w, Tensor r) {
@@ -14862,13 +14997,13 @@ public final class Ops {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
    * @param x [T, B, I], the inputs of all steps. Dtype: floating.
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public static RnnOutputs rnn(Tensor x, Tensor w, Tensor r, Direction direction) {
@@ -14877,11 +15012,11 @@ public final class Ops {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
    * @param x [T, B, I], the inputs of all steps. Dtype: floating.
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -14902,7 +15037,7 @@ public final class Ops {
     public MultiHeadAttentionAttrs() {}
 
     /**
-     * The heads of the queries. Default: 1.
+     * The number of query heads. Default: 1.
      *
      * @param num_heads the value
      * @return this
@@ -14913,7 +15048,7 @@ public final class Ops {
     }
 
     /**
-     * The heads of keys and values; 0 for as many as of the queries. Default: 0.
+     * The number of key and value heads; 0 for as many as query heads. Default: 0.
      *
      * @param kv_num_heads the value
      * @return this
@@ -14924,7 +15059,7 @@ public final class Ops {
     }
 
     /**
-     * Whether query i meets the keys 0 to i alone. Default: false.
+     * Whether query i attends to keys 0 to i only. Default: false.
      *
      * @param is_causal the value
      * @return this
@@ -14935,7 +15070,7 @@ public final class Ops {
     }
 
     /**
-     * What scores are multiplied by; 0 or less for 1 / sqrt(size of a head). Default: 0.
+     * The factor of the scores; 1 / sqrt(head size) if it is 0 or less. Default: 0.
      *
      * @param scale the value
      * @return this
@@ -14946,7 +15081,8 @@ public final class Ops {
     }
 
     /**
-     * What scores are held within, smoothly, before the mask; 0 for no bound. Default: 0.
+     * Scores are limited to softcap * tanh(score / softcap) before the mask is applied; 0 for no
+     * limit. Default: 0.
      *
      * @param softcap the value
      * @return this
@@ -14970,24 +15106,24 @@ public final class Ops {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * <pre>
    * y = join(attention(heads(query &#64; w_q + b_q), heads(key &#64; w_k + b_k), heads(value &#64; w_v + b_v), attn_mask)) &#64; w_o + b_o
    * </pre>
    *
-   * <p>A head is a run of neighbouring columns. For masks and shared heads see attention.
+   * <p>A head is a block of consecutive columns. For masks and shared heads, see attention.
    *
    * @param query Batch, length, features. Dtype: floating.
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param b_q One element for each column of w_q. May be null. Dtype: floating.
    * @param b_k One element for each column of w_k. May be null. Dtype: floating.
    * @param b_v One element for each column of w_v. May be null. Dtype: floating.
@@ -15001,25 +15137,25 @@ public final class Ops {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param query Batch, length, features. Dtype: floating.
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param b_q One element for each column of w_q. May be null. Dtype: floating.
    * @param b_k One element for each column of w_k. May be null. Dtype: floating.
    * @param b_v One element for each column of w_v. May be null. Dtype: floating.
    * @param b_o One element for each column of w_o. May be null. Dtype: floating.
    * @param attn_mask Bool or of the dtype of query; broadcast to batch, heads, queries, keys. May
    *     be null. Dtype: floating or bool.
-   * @param num_heads The heads of the queries. Default: 1.
+   * @param num_heads The number of query heads. Default: 1.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
   public static Tensor multi_head_attention(Tensor query, Tensor key, Tensor value, Tensor w_q, Tensor w_k, Tensor w_v, Tensor w_o, Tensor b_q, Tensor b_k, Tensor b_v, Tensor b_o, Tensor attn_mask, long num_heads) {
@@ -15027,18 +15163,18 @@ public final class Ops {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param query Batch, length, features. Dtype: floating.
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param b_q One element for each column of w_q. May be null. Dtype: floating.
    * @param b_k One element for each column of w_k. May be null. Dtype: floating.
    * @param b_v One element for each column of w_v. May be null. Dtype: floating.
@@ -15053,18 +15189,18 @@ public final class Ops {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param query Batch, length, features. Dtype: floating.
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
   public static Tensor multi_head_attention(Tensor query, Tensor key, Tensor value, Tensor w_q, Tensor w_k, Tensor w_v, Tensor w_o) {
@@ -15072,19 +15208,19 @@ public final class Ops {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param query Batch, length, features. Dtype: floating.
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
-   * @param num_heads The heads of the queries. Default: 1.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
+   * @param num_heads The number of query heads. Default: 1.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
   public static Tensor multi_head_attention(Tensor query, Tensor key, Tensor value, Tensor w_q, Tensor w_k, Tensor w_v, Tensor w_o, long num_heads) {
@@ -15092,18 +15228,18 @@ public final class Ops {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param query Batch, length, features. Dtype: floating.
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
@@ -15119,7 +15255,7 @@ public final class Ops {
     public MseAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15140,40 +15276,40 @@ public final class Ops {
   }
 
   /**
-   * The mean of squared differences.
+   * The mean squared error.
    *
    * <pre>
    * loss = mean((x - target)^2)
    * </pre>
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor mse(Tensor x, Tensor target) {
     return Calls.one(Constants.TENON_OP_mse, x, target);
   }
 
   /**
-   * The mean of squared differences.
+   * The mean squared error.
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor mse(Tensor x, Tensor target, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_mse, new MseAttrs().reduction(reduction), x, target);
   }
 
   /**
-   * The mean of squared differences.
+   * The mean squared error.
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor mse(Tensor x, Tensor target, MseAttrs attrs) {
     return Calls.one(Constants.TENON_OP_mse, attrs, x, target);
@@ -15187,7 +15323,7 @@ public final class Ops {
     public MaeAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15208,42 +15344,42 @@ public final class Ops {
   }
 
   /**
-   * The mean of absolute differences.
+   * The mean absolute error.
    *
    * <pre>
    * loss = mean(abs(x - target))
    * </pre>
    *
-   * <p>The derivative where x meets the target is 0.
+   * <p>The derivative is 0 where x equals target.
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor mae(Tensor x, Tensor target) {
     return Calls.one(Constants.TENON_OP_mae, x, target);
   }
 
   /**
-   * The mean of absolute differences.
+   * The mean absolute error.
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor mae(Tensor x, Tensor target, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_mae, new MaeAttrs().reduction(reduction), x, target);
   }
 
   /**
-   * The mean of absolute differences.
+   * The mean absolute error.
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor mae(Tensor x, Tensor target, MaeAttrs attrs) {
     return Calls.one(Constants.TENON_OP_mae, attrs, x, target);
@@ -15257,7 +15393,7 @@ public final class Ops {
     public BceWithLogitsAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15278,40 +15414,40 @@ public final class Ops {
   }
 
   /**
-   * The cross entropy of yes-or-no questions, from logits.
+   * The binary cross entropy, computed from logits.
    *
    * <pre>
    * loss = mean(-target * log(sigmoid(x)) - (1 - target) * log(1 - sigmoid(x)))
    * </pre>
    *
    * @param x The logits. Dtype: floating.
-   * @param target The probabilities that the answer is yes. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The probabilities of the positive class. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor bce_with_logits(Tensor x, Tensor target) {
     return Calls.one(Constants.TENON_OP_bce_with_logits, x, target);
   }
 
   /**
-   * The cross entropy of yes-or-no questions, from logits.
+   * The binary cross entropy, computed from logits.
    *
    * @param x The logits. Dtype: floating.
-   * @param target The probabilities that the answer is yes. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The probabilities of the positive class. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor bce_with_logits(Tensor x, Tensor target, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_bce_with_logits, new BceWithLogitsAttrs().reduction(reduction), x, target);
   }
 
   /**
-   * The cross entropy of yes-or-no questions, from logits.
+   * The binary cross entropy, computed from logits.
    *
    * @param x The logits. Dtype: floating.
-   * @param target The probabilities that the answer is yes. Dtype: floating.
+   * @param target The probabilities of the positive class. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor bce_with_logits(Tensor x, Tensor target, BceWithLogitsAttrs attrs) {
     return Calls.one(Constants.TENON_OP_bce_with_logits, attrs, x, target);
@@ -15325,7 +15461,7 @@ public final class Ops {
     public SoftmaxCrossEntropyAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15348,20 +15484,22 @@ public final class Ops {
   /**
    * Outputs of {@code softmax_cross_entropy}.
    *
-   * @param loss 0-d, or with reduction none one for each example. Dtype: the common one.
-   * @param log_probs Log_softmax(logits). Dtype: the common one.
+   * @param loss The loss, 0-d, or with reduction none one for each example. Dtype: the common
+   *     one.
+   * @param log_probs The value of log_softmax(logits). Dtype: the common one.
    */
   public record SoftmaxCrossEntropyOutputs(Tensor loss, Tensor log_probs) {}
 
   /**
-   * How far the softmax of logits is from given probabilities.
+   * The cross entropy between given class probabilities and the softmax of logits.
    *
    * <pre>
    * loss = mean(-sum(labels[n, c] * log_softmax(logits)[n, c] for c) for n)
    * </pre>
    *
-   * @param logits A row for each example, a column for each class. Dtype: floating.
-   * @param labels The probabilities that the classes should have. Dtype: floating.
+   * @param logits The logits, with a row for each example and a column for each class. Dtype:
+   *     floating.
+   * @param labels The target probabilities of the classes. Dtype: floating.
    * @return the outputs
    */
   public static SoftmaxCrossEntropyOutputs softmax_cross_entropy(Tensor logits, Tensor labels) {
@@ -15370,12 +15508,13 @@ public final class Ops {
   }
 
   /**
-   * How far the softmax of logits is from given probabilities.
+   * The cross entropy between given class probabilities and the softmax of logits.
    *
-   * @param logits A row for each example, a column for each class. Dtype: floating.
-   * @param labels The probabilities that the classes should have. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
+   * @param logits The logits, with a row for each example and a column for each class. Dtype:
+   *     floating.
+   * @param labels The target probabilities of the classes. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
    * @return the outputs
    */
   public static SoftmaxCrossEntropyOutputs softmax_cross_entropy(Tensor logits, Tensor labels, Reduction reduction) {
@@ -15384,10 +15523,11 @@ public final class Ops {
   }
 
   /**
-   * How far the softmax of logits is from given probabilities.
+   * The cross entropy between given class probabilities and the softmax of logits.
    *
-   * @param logits A row for each example, a column for each class. Dtype: floating.
-   * @param labels The probabilities that the classes should have. Dtype: floating.
+   * @param logits The logits, with a row for each example and a column for each class. Dtype:
+   *     floating.
+   * @param labels The target probabilities of the classes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -15404,7 +15544,7 @@ public final class Ops {
     public SparseSoftmaxCrossEntropyAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15427,22 +15567,24 @@ public final class Ops {
   /**
    * Outputs of {@code sparse_softmax_cross_entropy}.
    *
-   * @param loss 0-d, or with reduction none one for each example. Dtype: that of logits.
-   * @param log_probs Log_softmax(logits). Dtype: that of logits.
+   * @param loss The loss, 0-d, or with reduction none one for each example. Dtype: that of
+   *     logits.
+   * @param log_probs The value of log_softmax(logits). Dtype: that of logits.
    */
   public record SparseSoftmaxCrossEntropyOutputs(Tensor loss, Tensor log_probs) {}
 
   /**
-   * How far the softmax of logits is from being sure of the right class.
+   * The cross entropy between the correct class of each example and the softmax of logits.
    *
    * <pre>
    * loss = mean(-log_softmax(logits)[n, labels[n]] for n)
    * </pre>
    *
-   * <p>A label outside the classes is an error, and its loss counts as 0.
+   * <p>A label out of range is an error, and its loss counts as 0.
    *
-   * @param logits A row for each example, a column for each class. Dtype: floating.
-   * @param labels The number of the right class of each example. Dtype: i32 or i64.
+   * @param logits The logits, with a row for each example and a column for each class. Dtype:
+   *     floating.
+   * @param labels The index of the correct class of each example. Dtype: i32 or i64.
    * @return the outputs
    */
   public static SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(Tensor logits, Tensor labels) {
@@ -15451,12 +15593,13 @@ public final class Ops {
   }
 
   /**
-   * How far the softmax of logits is from being sure of the right class.
+   * The cross entropy between the correct class of each example and the softmax of logits.
    *
-   * @param logits A row for each example, a column for each class. Dtype: floating.
-   * @param labels The number of the right class of each example. Dtype: i32 or i64.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
+   * @param logits The logits, with a row for each example and a column for each class. Dtype:
+   *     floating.
+   * @param labels The index of the correct class of each example. Dtype: i32 or i64.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
    * @return the outputs
    */
   public static SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(Tensor logits, Tensor labels, Reduction reduction) {
@@ -15465,10 +15608,11 @@ public final class Ops {
   }
 
   /**
-   * How far the softmax of logits is from being sure of the right class.
+   * The cross entropy between the correct class of each example and the softmax of logits.
    *
-   * @param logits A row for each example, a column for each class. Dtype: floating.
-   * @param labels The number of the right class of each example. Dtype: i32 or i64.
+   * @param logits The logits, with a row for each example and a column for each class. Dtype:
+   *     floating.
+   * @param labels The index of the correct class of each example. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -15486,8 +15630,8 @@ public final class Ops {
     public NllAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by the
-     * sum of their weights. Default: mean.
+     * How the losses of elements are combined: none keeps them, sum adds them, mean divides their
+     * sum by the sum of their weights. Default: mean.
      *
      * @param reduction the value
      * @return this
@@ -15498,7 +15642,7 @@ public final class Ops {
     }
 
     /**
-     * Targets that count for nothing. Default: -100.
+     * Targets with this value are ignored. Default: -100.
      *
      * @param ignore_index the value
      * @return this
@@ -15519,83 +15663,84 @@ public final class Ops {
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
    * <pre>
    * loss = sum(-x[n, target[n]] * weight[target[n]] for n) / sum(weight[target[n]])
    * </pre>
    *
-   * <p>Without weight, all are 1. The loss of a class of weight 0 is 0, be its logarithm
-   * infinite. A target of ignore_index has the loss 0 and the weight 0, so the mean is by what
-   * counted; of nothing it is NaN. Half types are summed in float32.
+   * <p>Without weight, all weights are 1. The loss of a class of weight 0 is 0, even if its
+   * log-probability is infinite. A target equal to ignore_index has loss 0 and weight 0, so the
+   * mean is taken over the other targets; it is NaN if there are none. Half types are summed in
+   * float32.
    *
-   * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param weight How much each class counts: [C]. May be null. Dtype: floating.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param x The log-probabilities: [N, C, ...]. Dtype: floating.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param weight The weight of each class: [C]. May be null. Dtype: floating.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public static Tensor nll(Tensor x, Tensor target, Tensor weight) {
     return Calls.one(Constants.TENON_OP_nll, x, target, weight);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param weight How much each class counts: [C]. May be null. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by the sum of their weights. Default: mean.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param x The log-probabilities: [N, C, ...]. Dtype: floating.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param weight The weight of each class: [C]. May be null. Dtype: floating.
+   * @param reduction How the losses of elements are combined: none keeps them, sum adds them,
+   *     mean divides their sum by the sum of their weights. Default: mean.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public static Tensor nll(Tensor x, Tensor target, Tensor weight, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_nll, new NllAttrs().reduction(reduction), x, target, weight);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param weight How much each class counts: [C]. May be null. Dtype: floating.
+   * @param x The log-probabilities: [N, C, ...]. Dtype: floating.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param weight The weight of each class: [C]. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public static Tensor nll(Tensor x, Tensor target, Tensor weight, NllAttrs attrs) {
     return Calls.one(Constants.TENON_OP_nll, attrs, x, target, weight);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param x The log-probabilities: [N, C, ...]. Dtype: floating.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public static Tensor nll(Tensor x, Tensor target) {
     return Calls.one(Constants.TENON_OP_nll, x, target);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by the sum of their weights. Default: mean.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param x The log-probabilities: [N, C, ...]. Dtype: floating.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param reduction How the losses of elements are combined: none keeps them, sum adds them,
+   *     mean divides their sum by the sum of their weights. Default: mean.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public static Tensor nll(Tensor x, Tensor target, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_nll, new NllAttrs().reduction(reduction), x, target);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param x Logarithms of probabilities: [N, C, ...]. Dtype: floating.
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
+   * @param x The log-probabilities: [N, C, ...]. Dtype: floating.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public static Tensor nll(Tensor x, Tensor target, NllAttrs attrs) {
     return Calls.one(Constants.TENON_OP_nll, attrs, x, target);
@@ -15610,7 +15755,7 @@ public final class Ops {
     public HuberAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15622,7 +15767,7 @@ public final class Ops {
     }
 
     /**
-     * The distance from which on the loss is a line; positive. Default: 1.
+     * The distance beyond which the loss is linear; positive. Default: 1.
      *
      * @param delta the value
      * @return this
@@ -15643,40 +15788,40 @@ public final class Ops {
   }
 
   /**
-   * Half of the squared difference, and beyond some distance a straight line.
+   * The Huber loss: half the squared difference, but linear beyond a distance of delta.
    *
    * <pre>
    * loss = mean(|d| &lt;= delta ? d^2 / 2 : delta * (|d| - delta / 2)), d = x - target
    * </pre>
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor huber(Tensor x, Tensor target) {
     return Calls.one(Constants.TENON_OP_huber, x, target);
   }
 
   /**
-   * Half of the squared difference, and beyond some distance a straight line.
+   * The Huber loss: half the squared difference, but linear beyond a distance of delta.
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor huber(Tensor x, Tensor target, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_huber, new HuberAttrs().reduction(reduction), x, target);
   }
 
   /**
-   * Half of the squared difference, and beyond some distance a straight line.
+   * The Huber loss: half the squared difference, but linear beyond a distance of delta.
    *
-   * @param x What was predicted. Dtype: floating.
-   * @param target What it should have been. Dtype: floating.
+   * @param x The predictions. Dtype: floating.
+   * @param target The true values. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor huber(Tensor x, Tensor target, HuberAttrs attrs) {
     return Calls.one(Constants.TENON_OP_huber, attrs, x, target);
@@ -15691,7 +15836,7 @@ public final class Ops {
     public KlDivAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15703,7 +15848,7 @@ public final class Ops {
     }
 
     /**
-     * Whether target holds logarithms too. Default: false.
+     * Whether target holds log-probabilities as well. Default: false.
      *
      * @param log_target the value
      * @return this
@@ -15724,43 +15869,44 @@ public final class Ops {
   }
 
   /**
-   * How far logarithms of probabilities are from given probabilities.
+   * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
    *
    * <pre>
    * loss = mean(target * (ln(target) - x))
    * </pre>
    *
-   * <p>Where target is 0, the loss is 0, and so is the derivative by target. The mean is by the
-   * number of elements; the divergence of each example is a sum of losses.
+   * <p>Where the target probability is 0, the loss and its derivative with respect to target are
+   * 0. The mean divides by the number of elements; the divergence of one example is the sum of
+   * its losses.
    *
-   * @param x Logarithms of probabilities. Dtype: floating.
-   * @param target The probabilities that they should be, or logarithms of them. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predicted log-probabilities. Dtype: floating.
+   * @param target The target probabilities, or their logarithms. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor kl_div(Tensor x, Tensor target) {
     return Calls.one(Constants.TENON_OP_kl_div, x, target);
   }
 
   /**
-   * How far logarithms of probabilities are from given probabilities.
+   * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
    *
-   * @param x Logarithms of probabilities. Dtype: floating.
-   * @param target The probabilities that they should be, or logarithms of them. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predicted log-probabilities. Dtype: floating.
+   * @param target The target probabilities, or their logarithms. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor kl_div(Tensor x, Tensor target, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_kl_div, new KlDivAttrs().reduction(reduction), x, target);
   }
 
   /**
-   * How far logarithms of probabilities are from given probabilities.
+   * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
    *
-   * @param x Logarithms of probabilities. Dtype: floating.
-   * @param target The probabilities that they should be, or logarithms of them. Dtype: floating.
+   * @param x The predicted log-probabilities. Dtype: floating.
+   * @param target The target probabilities, or their logarithms. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor kl_div(Tensor x, Tensor target, KlDivAttrs attrs) {
     return Calls.one(Constants.TENON_OP_kl_div, attrs, x, target);
@@ -15775,7 +15921,7 @@ public final class Ops {
     public CosineSimilarityAttrs() {}
 
     /**
-     * The axis along which the vectors lie; a negative one counts from the end. Default: 1.
+     * The axis of the vectors; a negative one counts from the end. Default: 1.
      *
      * @param axis the value
      * @return this
@@ -15786,7 +15932,7 @@ public final class Ops {
     }
 
     /**
-     * The least length that divides. Default: 1e-08.
+     * The lower bound for the lengths in the divisor. Default: 1e-08.
      *
      * @param epsilon the value
      * @return this
@@ -15807,43 +15953,42 @@ public final class Ops {
   }
 
   /**
-   * The cosines of the angles between vectors.
+   * The cosine of the angle between vectors along an axis.
    *
    * <pre>
    * y = sum(a * b) / (max(|a|, epsilon) * max(|b|, epsilon)) along axis
    * </pre>
    *
-   * <p>A vector of length 0 has the similarity 0. Half types are computed in float32. No square
-   * and no length overflows on the way (l2_norm).
+   * <p>The similarity to a vector of length 0 is 0. Half types are computed in float32. Squares
+   * and lengths do not overflow in intermediate results (see l2_norm).
    *
-   * @param a Vectors along axis. Dtype: floating.
-   * @param b Vectors along axis, broadcast against a. Dtype: floating.
-   * @return A cosine for each pair of vectors. Dtype: the common one.
+   * @param a The first vectors, along axis. Dtype: floating.
+   * @param b The second vectors, broadcast against a. Dtype: floating.
+   * @return The cosine for each pair of vectors. Dtype: the common one.
    */
   public static Tensor cosine_similarity(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_cosine_similarity, a, b);
   }
 
   /**
-   * The cosines of the angles between vectors.
+   * The cosine of the angle between vectors along an axis.
    *
-   * @param a Vectors along axis. Dtype: floating.
-   * @param b Vectors along axis, broadcast against a. Dtype: floating.
-   * @param axis The axis along which the vectors lie; a negative one counts from the end.
-   *     Default: 1.
-   * @return A cosine for each pair of vectors. Dtype: the common one.
+   * @param a The first vectors, along axis. Dtype: floating.
+   * @param b The second vectors, broadcast against a. Dtype: floating.
+   * @param axis The axis of the vectors; a negative one counts from the end. Default: 1.
+   * @return The cosine for each pair of vectors. Dtype: the common one.
    */
   public static Tensor cosine_similarity(Tensor a, Tensor b, long axis) {
     return Calls.one(Constants.TENON_OP_cosine_similarity, new CosineSimilarityAttrs().axis(axis), a, b);
   }
 
   /**
-   * The cosines of the angles between vectors.
+   * The cosine of the angle between vectors along an axis.
    *
-   * @param a Vectors along axis. Dtype: floating.
-   * @param b Vectors along axis, broadcast against a. Dtype: floating.
+   * @param a The first vectors, along axis. Dtype: floating.
+   * @param b The second vectors, broadcast against a. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return A cosine for each pair of vectors. Dtype: the common one.
+   * @return The cosine for each pair of vectors. Dtype: the common one.
    */
   public static Tensor cosine_similarity(Tensor a, Tensor b, CosineSimilarityAttrs attrs) {
     return Calls.one(Constants.TENON_OP_cosine_similarity, attrs, a, b);
@@ -15857,7 +16002,7 @@ public final class Ops {
     public HingeAttrs() {}
 
     /**
-     * What becomes of the single losses: none keeps them, sum adds them, mean divides that by their
+     * How the losses are combined: none returns each, sum their sum, mean the sum divided by their
      * number. Default: mean.
      *
      * @param reduction the value
@@ -15878,49 +16023,49 @@ public final class Ops {
   }
 
   /**
-   * How far predictions are from the right side of a margin.
+   * The hinge loss of predictions.
    *
    * <pre>
    * loss = mean(max(0, 1 - target * x))
    * </pre>
    *
-   * <p>The derivative at the margin is 0.
+   * <p>The derivative is 0 at the margin, where target * x is 1.
    *
-   * @param x What was predicted: the sign is the answer. Dtype: floating.
-   * @param target 1 or -1, the right answer. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions, whose signs are the predicted classes. Dtype: floating.
+   * @param target The true classes, 1 or -1. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor hinge(Tensor x, Tensor target) {
     return Calls.one(Constants.TENON_OP_hinge, x, target);
   }
 
   /**
-   * How far predictions are from the right side of a margin.
+   * The hinge loss of predictions.
    *
-   * @param x What was predicted: the sign is the answer. Dtype: floating.
-   * @param target 1 or -1, the right answer. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param x The predictions, whose signs are the predicted classes. Dtype: floating.
+   * @param target The true classes, 1 or -1. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor hinge(Tensor x, Tensor target, Reduction reduction) {
     return Calls.one(Constants.TENON_OP_hinge, new HingeAttrs().reduction(reduction), x, target);
   }
 
   /**
-   * How far predictions are from the right side of a margin.
+   * The hinge loss of predictions.
    *
-   * @param x What was predicted: the sign is the answer. Dtype: floating.
-   * @param target 1 or -1, the right answer. Dtype: floating.
+   * @param x The predictions, whose signs are the predicted classes. Dtype: floating.
+   * @param target The true classes, 1 or -1. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public static Tensor hinge(Tensor x, Tensor target, HingeAttrs attrs) {
     return Calls.one(Constants.TENON_OP_hinge, attrs, x, target);
   }
 
   /**
-   * A step down the gradient.
+   * One step of stochastic gradient descent.
    *
    * <pre>
    * new_p = p - lr * g
@@ -15944,7 +16089,7 @@ public final class Ops {
     public MomentumAttrs() {}
 
     /**
-     * How much of the last step stays. Default: 0.9.
+     * The decay rate of the sum. Default: 0.9.
      *
      * @param momentum the value
      * @return this
@@ -15955,7 +16100,7 @@ public final class Ops {
     }
 
     /**
-     * Whether to step from where the sum is about to lead. Default: false.
+     * Whether to use Nesterov momentum. Default: false.
      *
      * @param nesterov the value
      * @return this
@@ -15979,12 +16124,12 @@ public final class Ops {
    * Outputs of {@code momentum}.
    *
    * @param new_p The parameter after the step. Dtype: that of p.
-   * @param new_v The decaying sum. Dtype: that of v.
+   * @param new_v The decaying sum of gradients. Dtype: that of v.
    */
   public record MomentumOutputs(Tensor new_p, Tensor new_v) {}
 
   /**
-   * A step down a decaying sum of gradients.
+   * A step of gradient descent with momentum.
    *
    * <pre>
    * new_v = momentum * v + g; new_p = p - lr * (nesterov ? g + momentum * new_v : new_v)
@@ -15992,7 +16137,7 @@ public final class Ops {
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param v The decaying sum, zeros before the first step. Dtype: floating.
+   * @param v The decaying sum of gradients, zeros before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -16002,13 +16147,13 @@ public final class Ops {
   }
 
   /**
-   * A step down a decaying sum of gradients.
+   * A step of gradient descent with momentum.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param v The decaying sum, zeros before the first step. Dtype: floating.
+   * @param v The decaying sum of gradients, zeros before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param momentum How much of the last step stays. Default: 0.9.
+   * @param momentum The decay rate of the sum. Default: 0.9.
    * @return the outputs
    */
   public static MomentumOutputs momentum(Tensor p, Tensor g, Tensor v, Tensor lr, double momentum) {
@@ -16017,11 +16162,11 @@ public final class Ops {
   }
 
   /**
-   * A step down a decaying sum of gradients.
+   * A step of gradient descent with momentum.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param v The decaying sum, zeros before the first step. Dtype: floating.
+   * @param v The decaying sum of gradients, zeros before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -16040,7 +16185,7 @@ public final class Ops {
     public RmspropAttrs() {}
 
     /**
-     * How much of the mean of squares stays. Default: 0.9.
+     * The decay rate of the mean of squared gradients. Default: 0.9.
      *
      * @param rho the value
      * @return this
@@ -16051,7 +16196,7 @@ public final class Ops {
     }
 
     /**
-     * Added to the root of it. Default: 1e-07.
+     * Added to the root of that mean. Default: 1e-07.
      *
      * @param epsilon the value
      * @return this
@@ -16080,7 +16225,7 @@ public final class Ops {
   public record RmspropOutputs(Tensor new_p, Tensor new_s) {}
 
   /**
-   * A step down the gradient, divided by how large it has been of late.
+   * One RMSProp step: the gradient divided by the root of its decaying mean square.
    *
    * <pre>
    * new_s = rho * s + (1 - rho) * g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
@@ -16099,14 +16244,14 @@ public final class Ops {
   }
 
   /**
-   * A step down the gradient, divided by how large it has been of late.
+   * One RMSProp step: the gradient divided by the root of its decaying mean square.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
    * @param s The decaying mean of squared gradients, zeros before the first step. Dtype:
    *     floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param rho How much of the mean of squares stays. Default: 0.9.
+   * @param rho The decay rate of the mean of squared gradients. Default: 0.9.
    * @return the outputs
    */
   public static RmspropOutputs rmsprop(Tensor p, Tensor g, Tensor s, Tensor lr, double rho) {
@@ -16115,7 +16260,7 @@ public final class Ops {
   }
 
   /**
-   * A step down the gradient, divided by how large it has been of late.
+   * One RMSProp step: the gradient divided by the root of its decaying mean square.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
@@ -16140,7 +16285,7 @@ public final class Ops {
     public AdamAttrs() {}
 
     /**
-     * How much of the mean stays. Default: 0.9.
+     * The decay rate of the moving average of gradients. Default: 0.9.
      *
      * @param beta1 the value
      * @return this
@@ -16151,7 +16296,7 @@ public final class Ops {
     }
 
     /**
-     * How much of the mean of squares stays. Default: 0.999.
+     * The decay rate of the moving average of squared gradients. Default: 0.999.
      *
      * @param beta2 the value
      * @return this
@@ -16162,7 +16307,7 @@ public final class Ops {
     }
 
     /**
-     * Added to the root of the latter. Default: 1e-08.
+     * Added to the root of the average of squared gradients. Default: 1e-08.
      *
      * @param epsilon the value
      * @return this
@@ -16187,13 +16332,13 @@ public final class Ops {
    * Outputs of {@code adam}.
    *
    * @param new_p The parameter after the step. Dtype: that of p.
-   * @param new_m The decaying mean of gradients. Dtype: that of m.
-   * @param new_v The decaying mean of their squares. Dtype: that of v.
+   * @param new_m The moving average of gradients. Dtype: that of m.
+   * @param new_v The moving average of squared gradients. Dtype: that of v.
    */
   public record AdamOutputs(Tensor new_p, Tensor new_m, Tensor new_v) {}
 
   /**
-   * A step down the decaying mean of gradients, divided by how large they have been.
+   * An Adam step, based on moving averages of gradients and of their squares.
    *
    * <pre>
    * new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
@@ -16201,9 +16346,10 @@ public final class Ops {
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -16213,15 +16359,16 @@ public final class Ops {
   }
 
   /**
-   * A step down the decaying mean of gradients, divided by how large they have been.
+   * An Adam step, based on moving averages of gradients and of their squares.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param beta1 How much of the mean stays. Default: 0.9.
+   * @param beta1 The decay rate of the moving average of gradients. Default: 0.9.
    * @return the outputs
    */
   public static AdamOutputs adam(Tensor p, Tensor g, Tensor m, Tensor v, Tensor step, Tensor lr, double beta1) {
@@ -16230,13 +16377,14 @@ public final class Ops {
   }
 
   /**
-   * A step down the decaying mean of gradients, divided by how large they have been.
+   * An Adam step, based on moving averages of gradients and of their squares.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -16254,7 +16402,7 @@ public final class Ops {
     public AdagradAttrs() {}
 
     /**
-     * Added to the root of the sum of squares. Default: 1e-06.
+     * Added to the square root of the sum of squares. Default: 1e-06.
      *
      * @param epsilon the value
      * @return this
@@ -16282,7 +16430,7 @@ public final class Ops {
   public record AdagradOutputs(Tensor new_p, Tensor new_s) {}
 
   /**
-   * A step down the gradient, divided by how large all gradients have been.
+   * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
    *
    * <pre>
    * new_s = s + g^2; new_p = p - lr * g / (sqrt(new_s) + epsilon)
@@ -16290,7 +16438,7 @@ public final class Ops {
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param s The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+   * @param s The sum of squared gradients, not negative before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -16300,13 +16448,13 @@ public final class Ops {
   }
 
   /**
-   * A step down the gradient, divided by how large all gradients have been.
+   * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param s The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+   * @param s The sum of squared gradients, not negative before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param epsilon Added to the root of the sum of squares. Default: 1e-06.
+   * @param epsilon Added to the square root of the sum of squares. Default: 1e-06.
    * @return the outputs
    */
   public static AdagradOutputs adagrad(Tensor p, Tensor g, Tensor s, Tensor lr, double epsilon) {
@@ -16315,11 +16463,11 @@ public final class Ops {
   }
 
   /**
-   * A step down the gradient, divided by how large all gradients have been.
+   * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param s The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+   * @param s The sum of squared gradients, not negative before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -16340,7 +16488,7 @@ public final class Ops {
     public AdamwAttrs() {}
 
     /**
-     * How much of the mean stays. Default: 0.9.
+     * The decay rate of the moving average of gradients. Default: 0.9.
      *
      * @param beta1 the value
      * @return this
@@ -16351,7 +16499,7 @@ public final class Ops {
     }
 
     /**
-     * How much of the mean of squares stays. Default: 0.999.
+     * The decay rate of the moving average of squared gradients. Default: 0.999.
      *
      * @param beta2 the value
      * @return this
@@ -16362,7 +16510,7 @@ public final class Ops {
     }
 
     /**
-     * Added to the root of the latter. Default: 1e-08.
+     * Added to the root of the average of squared gradients. Default: 1e-08.
      *
      * @param epsilon the value
      * @return this
@@ -16373,7 +16521,7 @@ public final class Ops {
     }
 
     /**
-     * The share of the parameter that a step of rate 1 takes away. Default: 0.01.
+     * The fraction of the parameter that a step with learning rate 1 subtracts. Default: 0.01.
      *
      * @param weight_decay the value
      * @return this
@@ -16399,13 +16547,13 @@ public final class Ops {
    * Outputs of {@code adamw}.
    *
    * @param new_p The parameter after the step. Dtype: that of p.
-   * @param new_m The decaying mean of gradients. Dtype: that of m.
-   * @param new_v The decaying mean of their squares. Dtype: that of v.
+   * @param new_m The moving average of gradients. Dtype: that of m.
+   * @param new_v The moving average of squared gradients. Dtype: that of v.
    */
   public record AdamwOutputs(Tensor new_p, Tensor new_m, Tensor new_v) {}
 
   /**
-   * A step of adam, with a decay of the parameter beside it.
+   * An Adam step with decoupled weight decay of the parameter.
    *
    * <pre>
    * new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; new_p = p * (1 - lr * weight_decay) - lr * (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon)
@@ -16413,9 +16561,10 @@ public final class Ops {
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -16425,15 +16574,16 @@ public final class Ops {
   }
 
   /**
-   * A step of adam, with a decay of the parameter beside it.
+   * An Adam step with decoupled weight decay of the parameter.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param beta1 How much of the mean stays. Default: 0.9.
+   * @param beta1 The decay rate of the moving average of gradients. Default: 0.9.
    * @return the outputs
    */
   public static AdamwOutputs adamw(Tensor p, Tensor g, Tensor m, Tensor v, Tensor step, Tensor lr, double beta1) {
@@ -16442,13 +16592,14 @@ public final class Ops {
   }
 
   /**
-   * A step of adam, with a decay of the parameter beside it.
+   * An Adam step with decoupled weight decay of the parameter.
    *
    * @param p The parameter. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -16469,7 +16620,7 @@ public final class Ops {
     public LambAttrs() {}
 
     /**
-     * How much of the mean stays. Default: 0.9.
+     * The decay rate of the mean of gradients. Default: 0.9.
      *
      * @param beta1 the value
      * @return this
@@ -16480,7 +16631,7 @@ public final class Ops {
     }
 
     /**
-     * How much of the mean of squares stays. Default: 0.999.
+     * The decay rate of the mean of their squares. Default: 0.999.
      *
      * @param beta2 the value
      * @return this
@@ -16491,7 +16642,7 @@ public final class Ops {
     }
 
     /**
-     * Added to the root of the latter. Default: 1e-06.
+     * Added to the square root of the mean of squares. Default: 1e-06.
      *
      * @param epsilon the value
      * @return this
@@ -16502,7 +16653,7 @@ public final class Ops {
     }
 
     /**
-     * The share of the parameter that joins the direction. Default: 0.01.
+     * The fraction of the parameter that is added to the direction. Default: 0.01.
      *
      * @param weight_decay the value
      * @return this
@@ -16534,15 +16685,15 @@ public final class Ops {
   public record LambOutputs(Tensor new_p, Tensor new_m, Tensor new_v) {}
 
   /**
-   * A step in the direction of adamw, as long as the parameter is.
+   * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
    *
    * <pre>
    * new_m = beta1 * m + (1 - beta1) * g; new_v = beta2 * v + (1 - beta2) * g^2; d = (new_m / (1 - beta1^step)) / (sqrt(new_v / (1 - beta2^step)) + epsilon) + weight_decay * p; new_p = p - lr * |p| / |d| * d
    * </pre>
    *
-   * <p>Where p or d has the length 0, the factor |p| / |d| is 1.
+   * <p>If the norm of p or d is 0, the factor |p| / |d| is 1.
    *
-   * @param p The parameter, one layer's. Dtype: floating.
+   * @param p The parameter of one layer. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
    * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
    * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
@@ -16556,15 +16707,15 @@ public final class Ops {
   }
 
   /**
-   * A step in the direction of adamw, as long as the parameter is.
+   * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
    *
-   * @param p The parameter, one layer's. Dtype: floating.
+   * @param p The parameter of one layer. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
    * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
    * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
    * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param beta1 How much of the mean stays. Default: 0.9.
+   * @param beta1 The decay rate of the mean of gradients. Default: 0.9.
    * @return the outputs
    */
   public static LambOutputs lamb(Tensor p, Tensor g, Tensor m, Tensor v, Tensor step, Tensor lr, double beta1) {
@@ -16573,9 +16724,9 @@ public final class Ops {
   }
 
   /**
-   * A step in the direction of adamw, as long as the parameter is.
+   * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
    *
-   * @param p The parameter, one layer's. Dtype: floating.
+   * @param p The parameter of one layer. Dtype: floating.
    * @param g Its gradient. Dtype: floating.
    * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
    * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
@@ -16590,20 +16741,20 @@ public final class Ops {
   }
 
   /**
-   * Products of matrices of bytes, with sums in 32 bits.
+   * Matrix products of 8-bit integers, accumulated in 32 bits.
    *
    * <pre>
    * y[..., i, j] = sum((a[..., i, k] - a_zero_point[i]) * (b[..., k, j] - b_zero_point[j]) for k)
    * </pre>
    *
-   * <p>Vectors and batches are as in matmul. Sums wrap at 32 bits; a sum of nothing is 0.
+   * <p>Vectors and batch axes are handled as in matmul. Sums wrap at 32 bits; an empty sum is 0.
    *
    * @param a Matrices, or a vector. Dtype: i8 or u8.
    * @param b Matrices, or a vector. Dtype: i8 or u8.
-   * @param a_zero_point What stands for 0 in a, or in each row of it; absent for 0. May be null.
-   *     Dtype: i8 or u8.
-   * @param b_zero_point What stands for 0 in b, or in each column of it; absent for 0. May be
-   *     null. Dtype: i8 or u8.
+   * @param a_zero_point The value that represents 0 in a, or in each row of a; 0 if absent. May
+   *     be null. Dtype: i8 or u8.
+   * @param b_zero_point The value that represents 0 in b, or in each column of b; 0 if absent.
+   *     May be null. Dtype: i8 or u8.
    * @return The products, i32. Dtype: i32.
    */
   public static Tensor int8_matmul(Tensor a, Tensor b, Tensor a_zero_point, Tensor b_zero_point) {
@@ -16611,7 +16762,7 @@ public final class Ops {
   }
 
   /**
-   * Products of matrices of bytes, with sums in 32 bits.
+   * Matrix products of 8-bit integers, accumulated in 32 bits.
    *
    * @param a Matrices, or a vector. Dtype: i8 or u8.
    * @param b Matrices, or a vector. Dtype: i8 or u8.
@@ -16630,8 +16781,7 @@ public final class Ops {
     public QuantizeLinearAttrs() {}
 
     /**
-     * The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-     * Default: 1.
+     * The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
      *
      * @param axis the value
      * @return this
@@ -16642,7 +16792,8 @@ public final class Ops {
     }
 
     /**
-     * Of the result; none takes that of zero_point, or u8. Default: none.
+     * The dtype of the result; none uses that of zero_point, or u8 without a zero_point. Default:
+     * none.
      *
      * @param output_dtype the value
      * @return this
@@ -16663,85 +16814,85 @@ public final class Ops {
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * <pre>
    * y = saturate(round(x / scale) + zero_point)
    * </pre>
    *
-   * <p>Ties go to even. What the dtype cannot hold becomes its nearest number; NaN gives 0. Half
+   * <p>Ties round to even. Values outside the range of the dtype saturate; NaN gives 0. Half
    * types are computed in float32.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, u8
-   *     or u16.
-   * @return The integers, of the shape of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, u8 or u16.
+   * @return The integers, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, Tensor zero_point) {
     return Calls.one(Constants.TENON_OP_quantize_linear, x, scale, zero_point);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, u8
-   *     or u16.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The integers, of the shape of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, u8 or u16.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The integers, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, Tensor zero_point, long axis) {
     return Calls.one(Constants.TENON_OP_quantize_linear, new QuantizeLinearAttrs().axis(axis), x, scale, zero_point);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, u8
-   *     or u16.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, u8 or u16.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, of the shape of x.
+   * @return The integers, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, Tensor zero_point, QuantizeLinearAttrs attrs) {
     return Calls.one(Constants.TENON_OP_quantize_linear, attrs, x, scale, zero_point);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return The integers, of the shape of x.
+   * @return The integers, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale) {
     return Calls.one(Constants.TENON_OP_quantize_linear, x, scale);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The integers, of the shape of x.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The integers, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, long axis) {
     return Calls.one(Constants.TENON_OP_quantize_linear, new QuantizeLinearAttrs().axis(axis), x, scale);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param x Any floating tensor. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, of the shape of x.
+   * @return The integers, in the shape of x.
    */
   public static Tensor quantize_linear(Tensor x, Tensor scale, QuantizeLinearAttrs attrs) {
     return Calls.one(Constants.TENON_OP_quantize_linear, attrs, x, scale);
@@ -16755,8 +16906,7 @@ public final class Ops {
     public DequantizeLinearAttrs() {}
 
     /**
-     * The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-     * Default: 1.
+     * The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
      *
      * @param axis the value
      * @return this
@@ -16776,7 +16926,7 @@ public final class Ops {
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
    * <pre>
    * y = (x - zero_point) * scale
@@ -16784,76 +16934,76 @@ public final class Ops {
    *
    * <p>The difference is exact. Half types are computed in float32.
    *
-   * @param x The integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, i32,
-   *     u8 or u16.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, i32, u8 or u16.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public static Tensor dequantize_linear(Tensor x, Tensor scale, Tensor zero_point) {
     return Calls.one(Constants.TENON_OP_dequantize_linear, x, scale, zero_point);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, i32,
-   *     u8 or u16.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, i32, u8 or u16.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public static Tensor dequantize_linear(Tensor x, Tensor scale, Tensor zero_point, long axis) {
     return Calls.one(Constants.TENON_OP_dequantize_linear, new DequantizeLinearAttrs().axis(axis), x, scale, zero_point);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, i32,
-   *     u8 or u16.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, i32, u8 or u16.
    * @param attrs The attributes; null for the defaults.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public static Tensor dequantize_linear(Tensor x, Tensor scale, Tensor zero_point, DequantizeLinearAttrs attrs) {
     return Calls.one(Constants.TENON_OP_dequantize_linear, attrs, x, scale, zero_point);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public static Tensor dequantize_linear(Tensor x, Tensor scale) {
     return Calls.one(Constants.TENON_OP_dequantize_linear, x, scale);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public static Tensor dequantize_linear(Tensor x, Tensor scale, long axis) {
     return Calls.one(Constants.TENON_OP_dequantize_linear, new DequantizeLinearAttrs().axis(axis), x, scale);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
-   * @param x The integers. Dtype: i8, i16, i32, u8 or u16.
+   * @param x The quantised integers. Dtype: i8, i16, i32, u8 or u16.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public static Tensor dequantize_linear(Tensor x, Tensor scale, DequantizeLinearAttrs attrs) {
     return Calls.one(Constants.TENON_OP_dequantize_linear, attrs, x, scale);
@@ -16869,7 +17019,7 @@ public final class Ops {
     public FakeQuantizeAttrs() {}
 
     /**
-     * The least of the integers. Default: 0.
+     * The smallest integer. Default: 0.
      *
      * @param quant_min the value
      * @return this
@@ -16880,7 +17030,7 @@ public final class Ops {
     }
 
     /**
-     * The largest. Default: 255.
+     * The largest integer. Default: 255.
      *
      * @param quant_max the value
      * @return this
@@ -16891,8 +17041,7 @@ public final class Ops {
     }
 
     /**
-     * The axis that scale belongs to, if it is not 0-d; a negative one counts from the end.
-     * Default: 1.
+     * The axis of scale, unless that is 0-d; a negative axis counts from the end. Default: 1.
      *
      * @param axis the value
      * @return this
@@ -16914,112 +17063,115 @@ public final class Ops {
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
    * <pre>
    * y = (clip(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale
    * </pre>
    *
-   * <p>Ties go to even; NaN stays NaN. The derivative by x is 1 where the integer is in range,
-   * its edges included, and 0 elsewhere; scale and zero_point get none. Half types are computed
-   * in float32.
+   * <p>Ties round to even. NaN propagates. The derivative with respect to x is 1 where the
+   * integer is in range, bounds included, and 0 elsewhere; scale and zero_point receive no
+   * gradient. Half types are computed in float32.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: integer.
-   * @return Of the type of x. Dtype: that of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype:
+   *     integer.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor fake_quantize(Tensor x, Tensor scale, Tensor zero_point) {
     return Calls.one(Constants.TENON_OP_fake_quantize, x, scale, zero_point);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: integer.
-   * @param quant_min The least of the integers. Default: 0.
-   * @return Of the type of x. Dtype: that of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype:
+   *     integer.
+   * @param quant_min The smallest integer. Default: 0.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor fake_quantize(Tensor x, Tensor scale, Tensor zero_point, long quant_min) {
     return Calls.one(Constants.TENON_OP_fake_quantize, new FakeQuantizeAttrs().quant_min(quant_min), x, scale, zero_point);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: integer.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype:
+   *     integer.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor fake_quantize(Tensor x, Tensor scale, Tensor zero_point, FakeQuantizeAttrs attrs) {
     return Calls.one(Constants.TENON_OP_fake_quantize, attrs, x, scale, zero_point);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor fake_quantize(Tensor x, Tensor scale) {
     return Calls.one(Constants.TENON_OP_fake_quantize, x, scale);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param quant_min The least of the integers. Default: 0.
-   * @return Of the type of x. Dtype: that of x.
+   * @param quant_min The smallest integer. Default: 0.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor fake_quantize(Tensor x, Tensor scale, long quant_min) {
     return Calls.one(Constants.TENON_OP_fake_quantize, new FakeQuantizeAttrs().quant_min(quant_min), x, scale);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
-   * @param x Any floating tensor. Dtype: floating.
+   * @param x The input, floating point. Dtype: floating.
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public static Tensor fake_quantize(Tensor x, Tensor scale, FakeQuantizeAttrs attrs) {
     return Calls.one(Constants.TENON_OP_fake_quantize, attrs, x, scale);
   }
 
   /**
-   * The input itself, once it is known to have neither NaN nor infinities.
+   * The input, after a check that it contains neither NaN nor infinities.
    *
    * <pre>
    * y = x
    * </pre>
    *
-   * <p>Fails if an element is NaN or infinite, and says how many are and which is the first. The
-   * host waits for the answer. The derivative passes unchecked.
+   * <p>Fails if an element is NaN or infinite; the error reports how many are and the index of
+   * the first. The host waits for the check. The derivative passes unchecked.
    *
-   * @param x What should be finite. Dtype: floating.
-   * @return X. Dtype: that of x.
+   * @param x The tensor to check. Dtype: floating.
+   * @return The input, unchanged. Dtype: that of x.
    */
   public static Tensor check_numerics(Tensor x) {
     return Calls.one(Constants.TENON_OP_check_numerics, x);
   }
 
   /**
-   * Whether the sign of each element is negative, that of a zero too.
+   * Whether the sign bit of each element is set, as it is for -0.
    *
    * <pre>
    * y = the sign bit of x
    * </pre>
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public static Tensor signbit(Tensor x) {
     return Calls.one(Constants.TENON_OP_signbit, x);
@@ -17032,351 +17184,354 @@ public final class Ops {
    * y = sum(1 / (x + k)^2 for k from 0)
    * </pre>
    *
-   * <p>Infinite at 0 and at negative whole numbers. Its own derivative comes from a polynomial
-   * that approximates it, and has about 5 digits in float32.
+   * <p>The result is infinite at 0 and at negative integers. The derivative is that of an
+   * approximating polynomial and has about 5 accurate digits in float32.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor trigamma(Tensor x) {
     return Calls.one(Constants.TENON_OP_trigamma, x);
   }
 
   /**
-   * The number whose error function is x.
+   * The inverse of the error function.
    *
    * <pre>
    * erf(y) = x
    * </pre>
    *
-   * <p>Infinite at -1 and 1, NaN beyond. Zeros keep their sign.
+   * <p>Infinite at -1 and 1, NaN outside [-1, 1]. Zeros keep their sign.
    *
    * @param x The input. Dtype: floating.
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public static Tensor erfinv(Tensor x) {
     return Calls.one(Constants.TENON_OP_erfinv, x);
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * <pre>
-   * y = the number beside a in the direction of b
+   * y = the representable number next to a in the direction of b
    * </pre>
    *
-   * <p>b where they are equal, NaN if either is NaN. A step to zero keeps a's sign.
+   * <p>The result is b where a and b are equal, and NaN where either is NaN. A step to zero keeps
+   * the sign of a.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor nextafter(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_nextafter, a, b);
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor nextafter(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_nextafter, a, b);
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor nextafter(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_nextafter, a, b);
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor nextafter(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_nextafter, a, b);
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor nextafter(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_nextafter, a, b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * <pre>
    * y = sqrt(a^2 + b^2)
    * </pre>
    *
-   * <p>Infinite if either is, even beside NaN. The derivative where both are 0 is 0.
+   * <p>Infinite if either input is infinite, even if the other is NaN. The derivative is 0 where
+   * both inputs are 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor hypot(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_hypot, a, b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor hypot(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_hypot, a, b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor hypot(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_hypot, a, b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor hypot(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_hypot, a, b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor hypot(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_hypot, a, b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * <pre>
    * y = (a - b)^2
    * </pre>
    *
-   * <p>Integers wrap.
+   * <p>Integers wrap around on overflow.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor squared_difference(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_squared_difference, a, b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor squared_difference(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_squared_difference, a, b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor squared_difference(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_squared_difference, a, b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor squared_difference(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_squared_difference, a, b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * @param a The first operand. Dtype: numeric.
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor squared_difference(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_squared_difference, a, b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * <pre>
    * y = a == 0 ? 0 : a * ln(b)
    * </pre>
    *
-   * <p>NaN where b is NaN. Where a is 0, the derivative by b is 0, and so is that by a unless b
-   * is positive.
+   * <p>NaN where b is NaN. Where a is 0, the derivative with respect to b is 0, and the
+   * derivative with respect to a is 0 unless b is positive.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor xlogy(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_xlogy, a, b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor xlogy(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_xlogy, a, b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor xlogy(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_xlogy, a, b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor xlogy(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_xlogy, a, b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor xlogy(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_xlogy, a, b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * <pre>
    * y = b == 0 ? 0 : a / b
    * </pre>
    *
-   * <p>Where b is 0, whatever a is, the result and both derivatives are 0.
+   * <p>Where b is 0, the result and both derivatives are 0, whatever the value of a.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor divide_no_nan(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_divide_no_nan, a, b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor divide_no_nan(Tensor a, double b) {
     return Calls.withScalar(Constants.TENON_OP_divide_no_nan, a, b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor divide_no_nan(Tensor a, long b) {
     return Calls.withScalar(Constants.TENON_OP_divide_no_nan, a, b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor divide_no_nan(double a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_divide_no_nan, a, b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * @param a The first operand. Dtype: floating.
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public static Tensor divide_no_nan(long a, Tensor b) {
     return Calls.withScalar(Constants.TENON_OP_divide_no_nan, a, b);
   }
 
   /**
-   * The way from one tensor to another, as far as a weight says.
+   * Linear interpolation between two tensors by a weight.
    *
    * <pre>
    * y = a + weight * (b - a)
    * </pre>
    *
-   * <p>A weight of 1 gives b itself. Weights outside [0, 1] lead on.
+   * <p>A weight of 1 gives exactly b. Weights outside [0, 1] extrapolate.
    *
-   * @param a Where the way begins. Dtype: floating.
-   * @param b Where it ends. Dtype: floating.
-   * @param weight How far to go; 1 for all of it. Dtype: floating.
-   * @return The points, of the shape that the inputs broadcast to. Dtype: the common one.
+   * @param a The start. Dtype: floating.
+   * @param b The end. Dtype: floating.
+   * @param weight The interpolation weight, 1 for b. Dtype: floating.
+   * @return The interpolated values, in the shape that the inputs broadcast to. Dtype: the common
+   *     one.
    */
   public static Tensor lerp(Tensor a, Tensor b, Tensor weight) {
     return Calls.one(Constants.TENON_OP_lerp, a, b, weight);
@@ -17390,7 +17545,7 @@ public final class Ops {
     public AddcmulAttrs() {}
 
     /**
-     * What scales the product. Default: 1.
+     * The factor that scales the product. Default: 1.
      *
      * @param value the value
      * @return this
@@ -17410,7 +17565,7 @@ public final class Ops {
   }
 
   /**
-   * A tensor plus the product of two others, scaled by a number.
+   * A tensor plus the scaled product of two others.
    *
    * <pre>
    * y = x + value * a * b
@@ -17426,12 +17581,12 @@ public final class Ops {
   }
 
   /**
-   * A tensor plus the product of two others, scaled by a number.
+   * A tensor plus the scaled product of two others.
    *
    * @param x The addend. Dtype: floating.
    * @param a The first factor. Dtype: floating.
    * @param b The second factor. Dtype: floating.
-   * @param value What scales the product. Default: 1.
+   * @param value The factor that scales the product. Default: 1.
    * @return The sum, of the shape that the inputs broadcast to. Dtype: the common one.
    */
   public static Tensor addcmul(Tensor x, Tensor a, Tensor b, double value) {
@@ -17439,7 +17594,7 @@ public final class Ops {
   }
 
   /**
-   * A tensor plus the product of two others, scaled by a number.
+   * A tensor plus the scaled product of two others.
    *
    * @param x The addend. Dtype: floating.
    * @param a The first factor. Dtype: floating.
@@ -17471,7 +17626,7 @@ public final class Ops {
     }
 
     /**
-     * The axes of b that meet them, in the same order. Default: [].
+     * The axes of b that are paired with them, in the same order. Default: [].
      *
      * @param axes_b the value
      * @return this
@@ -17492,41 +17647,41 @@ public final class Ops {
   }
 
   /**
-   * The sum of products over axes of one tensor with as many of another.
+   * The contraction of two tensors over pairs of axes: the sum of products.
    *
    * <pre>
    * y[i, j] = sum(a[i, k] * b[k, j] for k), where i, j and k are lists of axes
    * </pre>
    *
-   * <p>Without axes it is the outer product. A sum of nothing is 0; integers wrap.
+   * <p>Without axes the result is the outer product. A sum of no elements is 0. Integers wrap.
    *
    * @param a The left operand. Dtype: numeric.
    * @param b The right operand. Dtype: numeric.
-   * @return The other axes of a, then those of b. Dtype: the common one.
+   * @return The contraction, with the other axes of a, then those of b. Dtype: the common one.
    */
   public static Tensor tensordot(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_tensordot, a, b);
   }
 
   /**
-   * The sum of products over axes of one tensor with as many of another.
+   * The contraction of two tensors over pairs of axes: the sum of products.
    *
    * @param a The left operand. Dtype: numeric.
    * @param b The right operand. Dtype: numeric.
    * @param axes_a The axes of a to sum over, negative ones from the end. Default: [].
-   * @return The other axes of a, then those of b. Dtype: the common one.
+   * @return The contraction, with the other axes of a, then those of b. Dtype: the common one.
    */
   public static Tensor tensordot(Tensor a, Tensor b, long... axes_a) {
     return Calls.one(Constants.TENON_OP_tensordot, new TensordotAttrs().axes_a(axes_a), a, b);
   }
 
   /**
-   * The sum of products over axes of one tensor with as many of another.
+   * The contraction of two tensors over pairs of axes: the sum of products.
    *
    * @param a The left operand. Dtype: numeric.
    * @param b The right operand. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The other axes of a, then those of b. Dtype: the common one.
+   * @return The contraction, with the other axes of a, then those of b. Dtype: the common one.
    */
   public static Tensor tensordot(Tensor a, Tensor b, TensordotAttrs attrs) {
     return Calls.one(Constants.TENON_OP_tensordot, attrs, a, b);
@@ -17540,7 +17695,7 @@ public final class Ops {
     public EinsumAttrs() {}
 
     /**
-     * Terms with commas between, and the result: a letter for each axis, "..." for any others.
+     * Comma-separated terms and the result, with a letter for each axis and "..." for any others.
      * Default: "".
      *
      * @param equation the value
@@ -17561,52 +17716,53 @@ public final class Ops {
   }
 
   /**
-   * Sums of products of tensors, as an equation of their axes says.
+   * Sums of products of tensors along axes that an equation specifies (Einstein summation).
    *
    * <pre>
    * y[i, k] = sum(x0[i, j] * x1[j, k] for j), for the equation "ij,jk-&gt;ik"
    * </pre>
    *
-   * <p>Each letter is an axis. Those that the result lacks are summed over; one that a term has
-   * twice runs along its diagonal. Without "-&gt;" the result has the axes under "..." and then
-   * the letters that occur once, capitals first. Operands are multiplied in pairs, the cheapest
-   * ones first. A sum of nothing is 0; integers wrap.
+   * <p>Each letter labels an axis. Axes that the result lacks are summed over. A letter that
+   * occurs twice in a term selects the diagonal of its axes. Without "-&gt;", the result has the
+   * axes that "..." covers and then the letters that occur once, in ASCII order (capitals first).
+   * Operands are multiplied in pairs, the cheapest pair first. A sum over no elements is 0.
+   * Integers wrap around.
    *
    * @param x The operands. One or more. Dtype: numeric.
-   * @return The axes that the equation gives it. Dtype: the common one.
+   * @return The result, with the axes that the equation specifies. Dtype: the common one.
    */
   public static Tensor einsum(List<Tensor> x) {
     return Calls.one(Constants.TENON_OP_einsum, x.toArray(Tensor[]::new));
   }
 
   /**
-   * Sums of products of tensors, as an equation of their axes says.
+   * Sums of products of tensors along axes that an equation specifies (Einstein summation).
    *
    * @param x The operands. One or more. Dtype: numeric.
-   * @return The axes that the equation gives it. Dtype: the common one.
+   * @return The result, with the axes that the equation specifies. Dtype: the common one.
    */
   public static Tensor einsum(Tensor... x) {
     return Calls.one(Constants.TENON_OP_einsum, x);
   }
 
   /**
-   * Sums of products of tensors, as an equation of their axes says.
+   * Sums of products of tensors along axes that an equation specifies (Einstein summation).
    *
    * @param x The operands. One or more. Dtype: numeric.
-   * @param equation Terms with commas between, and the result: a letter for each axis, "..." for
-   *     any others. Default: "".
-   * @return The axes that the equation gives it. Dtype: the common one.
+   * @param equation Comma-separated terms and the result, with a letter for each axis and "..."
+   *     for any others. Default: "".
+   * @return The result, with the axes that the equation specifies. Dtype: the common one.
    */
   public static Tensor einsum(List<Tensor> x, String equation) {
     return Calls.one(Constants.TENON_OP_einsum, new EinsumAttrs().equation(equation), x.toArray(Tensor[]::new));
   }
 
   /**
-   * Sums of products of tensors, as an equation of their axes says.
+   * Sums of products of tensors along axes that an equation specifies (Einstein summation).
    *
    * @param x The operands. One or more. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The axes that the equation gives it. Dtype: the common one.
+   * @return The result, with the axes that the equation specifies. Dtype: the common one.
    */
   public static Tensor einsum(List<Tensor> x, EinsumAttrs attrs) {
     return Calls.one(Constants.TENON_OP_einsum, attrs, x.toArray(Tensor[]::new));
@@ -17620,7 +17776,8 @@ public final class Ops {
     public CholeskyAttrs() {}
 
     /**
-     * Whether the upper triangle is read and x = y^T y, else the lower. Default: false.
+     * Whether to read the upper triangle, so that x = y^T y with y upper triangular, instead of the
+     * lower one. Default: false.
      *
      * @param upper the value
      * @return this
@@ -17640,40 +17797,40 @@ public final class Ops {
   }
 
   /**
-   * The triangular root of symmetric positive definite matrices.
+   * The Cholesky factors of symmetric positive definite matrices.
    *
    * <pre>
    * x = y y^T, with y lower triangular and a positive diagonal
    * </pre>
    *
-   * <p>Of x only the triangle that y has is read, and the derivative lies there alone. A matrix
-   * that is not positive definite, or not finite, gives NaN in the triangle of its root.
+   * <p>Only the triangle of x that y has is read, and the derivative is 0 elsewhere. A matrix
+   * that is not positive definite, or not finite, gives NaN in the triangle of its factor.
    *
    * @param x The matrices, in the last two axes. Dtype: f32 or f64.
-   * @return The roots, with zeros in the other triangle. Dtype: that of x.
+   * @return The factors, with zeros in the other triangle. Dtype: that of x.
    */
   public static Tensor cholesky(Tensor x) {
     return Calls.one(Constants.TENON_OP_cholesky, x);
   }
 
   /**
-   * The triangular root of symmetric positive definite matrices.
+   * The Cholesky factors of symmetric positive definite matrices.
    *
    * @param x The matrices, in the last two axes. Dtype: f32 or f64.
-   * @param upper Whether the upper triangle is read and x = y^T y, else the lower. Default:
-   *     false.
-   * @return The roots, with zeros in the other triangle. Dtype: that of x.
+   * @param upper Whether to read the upper triangle, so that x = y^T y with y upper triangular,
+   *     instead of the lower one. Default: false.
+   * @return The factors, with zeros in the other triangle. Dtype: that of x.
    */
   public static Tensor cholesky(Tensor x, boolean upper) {
     return Calls.one(Constants.TENON_OP_cholesky, new CholeskyAttrs().upper(upper), x);
   }
 
   /**
-   * The triangular root of symmetric positive definite matrices.
+   * The Cholesky factors of symmetric positive definite matrices.
    *
    * @param x The matrices, in the last two axes. Dtype: f32 or f64.
    * @param attrs The attributes; null for the defaults.
-   * @return The roots, with zeros in the other triangle. Dtype: that of x.
+   * @return The factors, with zeros in the other triangle. Dtype: that of x.
    */
   public static Tensor cholesky(Tensor x, CholeskyAttrs attrs) {
     return Calls.one(Constants.TENON_OP_cholesky, attrs, x);
@@ -17690,7 +17847,7 @@ public final class Ops {
     public TriangularSolveAttrs() {}
 
     /**
-     * Whether a's lower triangle is read, else its upper one. Default: true.
+     * Whether the lower triangle of a is read; otherwise the upper one is. Default: true.
      *
      * @param lower the value
      * @return this
@@ -17701,7 +17858,7 @@ public final class Ops {
     }
 
     /**
-     * Swap a's axes, after that choice. Default: false.
+     * Whether a is transposed, after its triangle is selected. Default: false.
      *
      * @param transpose the value
      * @return this
@@ -17712,7 +17869,7 @@ public final class Ops {
     }
 
     /**
-     * Whether a's diagonal counts as ones, and is not read. Default: false.
+     * Whether the diagonal of a is taken to be ones and is not read. Default: false.
      *
      * @param unit_diagonal the value
      * @return this
@@ -17723,7 +17880,7 @@ public final class Ops {
     }
 
     /**
-     * Whether a stands left of y, else right. Default: true.
+     * Whether a is the left factor of the product; otherwise it is the right one. Default: true.
      *
      * @param left the value
      * @return this
@@ -17746,42 +17903,46 @@ public final class Ops {
   }
 
   /**
-   * The solutions of systems of equations whose matrix is triangular.
+   * The solutions of systems of linear equations whose matrix is triangular.
    *
    * <pre>
    * a y = b, or y a = b with left false, where a may be transposed
    * </pre>
    *
-   * <p>The other triangle of a is not read. What depends on a zero of the diagonal is infinite or
-   * NaN.
+   * <p>The other triangle of a is not read. Elements of y that depend on a zero on the diagonal
+   * of a are infinite or NaN.
    *
    * @param a The triangular matrices, in the last two axes. Dtype: f32 or f64.
-   * @param b The right sides, one in each column, or row with left false. Dtype: f32 or f64.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @param b The right-hand sides, one in each column, or in each row if left is false. Dtype:
+   *     f32 or f64.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public static Tensor triangular_solve(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_triangular_solve, a, b);
   }
 
   /**
-   * The solutions of systems of equations whose matrix is triangular.
+   * The solutions of systems of linear equations whose matrix is triangular.
    *
    * @param a The triangular matrices, in the last two axes. Dtype: f32 or f64.
-   * @param b The right sides, one in each column, or row with left false. Dtype: f32 or f64.
-   * @param lower Whether a's lower triangle is read, else its upper one. Default: true.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @param b The right-hand sides, one in each column, or in each row if left is false. Dtype:
+   *     f32 or f64.
+   * @param lower Whether the lower triangle of a is read; otherwise the upper one is. Default:
+   *     true.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public static Tensor triangular_solve(Tensor a, Tensor b, boolean lower) {
     return Calls.one(Constants.TENON_OP_triangular_solve, new TriangularSolveAttrs().lower(lower), a, b);
   }
 
   /**
-   * The solutions of systems of equations whose matrix is triangular.
+   * The solutions of systems of linear equations whose matrix is triangular.
    *
    * @param a The triangular matrices, in the last two axes. Dtype: f32 or f64.
-   * @param b The right sides, one in each column, or row with left false. Dtype: f32 or f64.
+   * @param b The right-hand sides, one in each column, or in each row if left is false. Dtype:
+   *     f32 or f64.
    * @param attrs The attributes; null for the defaults.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public static Tensor triangular_solve(Tensor a, Tensor b, TriangularSolveAttrs attrs) {
     return Calls.one(Constants.TENON_OP_triangular_solve, attrs, a, b);
@@ -17790,24 +17951,24 @@ public final class Ops {
   /**
    * Outputs of {@code qr}.
    *
-   * @param q Orthonormal columns, as many as x has rows or columns, whichever are fewer. Dtype:
-   *     that of x.
-   * @param r The triangles. Dtype: that of x.
+   * @param q Matrices of min(m, n) orthonormal columns. Dtype: that of x.
+   * @param r Upper triangular matrices of min(m, n) rows. Dtype: that of x.
    */
   public record QrOutputs(Tensor q, Tensor r) {}
 
   /**
-   * Matrices as products of orthonormal columns with an upper triangle.
+   * The reduced QR factorisation of matrices.
    *
    * <pre>
    * x = q r, with q^T q = 1, r upper triangular and its diagonal not negative
    * </pre>
    *
-   * <p>The diagonal of r being positive, the product is the only one of its kind, if the first
-   * columns of x are independent. Where they are not, columns of q are any that make it
-   * orthonormal, and the derivative is not finite. A matrix that is not finite gives NaN.
+   * <p>The factorisation of an m by n matrix is unique if its first min(m, n) columns are
+   * linearly independent, because the diagonal of r is then positive. If they are dependent, some
+   * columns of q are unspecified except that q is orthonormal, and the derivative is not finite.
+   * If a matrix is not finite, its factors are NaN.
    *
-   * @param x The matrices, in the last two axes. Dtype: f32 or f64.
+   * @param x The m by n matrices, in the last two axes. Dtype: f32 or f64.
    * @return the outputs
    */
   public static QrOutputs qr(Tensor x) {
@@ -17828,14 +17989,14 @@ public final class Ops {
    * The singular values and vectors of matrices.
    *
    * <pre>
-   * x = u diag(s) vh, with u^T u = vh vh^T = 1 and s falling, none of it negative
+   * x = u diag(s) vh, with u^T u = vh vh^T = 1 s &gt;= 0 and s descending
    * </pre>
    *
-   * <p>Of each column of u the largest element is positive, the first one of those that differ in
-   * magnitude by less than a thousandth. So the vectors are unique where singular values are
-   * distinct and not 0; where they are not, they are any that make u and vh orthonormal, and the
-   * derivative through them is not finite. That of s alone always is. A matrix that is not finite
-   * gives NaN.
+   * <p>In each column of u, the element of the largest magnitude is positive; among magnitudes
+   * within 0.1 % of the largest, the first element is. The vectors are therefore unique if the
+   * singular values are distinct and not 0. Otherwise they are any vectors that make u and vh
+   * orthonormal, and the derivative through them is not finite. The derivative through s alone is
+   * always finite. A matrix that is not finite gives NaN.
    *
    * @param x The matrices, in the last two axes. Dtype: f32 or f64.
    * @return the outputs
@@ -17848,7 +18009,7 @@ public final class Ops {
   /**
    * Outputs of {@code eigh}.
    *
-   * @param w The eigenvalues, the smallest first. Dtype: that of x.
+   * @param w The eigenvalues in ascending order. Dtype: that of x.
    * @param v The eigenvectors, as columns. Dtype: that of x.
    */
   public record EighOutputs(Tensor w, Tensor v) {}
@@ -17857,14 +18018,15 @@ public final class Ops {
    * The eigenvalues and eigenvectors of symmetric matrices.
    *
    * <pre>
-   * x = v diag(w) v^T, with v^T v = 1 and w rising
+   * x = v diag(w) v^T, with v^T v = 1 and w ascending
    * </pre>
    *
-   * <p>Of x only the lower triangle is read, and the derivative lies there alone. Of each column
-   * of v the largest element is positive, the first one of those that differ in magnitude by less
-   * than a thousandth. So the vectors are unique where eigenvalues are distinct; where they are
-   * not, they are any that make v orthonormal, and the derivative through them is not finite.
-   * That of w alone always is. A matrix that is not finite gives NaN.
+   * <p>Only the lower triangle of x is read, and the derivative is 0 elsewhere. In each column of
+   * v, the element of the largest magnitude is positive; among magnitudes within 0.1 % of the
+   * largest, the first element is. The eigenvectors are therefore unique if the eigenvalues are
+   * distinct. Otherwise, they are any vectors that make v orthonormal, and the derivative through
+   * v is not finite. The derivative through w alone is always finite. A matrix that is not finite
+   * gives NaN.
    *
    * @param x The matrices, in the last two axes. Dtype: f32 or f64.
    * @return the outputs
@@ -17881,12 +18043,12 @@ public final class Ops {
    * a y = b
    * </pre>
    *
-   * <p>By elimination with the largest pivot of each column. A matrix that is singular, so that a
-   * pivot is exactly 0, or not finite, gives NaN.
+   * <p>The systems are solved by Gaussian elimination with partial pivoting. The solution is NaN
+   * if the matrix is not finite, or if it is singular so that a pivot is exactly 0.
    *
    * @param a Square matrices, in the last two axes. Dtype: f32 or f64.
-   * @param b The right sides, as columns, or one vector for all. Dtype: f32 or f64.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @param b The right-hand sides, as columns, or one vector for all matrices. Dtype: f32 or f64.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public static Tensor solve(Tensor a, Tensor b) {
     return Calls.one(Constants.TENON_OP_solve, a, b);
@@ -17899,8 +18061,8 @@ public final class Ops {
    * y = x^-1
    * </pre>
    *
-   * <p>A matrix that is singular, so that a pivot of its elimination is exactly 0, or not finite,
-   * gives NaN. To solve equations, solve is quicker and more exact.
+   * <p>The inverse is NaN if the matrix is not finite, or is singular so that a pivot of its
+   * elimination is exactly 0. To solve linear systems, solve is faster and more accurate.
    *
    * @param x Square matrices, in the last two axes. Dtype: f32 or f64.
    * @return The inverses. Dtype: that of x.
@@ -17916,11 +18078,11 @@ public final class Ops {
    * y = det(x)
    * </pre>
    *
-   * <p>By elimination; of a matrix without elements it is 1. A matrix that is not finite gives
-   * NaN, and so does the derivative of a singular one.
+   * <p>Computed by Gaussian elimination. The determinant of a matrix without elements is 1. A
+   * matrix that is not finite gives NaN. The derivative for a singular matrix is NaN.
    *
    * @param x Square matrices, in the last two axes. Dtype: f32 or f64.
-   * @return A number for each. Dtype: that of x.
+   * @return The determinant of each matrix. Dtype: that of x.
    */
   public static Tensor det(Tensor x) {
     return Calls.one(Constants.TENON_OP_det, x);
@@ -17929,20 +18091,20 @@ public final class Ops {
   /**
    * Outputs of {@code slogdet}.
    *
-   * @param sign -1, 0 or 1 for each. Dtype: that of x.
-   * @param logabsdet The logarithm of the magnitude for each. Dtype: that of x.
+   * @param sign The sign of each determinant: -1, 0 or 1. Dtype: that of x.
+   * @param logabsdet The logarithm of the absolute value of each determinant. Dtype: that of x.
    */
   public record SlogdetOutputs(Tensor sign, Tensor logabsdet) {}
 
   /**
-   * The signs of the determinants of matrices, and the logarithms of their magnitudes.
+   * The signs of the determinants of matrices, and the logarithms of their absolute values.
    *
    * <pre>
    * det(x) = sign * exp(logabsdet)
    * </pre>
    *
-   * <p>Neither overflows where the determinant would. A singular matrix has the sign 0 and the
-   * logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
+   * <p>The outputs do not overflow where the determinant would. A singular matrix has the sign 0
+   * and the logarithm -inf; its derivative is NaN. A matrix that is not finite gives NaN.
    *
    * @param x Square matrices, in the last two axes. Dtype: f32 or f64.
    * @return the outputs

@@ -16,7 +16,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The negative of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor neg() {
     return Ops.neg(self());
@@ -25,16 +25,16 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The absolute value of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor abs() {
     return Ops.abs(self());
   }
 
   /**
-   * -1, 0 or 1: the sign of each element.
+   * The sign of each element: -1, 0 or 1.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor sign() {
     return Ops.sign(self());
@@ -43,7 +43,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * One divided by each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor reciprocal() {
     return Ops.reciprocal(self());
@@ -52,7 +52,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The square root of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor sqrt() {
     return Ops.sqrt(self());
@@ -61,7 +61,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * One divided by the square root of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor rsqrt() {
     return Ops.rsqrt(self());
@@ -70,7 +70,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * e to the power of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor exp() {
     return Ops.exp(self());
@@ -79,16 +79,16 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * 2 to the power of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor exp2() {
     return Ops.exp2(self());
   }
 
   /**
-   * exp(x) - 1, exact near zero too.
+   * The exponential of each element minus one, accurate near zero too.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor expm1() {
     return Ops.expm1(self());
@@ -97,7 +97,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The natural logarithm of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor log() {
     return Ops.log(self());
@@ -106,7 +106,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The logarithm to base 2 of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor log2() {
     return Ops.log2(self());
@@ -115,43 +115,43 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The logarithm to base 10 of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor log10() {
     return Ops.log10(self());
   }
 
   /**
-   * The natural logarithm of 1 + x, exact near zero too.
+   * The natural logarithm of 1 + x, accurate near zero too.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor log1p() {
     return Ops.log1p(self());
   }
 
   /**
-   * The sine of each element, in radians.
+   * The sine of each element, an angle in radians.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor sin() {
     return Ops.sin(self());
   }
 
   /**
-   * The cosine of each element, in radians.
+   * The cosine of each element, an angle in radians.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor cos() {
     return Ops.cos(self());
   }
 
   /**
-   * The tangent of each element, in radians.
+   * The tangent of each element, an angle in radians.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor tan() {
     return Ops.tan(self());
@@ -160,7 +160,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The inverse sine of each element, in [-pi/2, pi/2].
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor asin() {
     return Ops.asin(self());
@@ -169,7 +169,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The inverse cosine of each element, in [0, pi].
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor acos() {
     return Ops.acos(self());
@@ -178,7 +178,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The inverse tangent of each element, in [-pi/2, pi/2].
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor atan() {
     return Ops.atan(self());
@@ -187,7 +187,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The hyperbolic sine of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor sinh() {
     return Ops.sinh(self());
@@ -196,7 +196,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The hyperbolic cosine of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor cosh() {
     return Ops.cosh(self());
@@ -205,7 +205,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The hyperbolic tangent of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor tanh() {
     return Ops.tanh(self());
@@ -214,7 +214,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The inverse hyperbolic sine of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor asinh() {
     return Ops.asinh(self());
@@ -223,7 +223,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The inverse hyperbolic cosine of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor acosh() {
     return Ops.acosh(self());
@@ -232,7 +232,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The inverse hyperbolic tangent of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor atanh() {
     return Ops.atanh(self());
@@ -241,7 +241,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The error function of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor erf() {
     return Ops.erf(self());
@@ -250,52 +250,52 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The logistic function of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor sigmoid() {
     return Ops.sigmoid(self());
   }
 
   /**
-   * The largest whole number that is not above each element.
+   * The largest integer not greater than each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor floor() {
     return Ops.floor(self());
   }
 
   /**
-   * The smallest whole number that is not below each element.
+   * The smallest integer not less than each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor ceil() {
     return Ops.ceil(self());
   }
 
   /**
-   * The whole number nearest to each element.
+   * The integer nearest to each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor round() {
     return Ops.round(self());
   }
 
   /**
-   * Each element without its fraction.
+   * Each element rounded towards zero.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor trunc() {
     return Ops.trunc(self());
   }
 
   /**
-   * Whether each element is not a number.
+   * Whether each element is NaN.
    *
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public Tensor isnan() {
     return Ops.isnan(self());
@@ -304,7 +304,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Whether each element is infinite.
    *
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public Tensor isinf() {
     return Ops.isinf(self());
@@ -313,16 +313,16 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Whether each element is false.
    *
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public Tensor logical_not() {
     return Ops.logical_not(self());
   }
 
   /**
-   * Each element with every bit turned over.
+   * The bitwise complement of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor bitwise_not() {
     return Ops.bitwise_not(self());
@@ -331,7 +331,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Each element times itself.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor square() {
     return Ops.square(self());
@@ -340,295 +340,295 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Whether each element is neither infinite nor NaN.
    *
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public Tensor isfinite() {
     return Ops.isfinite(self());
   }
 
   /**
-   * One minus the error function, exact where that is small.
+   * One minus the error function of each element, accurate where the result is small.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor erfc() {
     return Ops.erfc(self());
   }
 
   /**
-   * The logarithm of the gamma function's absolute value.
+   * The natural logarithm of the absolute value of the gamma function.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor lgamma() {
     return Ops.lgamma(self());
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor add(Tensor b) {
     return Ops.add(self(), b);
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor add(double b) {
     return Ops.add(self(), b);
   }
 
   /**
-   * The sum of two tensors.
+   * The elementwise sum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor add(long b) {
     return Ops.add(self(), b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor sub(Tensor b) {
     return Ops.sub(self(), b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor sub(double b) {
     return Ops.sub(self(), b);
   }
 
   /**
-   * The difference of two tensors.
+   * The elementwise difference of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor sub(long b) {
     return Ops.sub(self(), b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor mul(Tensor b) {
     return Ops.mul(self(), b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor mul(double b) {
     return Ops.mul(self(), b);
   }
 
   /**
-   * The product of two tensors, element by element.
+   * The elementwise product of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor mul(long b) {
     return Ops.mul(self(), b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor div(Tensor b) {
     return Ops.div(self(), b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor div(double b) {
     return Ops.div(self(), b);
   }
 
   /**
-   * The quotient of two tensors; that of integers without its fraction.
+   * The elementwise quotient of two tensors; for integers, truncated toward zero.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor div(long b) {
     return Ops.div(self(), b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor floor_div(Tensor b) {
     return Ops.floor_div(self(), b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor floor_div(double b) {
     return Ops.floor_div(self(), b);
   }
 
   /**
-   * The largest whole number that is not above the quotient.
+   * The quotient of two tensors, rounded down to an integer.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor floor_div(long b) {
     return Ops.floor_div(self(), b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor mod(Tensor b) {
     return Ops.mod(self(), b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor mod(double b) {
     return Ops.mod(self(), b);
   }
 
   /**
-   * The remainder of floor_div; it has b's sign.
+   * The remainder of floor division; it has the sign of b.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor mod(long b) {
     return Ops.mod(self(), b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor pow(Tensor b) {
     return Ops.pow(self(), b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor pow(double b) {
     return Ops.pow(self(), b);
   }
 
   /**
-   * a to the power of b.
+   * a raised to the power of b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor pow(long b) {
     return Ops.pow(self(), b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor maximum(Tensor b) {
     return Ops.maximum(self(), b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor maximum(double b) {
     return Ops.maximum(self(), b);
   }
 
   /**
-   * The larger of two tensors, element by element.
+   * The elementwise maximum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor maximum(long b) {
     return Ops.maximum(self(), b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor minimum(Tensor b) {
     return Ops.minimum(self(), b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor minimum(double b) {
     return Ops.minimum(self(), b);
   }
 
   /**
-   * The smaller of two tensors, element by element.
+   * The elementwise minimum of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor minimum(long b) {
     return Ops.minimum(self(), b);
@@ -638,7 +638,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The angle of the point (b, a), in [-pi, pi].
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor atan2(Tensor b) {
     return Ops.atan2(self(), b);
@@ -648,7 +648,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The angle of the point (b, a), in [-pi, pi].
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor atan2(double b) {
     return Ops.atan2(self(), b);
@@ -658,217 +658,217 @@ public abstract sealed class TensorOps permits TensorData {
    * The angle of the point (b, a), in [-pi, pi].
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor atan2(long b) {
     return Ops.atan2(self(), b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor copysign(Tensor b) {
     return Ops.copysign(self(), b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor copysign(double b) {
     return Ops.copysign(self(), b);
   }
 
   /**
-   * a with the sign of b.
+   * The magnitude of a with the sign of b.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor copysign(long b) {
     return Ops.copysign(self(), b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor equal(Tensor b) {
     return Ops.equal(self(), b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor equal(double b) {
     return Ops.equal(self(), b);
   }
 
   /**
-   * Whether two elements are equal.
+   * Whether a equals b, element by element.
    *
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor equal(long b) {
     return Ops.equal(self(), b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor not_equal(Tensor b) {
     return Ops.not_equal(self(), b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor not_equal(double b) {
     return Ops.not_equal(self(), b);
   }
 
   /**
-   * Whether two elements differ.
+   * Whether a differs from b, element by element.
    *
    * @param b The second operand. Dtype: any.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor not_equal(long b) {
     return Ops.not_equal(self(), b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor less(Tensor b) {
     return Ops.less(self(), b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor less(double b) {
     return Ops.less(self(), b);
   }
 
   /**
-   * Whether the first element is the smaller one.
+   * Whether a is less than b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor less(long b) {
     return Ops.less(self(), b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor less_equal(Tensor b) {
     return Ops.less_equal(self(), b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor less_equal(double b) {
     return Ops.less_equal(self(), b);
   }
 
   /**
-   * Whether the first element is not the larger one.
+   * Whether a is less than or equal to b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor less_equal(long b) {
     return Ops.less_equal(self(), b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor greater(Tensor b) {
     return Ops.greater(self(), b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor greater(double b) {
     return Ops.greater(self(), b);
   }
 
   /**
-   * Whether the first element is the larger one.
+   * Whether a is greater than b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor greater(long b) {
     return Ops.greater(self(), b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor greater_equal(Tensor b) {
     return Ops.greater_equal(self(), b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor greater_equal(double b) {
     return Ops.greater_equal(self(), b);
   }
 
   /**
-   * Whether the first element is not the smaller one.
+   * Whether a is greater than or equal to b, element by element.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor greater_equal(long b) {
     return Ops.greater_equal(self(), b);
@@ -878,7 +878,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether both elements are true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_and(Tensor b) {
     return Ops.logical_and(self(), b);
@@ -888,7 +888,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether both elements are true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_and(double b) {
     return Ops.logical_and(self(), b);
@@ -898,7 +898,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether both elements are true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_and(long b) {
     return Ops.logical_and(self(), b);
@@ -908,7 +908,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether at least one of two elements is true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_or(Tensor b) {
     return Ops.logical_or(self(), b);
@@ -918,7 +918,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether at least one of two elements is true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_or(double b) {
     return Ops.logical_or(self(), b);
@@ -928,7 +928,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether at least one of two elements is true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_or(long b) {
     return Ops.logical_or(self(), b);
@@ -938,7 +938,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether exactly one of two elements is true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_xor(Tensor b) {
     return Ops.logical_xor(self(), b);
@@ -948,7 +948,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether exactly one of two elements is true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_xor(double b) {
     return Ops.logical_xor(self(), b);
@@ -958,7 +958,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether exactly one of two elements is true.
    *
    * @param b The second operand. Dtype: bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: bool.
+   * @return The result, with the broadcast shape of a and b. Dtype: bool.
    */
   public Tensor logical_xor(long b) {
     return Ops.logical_xor(self(), b);
@@ -968,7 +968,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in both elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_and(Tensor b) {
     return Ops.bitwise_and(self(), b);
@@ -978,7 +978,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in both elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_and(double b) {
     return Ops.bitwise_and(self(), b);
@@ -988,7 +988,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in both elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_and(long b) {
     return Ops.bitwise_and(self(), b);
@@ -998,7 +998,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in at least one of two elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_or(Tensor b) {
     return Ops.bitwise_or(self(), b);
@@ -1008,7 +1008,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in at least one of two elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_or(double b) {
     return Ops.bitwise_or(self(), b);
@@ -1018,7 +1018,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in at least one of two elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_or(long b) {
     return Ops.bitwise_or(self(), b);
@@ -1028,7 +1028,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in exactly one of two elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_xor(Tensor b) {
     return Ops.bitwise_xor(self(), b);
@@ -1038,7 +1038,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in exactly one of two elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_xor(double b) {
     return Ops.bitwise_xor(self(), b);
@@ -1048,127 +1048,127 @@ public abstract sealed class TensorOps permits TensorData {
    * The bits that are set in exactly one of two elements.
    *
    * @param b The second operand. Dtype: integer or bool.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor bitwise_xor(long b) {
     return Ops.bitwise_xor(self(), b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor shift_left(Tensor b) {
     return Ops.shift_left(self(), b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor shift_left(double b) {
     return Ops.shift_left(self(), b);
   }
 
   /**
-   * The bits of a, moved b places up.
+   * The bits of a, shifted left by b.
    *
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor shift_left(long b) {
     return Ops.shift_left(self(), b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor shift_right(Tensor b) {
     return Ops.shift_right(self(), b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor shift_right(double b) {
     return Ops.shift_right(self(), b);
   }
 
   /**
-   * The bits of a, moved b places down.
+   * The bits of a, shifted right by b.
    *
    * @param b The second operand. Dtype: integer.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor shift_right(long b) {
     return Ops.shift_right(self(), b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor fmod(Tensor b) {
     return Ops.fmod(self(), b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor fmod(double b) {
     return Ops.fmod(self(), b);
   }
 
   /**
-   * The remainder of a division without its fraction; it has a's sign.
+   * The remainder of truncating division; it has the sign of a.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor fmod(long b) {
     return Ops.fmod(self(), b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor logaddexp(Tensor b) {
     return Ops.logaddexp(self(), b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor logaddexp(double b) {
     return Ops.logaddexp(self(), b);
   }
 
   /**
-   * The logarithm of the sum of two exponentials, without overflow.
+   * The natural logarithm of the sum of two exponentials, computed without overflow.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor logaddexp(long b) {
     return Ops.logaddexp(self(), b);
@@ -1177,7 +1177,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The derivative of lgamma.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor digamma() {
     return Ops.digamma(self());
@@ -1186,14 +1186,14 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The cube root of each element.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor cbrt() {
     return Ops.cbrt(self());
   }
 
   /**
-   * Each element, raised to min and lowered to max.
+   * The elements of x, limited to the range from min to max.
    *
    * @param min The lower bound. Dtype: numeric.
    * @param max The upper bound. Dtype: numeric.
@@ -1215,18 +1215,18 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The element of x where a condition holds, else that of y.
+   * The elements of x where a condition holds, and those of y elsewhere.
    *
-   * @param x Taken where the condition holds. Dtype: any.
-   * @param y Taken elsewhere. Dtype: any.
-   * @return The choice, of the shape that the inputs broadcast to. Dtype: the common one.
+   * @param x The elements chosen where the condition holds. Dtype: any.
+   * @param y The elements chosen elsewhere. Dtype: any.
+   * @return The chosen elements, with the broadcast shape of the inputs. Dtype: the common one.
    */
   public Tensor where(Tensor x, Tensor y) {
     return Ops.where(self(), x, y);
   }
 
   /**
-   * A tensor whose elements are all one value.
+   * A tensor filled with one value.
    *
    * @return The filled tensor.
    */
@@ -1235,9 +1235,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A tensor whose elements are all one value.
+   * A tensor filled with one value.
    *
-   * @param shape The sizes of the result. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return The filled tensor.
    */
   public Tensor fill(long... shape) {
@@ -1245,7 +1245,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A tensor whose elements are all one value.
+   * A tensor filled with one value.
    *
    * @param attrs The attributes; null for the defaults.
    * @return The filled tensor.
@@ -1255,7 +1255,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's next state.
+   * Random words from the generator Philox4x32-10, and its next state.
    *
    * @return the outputs
    */
@@ -1264,9 +1264,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's next state.
+   * Random words from the generator Philox4x32-10, and its next state.
    *
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public RngBitsOutputs rng_bits(long... shape) {
@@ -1274,7 +1274,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Random words of Philox4x32-10, and the generator's next state.
+   * Random words from the generator Philox4x32-10, and its next state.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -1286,7 +1286,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Evenly spaced numbers from start to stop.
    *
-   * @param stop The last one, of rank 0. Dtype: any.
+   * @param stop The last number, of rank 0. Dtype: any.
    * @return The numbers, along one axis.
    */
   public Tensor linspace(Tensor stop) {
@@ -1296,8 +1296,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Evenly spaced numbers from start to stop.
    *
-   * @param stop The last one, of rank 0. Dtype: any.
-   * @param num How many numbers. Default: 50.
+   * @param stop The last number, of rank 0. Dtype: any.
+   * @param num The number of elements. Default: 50.
    * @return The numbers, along one axis.
    */
   public Tensor linspace(Tensor stop, long num) {
@@ -1307,7 +1307,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Evenly spaced numbers from start to stop.
    *
-   * @param stop The last one, of rank 0. Dtype: any.
+   * @param stop The last number, of rank 0. Dtype: any.
    * @param attrs The attributes; null for the defaults.
    * @return The numbers, along one axis.
    */
@@ -1316,29 +1316,29 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A row for each index, with one at that place and zeros elsewhere.
+   * One-hot vectors: for each index, one at that position and zeros elsewhere.
    *
-   * @return The rows, along a new axis.
+   * @return The one-hot vectors, along a new axis.
    */
   public Tensor one_hot() {
     return Ops.one_hot(self());
   }
 
   /**
-   * A row for each index, with one at that place and zeros elsewhere.
+   * One-hot vectors: for each index, one at that position and zeros elsewhere.
    *
    * @param depth The number of classes. Default: 0.
-   * @return The rows, along a new axis.
+   * @return The one-hot vectors, along a new axis.
    */
   public Tensor one_hot(long depth) {
     return Ops.one_hot(self(), depth);
   }
 
   /**
-   * A row for each index, with one at that place and zeros elsewhere.
+   * One-hot vectors: for each index, one at that position and zeros elsewhere.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The rows, along a new axis.
+   * @return The one-hot vectors, along a new axis.
    */
   public Tensor one_hot(OneHotAttrs attrs) {
     return Ops.one_hot(self(), attrs);
@@ -1356,7 +1356,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Samples from a uniform distribution, and the generator's next state.
    *
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public RandomUniformOutputs random_uniform(long... shape) {
@@ -1385,7 +1385,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Samples from a normal distribution, and the generator's next state.
    *
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public RandomNormalOutputs random_normal(long... shape) {
@@ -1416,7 +1416,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Samples from a Bernoulli distribution, and the generator's next state.
    *
    * @param p The probability of true, of rank 0. Dtype: floating.
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public RandomBernoulliOutputs random_bernoulli(Tensor p, long... shape) {
@@ -1448,7 +1448,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Samples from a normal distribution truncated at two standard deviations, and the generator's
    * next state.
    *
-   * @param shape The sizes of the draw. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return the outputs
    */
   public TruncatedNormalOutputs truncated_normal(long... shape) {
@@ -1469,7 +1469,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Samples from a categorical distribution, and the generator's next state.
    *
-   * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
+   * @param logits The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+   *     floating.
    * @return the outputs
    */
   public RandomCategoricalOutputs random_categorical(Tensor logits) {
@@ -1479,8 +1480,9 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Samples from a categorical distribution, and the generator's next state.
    *
-   * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
-   * @param num_samples How many classes to draw for each distribution. Default: 1.
+   * @param logits The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+   *     floating.
+   * @param num_samples The number of classes to draw from each distribution. Default: 1.
    * @return the outputs
    */
   public RandomCategoricalOutputs random_categorical(Tensor logits, long num_samples) {
@@ -1490,7 +1492,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Samples from a categorical distribution, and the generator's next state.
    *
-   * @param logits The classes' logarithmic weights, along the last axis. Dtype: floating.
+   * @param logits The unnormalised log-probabilities of the classes, along the last axis. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -1510,7 +1513,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * A random permutation of 0 to n - 1, and the generator's next state.
    *
-   * @param n How many numbers. Default: 0.
+   * @param n The number of elements. Default: 0.
    * @return the outputs
    */
   public RandomPermutationOutputs random_permutation(long n) {
@@ -1528,7 +1531,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The same elements in row-major order, with other sizes.
+   * The same elements in row-major order, with a new shape.
    *
    * @return The elements of x in the new shape. Dtype: that of x.
    */
@@ -1537,9 +1540,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The same elements in row-major order, with other sizes.
+   * The same elements in row-major order, with a new shape.
    *
-   * @param shape The new sizes; one of them may be -1, which is inferred. Default: [].
+   * @param shape The new shape; one of its sizes may be -1 and is then inferred. Default: [].
    * @return The elements of x in the new shape. Dtype: that of x.
    */
   public Tensor reshape(long... shape) {
@@ -1547,7 +1550,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The same elements in row-major order, with other sizes.
+   * The same elements in row-major order, with a new shape.
    *
    * @param attrs The attributes; null for the defaults.
    * @return The elements of x in the new shape. Dtype: that of x.
@@ -1557,36 +1560,36 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The axes in another order.
+   * The input with its axes permuted.
    *
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor transpose() {
     return Ops.transpose(self());
   }
 
   /**
-   * The axes in another order.
+   * The input with its axes permuted.
    *
    * @param perm Output axis i is input axis perm[i]; empty reverses the axes. Default: [].
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor transpose(long... perm) {
     return Ops.transpose(self(), perm);
   }
 
   /**
-   * The axes in another order.
+   * The input with its axes permuted.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor transpose(TransposeAttrs attrs) {
     return Ops.transpose(self(), attrs);
   }
 
   /**
-   * The elements repeated to fill a larger shape.
+   * The input broadcast to a given shape.
    *
    * @return A view whose repeated axes have stride 0. Dtype: that of x.
    */
@@ -1595,9 +1598,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements repeated to fill a larger shape.
+   * The input broadcast to a given shape.
    *
-   * @param shape The sizes of the result. Default: [].
+   * @param shape The shape of the result. Default: [].
    * @return A view whose repeated axes have stride 0. Dtype: that of x.
    */
   public Tensor broadcast_to(long... shape) {
@@ -1605,7 +1608,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements repeated to fill a larger shape.
+   * The input broadcast to a given shape.
    *
    * @param attrs The attributes; null for the defaults.
    * @return A view whose repeated axes have stride 0. Dtype: that of x.
@@ -1626,7 +1629,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The input without some of its axes of size one.
    *
-   * @param axes The axes to take out; empty for all of size one. Default: [].
+   * @param axes The axes to remove; empty for all of size one. Default: [].
    * @return The elements of x with fewer axes. Dtype: that of x.
    */
   public Tensor squeeze(long... axes) {
@@ -1655,7 +1658,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The input with new axes of size one.
    *
-   * @param axes Where the new axes are in the result; negative from its end. Default: [].
+   * @param axes The positions of the new axes in the result; negative ones count from its end.
+   *     Default: [].
    * @return The elements of x with more axes. Dtype: that of x.
    */
   public Tensor expand_dims(long... axes) {
@@ -1673,29 +1677,29 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Evenly stepped ranges of some axes.
+   * Strided ranges of the input along some axes.
    *
-   * @return A view of what is taken. Dtype: that of x.
+   * @return A view of the selected elements. Dtype: that of x.
    */
   public Tensor slice() {
     return Ops.slice(self());
   }
 
   /**
-   * Evenly stepped ranges of some axes.
+   * Strided ranges of the input along some axes.
    *
    * @param starts The first index along each of the axes. Default: [].
-   * @return A view of what is taken. Dtype: that of x.
+   * @return A view of the selected elements. Dtype: that of x.
    */
   public Tensor slice(long... starts) {
     return Ops.slice(self(), starts);
   }
 
   /**
-   * Evenly stepped ranges of some axes.
+   * Strided ranges of the input along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return A view of what is taken. Dtype: that of x.
+   * @return A view of the selected elements. Dtype: that of x.
    */
   public Tensor slice(SliceAttrs attrs) {
     return Ops.slice(self(), attrs);
@@ -1704,7 +1708,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The elements in reverse order along some axes.
    *
-   * @return A view that runs backwards. Dtype: that of x.
+   * @return A view with reversed axes. Dtype: that of x.
    */
   public Tensor flip() {
     return Ops.flip(self());
@@ -1714,7 +1718,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The elements in reverse order along some axes.
    *
    * @param axes The axes to reverse; empty for all. Default: [].
-   * @return A view that runs backwards. Dtype: that of x.
+   * @return A view with reversed axes. Dtype: that of x.
    */
   public Tensor flip(long... axes) {
     return Ops.flip(self(), axes);
@@ -1724,14 +1728,14 @@ public abstract sealed class TensorOps permits TensorData {
    * The elements in reverse order along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return A view that runs backwards. Dtype: that of x.
+   * @return A view with reversed axes. Dtype: that of x.
    */
   public Tensor flip(FlipAttrs attrs) {
     return Ops.flip(self(), attrs);
   }
 
   /**
-   * One axis cut into parts.
+   * The input split into parts along one axis.
    *
    * @param nOutputs How many outputs there are.
    * @return Views of x, one for each part. Dtype: that of x.
@@ -1741,7 +1745,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One axis cut into parts.
+   * The input split into parts along one axis.
    *
    * @param nOutputs How many outputs there are.
    * @param attrs The attributes; null for the defaults.
@@ -1752,65 +1756,65 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Some axes at new places, the others in their order.
+   * The input with some axes moved to new positions; the others keep their order.
    *
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor moveaxis() {
     return Ops.moveaxis(self());
   }
 
   /**
-   * Some axes at new places, the others in their order.
+   * The input with some axes moved to new positions; the others keep their order.
    *
    * @param source The axes to move; negative ones count from the end. Default: [].
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor moveaxis(long... source) {
     return Ops.moveaxis(self(), source);
   }
 
   /**
-   * Some axes at new places, the others in their order.
+   * The input with some axes moved to new positions; the others keep their order.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor moveaxis(MoveaxisAttrs attrs) {
     return Ops.moveaxis(self(), attrs);
   }
 
   /**
-   * The same bits, read as another dtype.
+   * The bits of a tensor reinterpreted as another dtype.
    *
-   * @return A view of x's bytes.
+   * @return A view of the bytes of x.
    */
   public Tensor bitcast() {
     return Ops.bitcast(self());
   }
 
   /**
-   * The same bits, read as another dtype.
+   * The bits of a tensor reinterpreted as another dtype.
    *
    * @param dtype The dtype of the result. Default: none.
-   * @return A view of x's bytes.
+   * @return A view of the bytes of x.
    */
   public Tensor bitcast(DType dtype) {
     return Ops.bitcast(self(), dtype);
   }
 
   /**
-   * The same bits, read as another dtype.
+   * The bits of a tensor reinterpreted as another dtype.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return A view of x's bytes.
+   * @return A view of the bytes of x.
    */
   public Tensor bitcast(BitcastAttrs attrs) {
     return Ops.bitcast(self(), attrs);
   }
 
   /**
-   * The input under a new name.
+   * The input, unchanged.
    *
    * @return The same elements. Dtype: that of x.
    */
@@ -1819,16 +1823,16 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The input, as a constant for derivatives.
+   * The input, treated as a constant in derivatives.
    *
-   * @return The same elements, through which no gradient passes. Dtype: that of x.
+   * @return The same elements, through which no gradient flows. Dtype: that of x.
    */
   public Tensor stop_gradient() {
     return Ops.stop_gradient(self());
   }
 
   /**
-   * The slices along one axis, each without it: undoes stack.
+   * The slices along one axis, each without that axis: the inverse of stack.
    *
    * @param nOutputs How many outputs there are.
    * @return Views of x, one for each element along axis. Dtype: that of x.
@@ -1838,7 +1842,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The slices along one axis, each without it: undoes stack.
+   * The slices along one axis, each without that axis: the inverse of stack.
    *
    * @param nOutputs How many outputs there are.
    * @param attrs The attributes; null for the defaults.
@@ -1849,36 +1853,36 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Two axes in each other's place, the others where they are.
+   * The input with two axes interchanged.
    *
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor swapaxes() {
     return Ops.swapaxes(self());
   }
 
   /**
-   * Two axes in each other's place, the others where they are.
+   * The input with two axes interchanged.
    *
-   * @param axis1 The one axis; a negative one counts from the end. Default: -2.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @param axis1 The first axis; a negative one counts from the end. Default: -2.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor swapaxes(long axis1) {
     return Ops.swapaxes(self(), axis1);
   }
 
   /**
-   * Two axes in each other's place, the others where they are.
+   * The input with two axes interchanged.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return X with its axes permuted. Dtype: that of x.
+   * @return The input with its axes permuted. Dtype: that of x.
    */
   public Tensor swapaxes(SwapaxesAttrs attrs) {
     return Ops.swapaxes(self(), attrs);
   }
 
   /**
-   * A matrix out of any tensor, its axes folded into two.
+   * The input reshaped to a matrix by merging its axes into two.
    *
    * @return The same elements, with two axes. Dtype: that of x.
    */
@@ -1887,10 +1891,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A matrix out of any tensor, its axes folded into two.
+   * The input reshaped to a matrix by merging its axes into two.
    *
-   * @param axis The first axis of those that become columns; a negative one counts from the end,
-   *     and the rank makes all of them rows. Default: 1.
+   * @param axis The first of the axes that are merged into the columns; a negative one counts
+   *     from the end. If axis is the rank of x, all axes are merged into the rows. Default: 1.
    * @return The same elements, with two axes. Dtype: that of x.
    */
   public Tensor flatten(long axis) {
@@ -1898,7 +1902,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A matrix out of any tensor, its axes folded into two.
+   * The input reshaped to a matrix by merging its axes into two.
    *
    * @param attrs The attributes; null for the defaults.
    * @return The same elements, with two axes. Dtype: that of x.
@@ -1908,7 +1912,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The diagonals of matrices, which two axes make up.
+   * The diagonals of the matrices that two axes form.
    *
    * @return A view of the diagonals. Dtype: that of x.
    */
@@ -1917,9 +1921,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The diagonals of matrices, which two axes make up.
+   * The diagonals of the matrices that two axes form.
    *
-   * @param offset Which diagonal: above 0 right of the main one, below 0 left of it. Default: 0.
+   * @param offset The offset of the diagonal: positive right of the main one, negative left of
+   *     it. Default: 0.
    * @return A view of the diagonals. Dtype: that of x.
    */
   public Tensor diagonal(long offset) {
@@ -1927,7 +1932,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The diagonals of matrices, which two axes make up.
+   * The diagonals of the matrices that two axes form.
    *
    * @param attrs The attributes; null for the defaults.
    * @return A view of the diagonals. Dtype: that of x.
@@ -1937,7 +1942,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The input in memory of its own, row-major and without gaps.
+   * A copy of the input in new memory, row-major and contiguous.
    *
    * @return The same elements. Dtype: that of x.
    */
@@ -1946,29 +1951,29 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The same numbers in another dtype.
+   * The input converted to another dtype.
    *
-   * @return The converted numbers.
+   * @return The converted elements.
    */
   public Tensor cast() {
     return Ops.cast(self());
   }
 
   /**
-   * The same numbers in another dtype.
+   * The input converted to another dtype.
    *
    * @param to The dtype of the result. Default: none.
-   * @return The converted numbers.
+   * @return The converted elements.
    */
   public Tensor cast(DType to) {
     return Ops.cast(self(), to);
   }
 
   /**
-   * The same numbers in another dtype.
+   * The input converted to another dtype.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The converted numbers.
+   * @return The converted elements.
    */
   public Tensor cast(CastAttrs attrs) {
     return Ops.cast(self(), attrs);
@@ -1977,7 +1982,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * A tensor with elements added before and after each axis.
    *
-   * @param value What constant padding adds, of rank 0; absent for zero. May be null. Dtype: any.
+   * @param value The value of constant padding, of rank 0; zero if absent. May be null. Dtype:
+   *     any.
    * @return The padded tensor. Dtype: the common one.
    */
   public Tensor pad(Tensor value) {
@@ -1987,8 +1993,10 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * A tensor with elements added before and after each axis.
    *
-   * @param value What constant padding adds, of rank 0; absent for zero. May be null. Dtype: any.
-   * @param pads Elements added before each of the axes, then after each. Default: [].
+   * @param value The value of constant padding, of rank 0; zero if absent. May be null. Dtype:
+   *     any.
+   * @param pads The number of elements added before each of the axes, then after each. Default:
+   *     [].
    * @return The padded tensor. Dtype: the common one.
    */
   public Tensor pad(Tensor value, long... pads) {
@@ -1998,7 +2006,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * A tensor with elements added before and after each axis.
    *
-   * @param value What constant padding adds, of rank 0; absent for zero. May be null. Dtype: any.
+   * @param value The value of constant padding, of rank 0; zero if absent. May be null. Dtype:
+   *     any.
    * @param attrs The attributes; null for the defaults.
    * @return The padded tensor. Dtype: the common one.
    */
@@ -2018,7 +2027,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * A tensor with elements added before and after each axis.
    *
-   * @param pads Elements added before each of the axes, then after each. Default: [].
+   * @param pads The number of elements added before each of the axes, then after each. Default:
+   *     [].
    * @return The padded tensor. Dtype: the common one.
    */
   public Tensor pad(long... pads) {
@@ -2036,96 +2046,98 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The whole input repeated along its axes.
+   * The whole input repeated along each of its axes.
    *
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated input. Dtype: that of x.
    */
   public Tensor tile() {
     return Ops.tile(self());
   }
 
   /**
-   * The whole input repeated along its axes.
+   * The whole input repeated along each of its axes.
    *
-   * @param repeats How often x is repeated along each axis. Default: [].
-   * @return The repetitions. Dtype: that of x.
+   * @param repeats The number of repetitions of x along each axis. Default: [].
+   * @return The repeated input. Dtype: that of x.
    */
   public Tensor tile(long... repeats) {
     return Ops.tile(self(), repeats);
   }
 
   /**
-   * The whole input repeated along its axes.
+   * The whole input repeated along each of its axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated input. Dtype: that of x.
    */
   public Tensor tile(TileAttrs attrs) {
     return Ops.tile(self(), attrs);
   }
 
   /**
-   * The lower triangles of matrices, zeros above.
+   * The lower triangles of matrices, with zeros above.
    *
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public Tensor tril() {
     return Ops.tril(self());
   }
 
   /**
-   * The lower triangles of matrices, zeros above.
+   * The lower triangles of matrices, with zeros above.
    *
-   * @param k The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @param k The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right
+   *     of it. Default: 0.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public Tensor tril(long k) {
     return Ops.tril(self(), k);
   }
 
   /**
-   * The lower triangles of matrices, zeros above.
+   * The lower triangles of matrices, with zeros above.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public Tensor tril(TrilAttrs attrs) {
     return Ops.tril(self(), attrs);
   }
 
   /**
-   * The upper triangles of matrices, zeros below.
+   * The upper triangles of matrices, with zeros below.
    *
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public Tensor triu() {
     return Ops.triu(self());
   }
 
   /**
-   * The upper triangles of matrices, zeros below.
+   * The upper triangles of matrices, with zeros below.
    *
-   * @param k The diagonal that bounds what is kept: above 0 right of the main one. Default: 0.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @param k The diagonal that bounds the kept elements: 0 for the main one, above 0 to the right
+   *     of it. Default: 0.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public Tensor triu(long k) {
     return Ops.triu(self(), k);
   }
 
   /**
-   * The upper triangles of matrices, zeros below.
+   * The upper triangles of matrices, with zeros below.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return X, with zeros on the other side. Dtype: that of x.
+   * @return The input with zeros on the other side of the diagonal. Dtype: that of x.
    */
   public Tensor triu(TriuAttrs attrs) {
     return Ops.triu(self(), attrs);
   }
 
   /**
-   * A block of a tensor, from a place on that another tensor tells.
+   * A block of a tensor, at an offset that another tensor specifies.
    *
-   * @param starts The first index along each axis of x. Dtype: i32 or i64.
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
    * @return The slice, a copy. Dtype: that of x.
    */
   public Tensor dynamic_slice(Tensor starts) {
@@ -2133,10 +2145,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A block of a tensor, from a place on that another tensor tells.
+   * A block of a tensor, at an offset that another tensor specifies.
    *
-   * @param starts The first index along each axis of x. Dtype: i32 or i64.
-   * @param sizes Of the slice, one for each axis of x. Default: [].
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
+   * @param sizes The sizes of the slice, one for each axis of x. Default: [].
    * @return The slice, a copy. Dtype: that of x.
    */
   public Tensor dynamic_slice(Tensor starts, long... sizes) {
@@ -2144,9 +2156,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A block of a tensor, from a place on that another tensor tells.
+   * A block of a tensor, at an offset that another tensor specifies.
    *
-   * @param starts The first index along each axis of x. Dtype: i32 or i64.
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
    * @return The slice, a copy. Dtype: that of x.
    */
@@ -2155,254 +2167,265 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A tensor with a block replaced, from a place on that another tensor tells.
+   * A tensor with a block replaced, at an offset that another tensor specifies.
    *
-   * @param update What comes there. Dtype: any.
-   * @param starts Where it comes: the first index along each axis of x. Dtype: i32 or i64.
-   * @return What is there, with the update. Dtype: that of x.
+   * @param update The new elements of the block. Dtype: any.
+   * @param starts The first index of the block along each axis of x. Dtype: i32 or i64.
+   * @return X with the block replaced by update. Dtype: that of x.
    */
   public Tensor dynamic_update_slice(Tensor update, Tensor starts) {
     return Ops.dynamic_update_slice(self(), update, starts);
   }
 
   /**
-   * Each element along an axis several times, side by side.
+   * The input with each element along an axis repeated consecutively.
    *
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated elements. Dtype: that of x.
    */
   public Tensor repeat() {
     return Ops.repeat(self());
   }
 
   /**
-   * Each element along an axis several times, side by side.
+   * The input with each element along an axis repeated consecutively.
    *
-   * @param repeats How often: one number for all elements along axis, or one each. Default: [].
-   * @return The repetitions. Dtype: that of x.
+   * @param repeats The number of repetitions: one for all elements along axis, or one for each
+   *     element. Default: [].
+   * @return The repeated elements. Dtype: that of x.
    */
   public Tensor repeat(long... repeats) {
     return Ops.repeat(self(), repeats);
   }
 
   /**
-   * Each element along an axis several times, side by side.
+   * The input with each element along an axis repeated consecutively.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The repetitions. Dtype: that of x.
+   * @return The repeated elements. Dtype: that of x.
    */
   public Tensor repeat(RepeatAttrs attrs) {
     return Ops.repeat(self(), attrs);
   }
 
   /**
-   * Elements moved along axes; what leaves at one end comes in at the other.
+   * The elements shifted cyclically along axes.
    *
-   * @return The elements of x, moved. Dtype: that of x.
+   * @return The elements of x, shifted. Dtype: that of x.
    */
   public Tensor roll() {
     return Ops.roll(self());
   }
 
   /**
-   * Elements moved along axes; what leaves at one end comes in at the other.
+   * The elements shifted cyclically along axes.
    *
-   * @param shifts By how many places, towards the end: one for each axis, or for all. Default:
-   *     [].
-   * @return The elements of x, moved. Dtype: that of x.
+   * @param shifts The number of positions to shift towards the end: one for each of axes, or one
+   *     for all. Default: [].
+   * @return The elements of x, shifted. Dtype: that of x.
    */
   public Tensor roll(long... shifts) {
     return Ops.roll(self(), shifts);
   }
 
   /**
-   * Elements moved along axes; what leaves at one end comes in at the other.
+   * The elements shifted cyclically along axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The elements of x, moved. Dtype: that of x.
+   * @return The elements of x, shifted. Dtype: that of x.
    */
   public Tensor roll(RollAttrs attrs) {
     return Ops.roll(self(), attrs);
   }
 
   /**
-   * Each square of a wider image out of channels at one place.
+   * Channels rearranged into square spatial blocks.
    *
-   * @return Fewer channels, more rows and columns. Dtype: that of x.
+   * @return The result, with fewer channels and more rows and columns. Dtype: that of x.
    */
   public Tensor depth_to_space() {
     return Ops.depth_to_space(self());
   }
 
   /**
-   * Each square of a wider image out of channels at one place.
+   * Channels rearranged into square spatial blocks.
    *
-   * @param blocksize The side of the squares. Default: 0.
-   * @return Fewer channels, more rows and columns. Dtype: that of x.
+   * @param blocksize The side length of the blocks. Default: 0.
+   * @return The result, with fewer channels and more rows and columns. Dtype: that of x.
    */
   public Tensor depth_to_space(long blocksize) {
     return Ops.depth_to_space(self(), blocksize);
   }
 
   /**
-   * Each square of a wider image out of channels at one place.
+   * Channels rearranged into square spatial blocks.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Fewer channels, more rows and columns. Dtype: that of x.
+   * @return The result, with fewer channels and more rows and columns. Dtype: that of x.
    */
   public Tensor depth_to_space(DepthToSpaceAttrs attrs) {
     return Ops.depth_to_space(self(), attrs);
   }
 
   /**
-   * The squares of an image as channels at one place: undoes depth_to_space.
+   * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
    *
-   * @return More channels, fewer rows and columns. Dtype: that of x.
+   * @return The result, with more channels and fewer rows and columns. Dtype: that of x.
    */
   public Tensor space_to_depth() {
     return Ops.space_to_depth(self());
   }
 
   /**
-   * The squares of an image as channels at one place: undoes depth_to_space.
+   * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
    *
-   * @param blocksize The side of the squares. Default: 0.
-   * @return More channels, fewer rows and columns. Dtype: that of x.
+   * @param blocksize The side length of the blocks. Default: 0.
+   * @return The result, with more channels and fewer rows and columns. Dtype: that of x.
    */
   public Tensor space_to_depth(long blocksize) {
     return Ops.space_to_depth(self(), blocksize);
   }
 
   /**
-   * The squares of an image as channels at one place: undoes depth_to_space.
+   * Square spatial blocks rearranged into channels; the inverse of depth_to_space.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return More channels, fewer rows and columns. Dtype: that of x.
+   * @return The result, with more channels and fewer rows and columns. Dtype: that of x.
    */
   public Tensor space_to_depth(SpaceToDepthAttrs attrs) {
     return Ops.space_to_depth(self(), attrs);
   }
 
   /**
-   * The beginning of each sequence of a batch in reverse order.
+   * A batch of sequences, with the leading elements of each in reverse order.
    *
-   * @param sequence_lens How much of each is reversed. Dtype: i32 or i64.
-   * @return The sequences, with their beginnings reversed. Dtype: that of x.
+   * @param sequence_lens The number of leading elements to reverse in each sequence. Dtype: i32
+   *     or i64.
+   * @return The sequences with their leading elements reversed. Dtype: that of x.
    */
   public Tensor reverse_sequence(Tensor sequence_lens) {
     return Ops.reverse_sequence(self(), sequence_lens);
   }
 
   /**
-   * The beginning of each sequence of a batch in reverse order.
+   * A batch of sequences, with the leading elements of each in reverse order.
    *
-   * @param sequence_lens How much of each is reversed. Dtype: i32 or i64.
-   * @param batch_axis The axis that counts sequences; negative from the end. Default: 1.
-   * @return The sequences, with their beginnings reversed. Dtype: that of x.
+   * @param sequence_lens The number of leading elements to reverse in each sequence. Dtype: i32
+   *     or i64.
+   * @param batch_axis The axis that enumerates the sequences; a negative one counts from the end.
+   *     Default: 1.
+   * @return The sequences with their leading elements reversed. Dtype: that of x.
    */
   public Tensor reverse_sequence(Tensor sequence_lens, long batch_axis) {
     return Ops.reverse_sequence(self(), sequence_lens, batch_axis);
   }
 
   /**
-   * The beginning of each sequence of a batch in reverse order.
+   * A batch of sequences, with the leading elements of each in reverse order.
    *
-   * @param sequence_lens How much of each is reversed. Dtype: i32 or i64.
+   * @param sequence_lens The number of leading elements to reverse in each sequence. Dtype: i32
+   *     or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return The sequences, with their beginnings reversed. Dtype: that of x.
+   * @return The sequences with their leading elements reversed. Dtype: that of x.
    */
   public Tensor reverse_sequence(Tensor sequence_lens, ReverseSequenceAttrs attrs) {
     return Ops.reverse_sequence(self(), sequence_lens, attrs);
   }
 
   /**
-   * Blocks of places spread over the batch.
+   * Blocks of spatial positions moved into the batch axis.
    *
-   * @return As many times the batch as a block has places. Dtype: that of x.
+   * @return The result, whose batch size is multiplied by the number of positions in a block.
+   *     Dtype: that of x.
    */
   public Tensor space_to_batch() {
     return Ops.space_to_batch(self());
   }
 
   /**
-   * Blocks of places spread over the batch.
+   * Blocks of spatial positions moved into the batch axis.
    *
-   * @param block_shape The block's size along each axis behind the batch. Default: [].
-   * @return As many times the batch as a block has places. Dtype: that of x.
+   * @param block_shape The block's size along each axis after the batch axis. Default: [].
+   * @return The result, whose batch size is multiplied by the number of positions in a block.
+   *     Dtype: that of x.
    */
   public Tensor space_to_batch(long... block_shape) {
     return Ops.space_to_batch(self(), block_shape);
   }
 
   /**
-   * Blocks of places spread over the batch.
+   * Blocks of spatial positions moved into the batch axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return As many times the batch as a block has places. Dtype: that of x.
+   * @return The result, whose batch size is multiplied by the number of positions in a block.
+   *     Dtype: that of x.
    */
   public Tensor space_to_batch(SpaceToBatchAttrs attrs) {
     return Ops.space_to_batch(self(), attrs);
   }
 
   /**
-   * Blocks of places collected from the batch: undoes space_to_batch.
+   * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
    *
-   * @return The batch divided by the places of a block. Dtype: that of x.
+   * @return The result, whose batch size is divided by the number of positions in a block. Dtype:
+   *     that of x.
    */
   public Tensor batch_to_space() {
     return Ops.batch_to_space(self());
   }
 
   /**
-   * Blocks of places collected from the batch: undoes space_to_batch.
+   * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
    *
-   * @param block_shape The block's size along each axis behind the batch. Default: [].
-   * @return The batch divided by the places of a block. Dtype: that of x.
+   * @param block_shape The block's size along each axis after the batch axis. Default: [].
+   * @return The result, whose batch size is divided by the number of positions in a block. Dtype:
+   *     that of x.
    */
   public Tensor batch_to_space(long... block_shape) {
     return Ops.batch_to_space(self(), block_shape);
   }
 
   /**
-   * Blocks of places collected from the batch: undoes space_to_batch.
+   * Blocks of spatial positions moved out of the batch axis: the inverse of space_to_batch.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The batch divided by the places of a block. Dtype: that of x.
+   * @return The result, whose batch size is divided by the number of positions in a block. Dtype:
+   *     that of x.
    */
   public Tensor batch_to_space(BatchToSpaceAttrs attrs) {
     return Ops.batch_to_space(self(), attrs);
   }
 
   /**
-   * What lies under each place of a window, as a column.
+   * The elements in each position of a sliding window, as columns.
    *
-   * @return Batch, channels times elements of a window, windows. Dtype: that of x.
+   * @return Batch, channels times elements of a window, number of windows. Dtype: that of x.
    */
   public Tensor im2col() {
     return Ops.im2col(self());
   }
 
   /**
-   * What lies under each place of a window, as a column.
+   * The elements in each position of a sliding window, as columns.
    *
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
-   * @return Batch, channels times elements of a window, windows. Dtype: that of x.
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
+   * @return Batch, channels times elements of a window, number of windows. Dtype: that of x.
    */
   public Tensor im2col(long... kernel_shape) {
     return Ops.im2col(self(), kernel_shape);
   }
 
   /**
-   * What lies under each place of a window, as a column.
+   * The elements in each position of a sliding window, as columns.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, channels times elements of a window, windows. Dtype: that of x.
+   * @return Batch, channels times elements of a window, number of windows. Dtype: that of x.
    */
   public Tensor im2col(Im2colAttrs attrs) {
     return Ops.im2col(self(), attrs);
   }
 
   /**
-   * Columns added up at the places of a window: the transpose of im2col.
+   * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
    *
    * @return Batch, channels, then the spatial axes. Dtype: that of x.
    */
@@ -2411,7 +2434,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Columns added up at the places of a window: the transpose of im2col.
+   * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
    *
    * @param image_shape The spatial sizes of the result. Default: [].
    * @return Batch, channels, then the spatial axes. Dtype: that of x.
@@ -2421,7 +2444,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Columns added up at the places of a window: the transpose of im2col.
+   * Sums columns into an image at the positions of a sliding window: the transpose of im2col.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Batch, channels, then the spatial axes. Dtype: that of x.
@@ -2431,9 +2454,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Slices of one axis, chosen by index.
+   * Slices along one axis, selected by index.
    *
-   * @param indices The places along axis. Dtype: i32 or i64.
+   * @param indices The indices along axis. Dtype: i32 or i64.
    * @return The slices, with the axes of indices in place of axis. Dtype: that of x.
    */
   public Tensor gather(Tensor indices) {
@@ -2441,10 +2464,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Slices of one axis, chosen by index.
+   * Slices along one axis, selected by index.
    *
-   * @param indices The places along axis. Dtype: i32 or i64.
-   * @param axis The axis to choose along; a negative one counts from the end. Default: 0.
+   * @param indices The indices along axis. Dtype: i32 or i64.
+   * @param axis The axis to select along; a negative one counts from the end. Default: 0.
    * @return The slices, with the axes of indices in place of axis. Dtype: that of x.
    */
   public Tensor gather(Tensor indices, long axis) {
@@ -2452,9 +2475,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Slices of one axis, chosen by index.
+   * Slices along one axis, selected by index.
    *
-   * @param indices The places along axis. Dtype: i32 or i64.
+   * @param indices The indices along axis. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
    * @return The slices, with the axes of indices in place of axis. Dtype: that of x.
    */
@@ -2463,199 +2486,201 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One element for each index, read along one axis.
+   * Gathers one element for each index along one axis.
    *
-   * @param indices The places along axis. Dtype: i32 or i64.
-   * @return The elements, in the shape of indices. Dtype: that of x.
+   * @param indices The indices along axis. Dtype: i32 or i64.
+   * @return The gathered elements, in the shape of indices. Dtype: that of x.
    */
   public Tensor gather_elements(Tensor indices) {
     return Ops.gather_elements(self(), indices);
   }
 
   /**
-   * One element for each index, read along one axis.
+   * Gathers one element for each index along one axis.
    *
-   * @param indices The places along axis. Dtype: i32 or i64.
-   * @param axis The axis that indices count along; negative from the end. Default: 0.
-   * @return The elements, in the shape of indices. Dtype: that of x.
+   * @param indices The indices along axis. Dtype: i32 or i64.
+   * @param axis The axis that indices refer to; negative values count from the end. Default: 0.
+   * @return The gathered elements, in the shape of indices. Dtype: that of x.
    */
   public Tensor gather_elements(Tensor indices, long axis) {
     return Ops.gather_elements(self(), indices, axis);
   }
 
   /**
-   * One element for each index, read along one axis.
+   * Gathers one element for each index along one axis.
    *
-   * @param indices The places along axis. Dtype: i32 or i64.
+   * @param indices The indices along axis. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return The elements, in the shape of indices. Dtype: that of x.
+   * @return The gathered elements, in the shape of indices. Dtype: that of x.
    */
   public Tensor gather_elements(Tensor indices, GatherElementsAttrs attrs) {
     return Ops.gather_elements(self(), indices, attrs);
   }
 
   /**
-   * Slices at places that rows of coordinates name.
+   * Gathers slices at the coordinates that indices hold along their last axis.
    *
-   * @param indices The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
-   * @return The slices. Dtype: that of x.
+   * @param indices The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
+   * @return The gathered slices. Dtype: that of x.
    */
   public Tensor gather_nd(Tensor indices) {
     return Ops.gather_nd(self(), indices);
   }
 
   /**
-   * Slices at places that rows of coordinates name.
+   * Gathers slices at the coordinates that indices hold along their last axis.
    *
-   * @param indices The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
-   * @param batch_dims How many leading axes x and indices share. Default: 0.
-   * @return The slices. Dtype: that of x.
+   * @param indices The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
+   * @param batch_dims The number of leading batch axes that x and indices share. Default: 0.
+   * @return The gathered slices. Dtype: that of x.
    */
   public Tensor gather_nd(Tensor indices, long batch_dims) {
     return Ops.gather_nd(self(), indices, batch_dims);
   }
 
   /**
-   * Slices at places that rows of coordinates name.
+   * Gathers slices at the coordinates that indices hold along their last axis.
    *
-   * @param indices The places; the last axis holds the coordinates of one. Dtype: i32 or i64.
+   * @param indices The coordinates; the last axis holds those of one slice. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return The slices. Dtype: that of x.
+   * @return The gathered slices. Dtype: that of x.
    */
   public Tensor gather_nd(Tensor indices, GatherNdAttrs attrs) {
     return Ops.gather_nd(self(), indices, attrs);
   }
 
   /**
-   * A tensor with one element changed for each index along an axis.
+   * A tensor with elements updated at given indices along an axis.
    *
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @return X with the updates. Dtype: that of x.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @return The updated tensor. Dtype: that of x.
    */
   public Tensor scatter_elements(Tensor indices, Tensor updates) {
     return Ops.scatter_elements(self(), indices, updates);
   }
 
   /**
-   * A tensor with one element changed for each index along an axis.
+   * A tensor with elements updated at given indices along an axis.
    *
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @param axis The axis that indices count along; negative from the end. Default: 0.
-   * @return X with the updates. Dtype: that of x.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @param axis The axis that the indices refer to; a negative one counts from the end. Default:
+   *     0.
+   * @return The updated tensor. Dtype: that of x.
    */
   public Tensor scatter_elements(Tensor indices, Tensor updates, long axis) {
     return Ops.scatter_elements(self(), indices, updates, axis);
   }
 
   /**
-   * A tensor with one element changed for each index along an axis.
+   * A tensor with elements updated at given indices along an axis.
    *
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X with the updates. Dtype: that of x.
+   * @return The updated tensor. Dtype: that of x.
    */
   public Tensor scatter_elements(Tensor indices, Tensor updates, ScatterElementsAttrs attrs) {
     return Ops.scatter_elements(self(), indices, updates, attrs);
   }
 
   /**
-   * A tensor with slices changed at places that rows of coordinates name.
+   * A tensor with slices updated at given rows of coordinates.
    *
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @return X with the updates. Dtype: that of x.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @return The updated tensor. Dtype: that of x.
    */
   public Tensor scatter_nd(Tensor indices, Tensor updates) {
     return Ops.scatter_nd(self(), indices, updates);
   }
 
   /**
-   * A tensor with slices changed at places that rows of coordinates name.
+   * A tensor with slices updated at given rows of coordinates.
    *
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
-   * @param reduction How updates meet what is there: none, add, mul, min or max. Default: none.
-   * @return X with the updates. Dtype: that of x.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
+   * @param reduction How updates are combined with the elements of x: none (replace them), add,
+   *     mul, min or max. Default: none.
+   * @return The updated tensor. Dtype: that of x.
    */
   public Tensor scatter_nd(Tensor indices, Tensor updates, ScatterReduction reduction) {
     return Ops.scatter_nd(self(), indices, updates, reduction);
   }
 
   /**
-   * A tensor with slices changed at places that rows of coordinates name.
+   * A tensor with slices updated at given rows of coordinates.
    *
-   * @param indices The places. Dtype: i32 or i64.
-   * @param updates What comes there. Dtype: any.
+   * @param indices The indices of the elements to update. Dtype: i32 or i64.
+   * @param updates The values to write or to reduce. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return X with the updates. Dtype: that of x.
+   * @return The updated tensor. Dtype: that of x.
    */
   public Tensor scatter_nd(Tensor indices, Tensor updates, ScatterNdAttrs attrs) {
     return Ops.scatter_nd(self(), indices, updates, attrs);
   }
 
   /**
-   * The elements along an axis in order.
+   * The elements along an axis in sorted order.
    *
-   * @return The elements, in x's type. Dtype: that of x.
+   * @return The sorted elements, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor sort() {
     return Ops.sort(self());
   }
 
   /**
-   * The elements along an axis in order.
+   * The elements along an axis in sorted order.
    *
    * @param axis The axis to sort along; a negative one counts from the end. Default: -1.
-   * @return The elements, in x's type. Dtype: that of x.
+   * @return The sorted elements, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor sort(long axis) {
     return Ops.sort(self(), axis);
   }
 
   /**
-   * The elements along an axis in order.
+   * The elements along an axis in sorted order.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The elements, in x's type. Dtype: that of x.
+   * @return The sorted elements, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor sort(SortAttrs attrs) {
     return Ops.sort(self(), attrs);
   }
 
   /**
-   * The indices along an axis at which its elements are read in order.
+   * The indices that sort the elements along an axis.
    *
-   * @return The indices as int64, in x's shape. Dtype: i64.
+   * @return The indices as int64, with the shape of x. Dtype: i64.
    */
   public Tensor argsort() {
     return Ops.argsort(self());
   }
 
   /**
-   * The indices along an axis at which its elements are read in order.
+   * The indices that sort the elements along an axis.
    *
    * @param axis The axis to sort along; a negative one counts from the end. Default: -1.
-   * @return The indices as int64, in x's shape. Dtype: i64.
+   * @return The indices as int64, with the shape of x. Dtype: i64.
    */
   public Tensor argsort(long axis) {
     return Ops.argsort(self(), axis);
   }
 
   /**
-   * The indices along an axis at which its elements are read in order.
+   * The indices that sort the elements along an axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The indices as int64, in x's shape. Dtype: i64.
+   * @return The indices as int64, with the shape of x. Dtype: i64.
    */
   public Tensor argsort(ArgsortAttrs attrs) {
     return Ops.argsort(self(), attrs);
   }
 
   /**
-   * The k largest or smallest elements along an axis, and where they are.
+   * The k largest or smallest elements along an axis, and their indices.
    *
    * @return the outputs
    */
@@ -2664,9 +2689,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The k largest or smallest elements along an axis, and where they are.
+   * The k largest or smallest elements along an axis, and their indices.
    *
-   * @param k How many are chosen. Default: 1.
+   * @param k The number of elements to choose. Default: 1.
    * @return the outputs
    */
   public TopKOutputs top_k(long k) {
@@ -2674,7 +2699,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The k largest or smallest elements along an axis, and where they are.
+   * The k largest or smallest elements along an axis, and their indices.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -2684,7 +2709,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The indices of all elements that are not zero.
+   * The indices of all nonzero elements.
    *
    * @return the outputs
    */
@@ -2693,10 +2718,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The indices of all elements that are not zero.
+   * The indices of all nonzero elements.
    *
-   * @param size How many places the result has room for; -1 for as many as are found, for which
-   *     the host waits. Default: -1.
+   * @param size The size of the result; -1 for the number of elements found, which the host waits
+   *     for. Default: -1.
    * @return the outputs
    */
   public NonzeroOutputs nonzero(long size) {
@@ -2704,7 +2729,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The indices of all elements that are not zero.
+   * The indices of all nonzero elements.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -2714,9 +2739,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The slices where a mask is true.
+   * The slices at which a mask is true.
    *
-   * @param mask Bool, with the sizes of x from the axis on. Dtype: bool.
+   * @param mask Bool; its shape matches the axes of x that start at axis. Dtype: bool.
    * @return the outputs
    */
   public BooleanMaskOutputs boolean_mask(Tensor mask) {
@@ -2724,10 +2749,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The slices where a mask is true.
+   * The slices at which a mask is true.
    *
-   * @param mask Bool, with the sizes of x from the axis on. Dtype: bool.
-   * @param axis The first axis of x that the mask has; a negative one counts from the end.
+   * @param mask Bool; its shape matches the axes of x that start at axis. Dtype: bool.
+   * @param axis The first axis of x that the mask covers; a negative one counts from the end.
    *     Default: 0.
    * @return the outputs
    */
@@ -2736,9 +2761,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The slices where a mask is true.
+   * The slices at which a mask is true.
    *
-   * @param mask Bool, with the sizes of x from the axis on. Dtype: bool.
+   * @param mask Bool; its shape matches the axes of x that start at axis. Dtype: bool.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -2747,133 +2772,133 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param weights What each of them counts; 1 if absent. May be null. Dtype: numeric.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @param weights The weight of each element of x; 1 if absent. May be null. Dtype: numeric.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public Tensor bincount(Tensor weights) {
     return Ops.bincount(self(), weights);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param weights What each of them counts; 1 if absent. May be null. Dtype: numeric.
-   * @param minlength How long the result is at least, where length does not tell. Default: 0.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @param weights The weight of each element of x; 1 if absent. May be null. Dtype: numeric.
+   * @param minlength The minimum length of the result if length is -1. Default: 0.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public Tensor bincount(Tensor weights, long minlength) {
     return Ops.bincount(self(), weights, minlength);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param weights What each of them counts; 1 if absent. May be null. Dtype: numeric.
+   * @param weights The weight of each element of x; 1 if absent. May be null. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public Tensor bincount(Tensor weights, BincountAttrs attrs) {
     return Ops.bincount(self(), weights, attrs);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public Tensor bincount() {
     return Ops.bincount(self());
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
-   * @param minlength How long the result is at least, where length does not tell. Default: 0.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @param minlength The minimum length of the result if length is -1. Default: 0.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public Tensor bincount(long minlength) {
     return Ops.bincount(self(), minlength);
   }
 
   /**
-   * How often each number occurs, or the sum of the weights where it does.
+   * The number of occurrences of each integer, or the sum of their weights.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Int64 counts, or sums in the dtype of the weights.
+   * @return The counts as int64, or the sums in the dtype of the weights.
    */
   public Tensor bincount(BincountAttrs attrs) {
     return Ops.bincount(self(), attrs);
   }
 
   /**
-   * The slices along the first axis, reduced in groups.
+   * The slices along the first axis, reduced by segment.
    *
-   * @param segment_ids The group of each slice, in any order. Dtype: i32 or i64.
-   * @return A slice for each group. Dtype: that of x.
+   * @param segment_ids The segment of each slice, in any order. Dtype: i32 or i64.
+   * @return One slice for each segment. Dtype: that of x.
    */
   public Tensor segment_reduce(Tensor segment_ids) {
     return Ops.segment_reduce(self(), segment_ids);
   }
 
   /**
-   * The slices along the first axis, reduced in groups.
+   * The slices along the first axis, reduced by segment.
    *
-   * @param segment_ids The group of each slice, in any order. Dtype: i32 or i64.
-   * @param num_segments How many groups there are. Default: 0.
-   * @return A slice for each group. Dtype: that of x.
+   * @param segment_ids The segment of each slice, in any order. Dtype: i32 or i64.
+   * @param num_segments The number of segments. Default: 0.
+   * @return One slice for each segment. Dtype: that of x.
    */
   public Tensor segment_reduce(Tensor segment_ids, long num_segments) {
     return Ops.segment_reduce(self(), segment_ids, num_segments);
   }
 
   /**
-   * The slices along the first axis, reduced in groups.
+   * The slices along the first axis, reduced by segment.
    *
-   * @param segment_ids The group of each slice, in any order. Dtype: i32 or i64.
+   * @param segment_ids The segment of each slice, in any order. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return A slice for each group. Dtype: that of x.
+   * @return One slice for each segment. Dtype: that of x.
    */
   public Tensor segment_reduce(Tensor segment_ids, SegmentReduceAttrs attrs) {
     return Ops.segment_reduce(self(), segment_ids, attrs);
   }
 
   /**
-   * Where values belong in a sorted sequence.
+   * The positions at which values would be inserted into a sorted sequence.
    *
    * @param x The values. Dtype: any.
-   * @return The places as int64, in x's shape. Dtype: i64.
+   * @return The positions as int64, with the shape of x. Dtype: i64.
    */
   public Tensor searchsorted(Tensor x) {
     return Ops.searchsorted(self(), x);
   }
 
   /**
-   * Where values belong in a sorted sequence.
+   * The positions at which values would be inserted into a sorted sequence.
    *
    * @param x The values. Dtype: any.
-   * @param side Left puts a value before the elements that equal it, right behind them. Default:
-   *     left.
-   * @return The places as int64, in x's shape. Dtype: i64.
+   * @param side Whether a value is inserted before the elements that equal it (left) or after
+   *     them (right). Default: left.
+   * @return The positions as int64, with the shape of x. Dtype: i64.
    */
   public Tensor searchsorted(Tensor x, SearchsortedSide side) {
     return Ops.searchsorted(self(), x, side);
   }
 
   /**
-   * Where values belong in a sorted sequence.
+   * The positions at which values would be inserted into a sorted sequence.
    *
    * @param x The values. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return The places as int64, in x's shape. Dtype: i64.
+   * @return The positions as int64, with the shape of x. Dtype: i64.
    */
   public Tensor searchsorted(Tensor x, SearchsortedAttrs attrs) {
     return Ops.searchsorted(self(), x, attrs);
   }
 
   /**
-   * Each value of all elements once, and where it occurs.
+   * The distinct values of a tensor, and where they occur.
    *
    * @return the outputs
    */
@@ -2882,10 +2907,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each value of all elements once, and where it occurs.
+   * The distinct values of a tensor, and where they occur.
    *
-   * @param sorted Whether values ascend, NaN last, or come in the order of first occurrence.
-   *     Default: true.
+   * @param sorted Whether values are in ascending order, NaN last; otherwise in the order of
+   *     first occurrence. Default: true.
    * @return the outputs
    */
   public UniqueOutputs unique(boolean sorted) {
@@ -2893,7 +2918,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each value of all elements once, and where it occurs.
+   * The distinct values of a tensor, and where they occur.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -2903,10 +2928,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How many elements fall into each of a number of equally wide bins.
+   * The number of elements in each of several bins of equal width.
    *
    * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
-   * @param high The upper edge of the last one, of rank 0. Dtype: floating.
+   * @param high The upper edge of the last bin, of rank 0. Dtype: floating.
    * @return The counts as int64, along one axis. Dtype: i64.
    */
   public Tensor histogram(Tensor low, Tensor high) {
@@ -2914,11 +2939,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How many elements fall into each of a number of equally wide bins.
+   * The number of elements in each of several bins of equal width.
    *
    * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
-   * @param high The upper edge of the last one, of rank 0. Dtype: floating.
-   * @param bins How many. Default: 10.
+   * @param high The upper edge of the last bin, of rank 0. Dtype: floating.
+   * @param bins The number of bins. Default: 10.
    * @return The counts as int64, along one axis. Dtype: i64.
    */
   public Tensor histogram(Tensor low, Tensor high, long bins) {
@@ -2926,10 +2951,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How many elements fall into each of a number of equally wide bins.
+   * The number of elements in each of several bins of equal width.
    *
    * @param low The lower edge of the first bin, of rank 0. Dtype: floating.
-   * @param high The upper edge of the last one, of rank 0. Dtype: floating.
+   * @param high The upper edge of the last bin, of rank 0. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return The counts as int64, along one axis. Dtype: i64.
    */
@@ -2938,16 +2963,16 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What is positive, and zero elsewhere.
+   * The rectified linear unit: max(x, 0) for each element.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor relu() {
     return Ops.relu(self());
   }
 
   /**
-   * What is positive, and a fraction of what is negative.
+   * x where x is positive, and alpha * x elsewhere.
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -2956,7 +2981,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What is positive, and a fraction of what is negative.
+   * x where x is positive, and alpha * x elsewhere.
    *
    * @param alpha The slope below zero. Default: 0.01.
    * @return Of the type of x. Dtype: that of x.
@@ -2966,7 +2991,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What is positive, and a fraction of what is negative.
+   * x where x is positive, and alpha * x elsewhere.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -2976,45 +3001,45 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What is positive, and an exponential that levels out below zero.
+   * The exponential linear unit: x above zero, an exponential toward -alpha below.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor elu() {
     return Ops.elu(self());
   }
 
   /**
-   * What is positive, and an exponential that levels out below zero.
+   * The exponential linear unit: x above zero, an exponential toward -alpha below.
    *
-   * @param alpha What the function tends to, negated, far below zero. Default: 1.
-   * @return Of the type of x. Dtype: that of x.
+   * @param alpha The function tends to -alpha far below zero. Default: 1.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor elu(double alpha) {
     return Ops.elu(self(), alpha);
   }
 
   /**
-   * What is positive, and an exponential that levels out below zero.
+   * The exponential linear unit: x above zero, an exponential toward -alpha below.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor elu(EluAttrs attrs) {
     return Ops.elu(self(), attrs);
   }
 
   /**
-   * A smooth relu: the logarithm of one plus the exponential.
+   * A smooth approximation of relu: the logarithm of one plus the exponential.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor softplus() {
     return Ops.softplus(self());
   }
 
   /**
-   * x times the probability that a standard normal variable is below x.
+   * The Gaussian error linear unit: x times the standard normal distribution function at x.
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -3023,9 +3048,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * x times the probability that a standard normal variable is below x.
+   * The Gaussian error linear unit: x times the standard normal distribution function at x.
    *
-   * @param approximate Whether the tanh form stands for the one with erf. Default: false.
+   * @param approximate Whether to use the tanh approximation instead of erf. Default: false.
    * @return Of the type of x. Dtype: that of x.
    */
   public Tensor gelu(boolean approximate) {
@@ -3033,7 +3058,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * x times the probability that a standard normal variable is below x.
+   * The Gaussian error linear unit: x times the standard normal distribution function at x.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -3043,25 +3068,25 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * x scaled by its own sigmoid.
+   * The sigmoid linear unit (swish): each element times its sigmoid.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor silu() {
     return Ops.silu(self());
   }
 
   /**
-   * Elements kept within 0 and 6.
+   * Each element clipped to [0, 6].
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor relu6() {
     return Ops.relu6(self());
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
@@ -3071,7 +3096,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
@@ -3081,7 +3106,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What is positive, and a learned fraction of what is negative.
+   * x where x is positive, and slope * x elsewhere, with a learned slope.
    *
    * @param slope The slope below zero, broadcast to the shape of x. Dtype: numeric.
    * @return Of the type of x. Dtype: the common one.
@@ -3091,45 +3116,46 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * An elu with constants that keep mean and variance from layer to layer.
+   * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor selu() {
     return Ops.selu(self());
   }
 
   /**
-   * An elu with constants that keep mean and variance from layer to layer.
+   * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
    *
-   * @param alpha What gamma scales, negated, far below zero. Default: 1.67326.
-   * @return Of the type of x. Dtype: that of x.
+   * @param alpha The factor of the exponential; far below zero, y tends to -gamma * alpha.
+   *     Default: 1.67326.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor selu(double alpha) {
     return Ops.selu(self(), alpha);
   }
 
   /**
-   * An elu with constants that keep mean and variance from layer to layer.
+   * The scaled exponential linear unit, which preserves mean and variance from layer to layer.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor selu(SeluAttrs attrs) {
     return Ops.selu(self(), attrs);
   }
 
   /**
-   * The sign, reached slowly.
+   * A smooth approximation of the sign function, x / (1 + |x|).
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor softsign() {
     return Ops.softsign(self());
   }
 
   /**
-   * A straight line kept within 0 and 1.
+   * A linear function of x, clipped to [0, 1].
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -3138,7 +3164,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A straight line kept within 0 and 1.
+   * A linear function of x, clipped to [0, 1].
    *
    * @param alpha The slope of the line. Default: 0.2.
    * @return Of the type of x. Dtype: that of x.
@@ -3148,7 +3174,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A straight line kept within 0 and 1.
+   * A linear function of x, clipped to [0, 1].
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -3158,83 +3184,83 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * x times a straight line kept within 0 and 1.
+   * x times a linear function of x, clipped to [0, 1].
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor hard_swish() {
     return Ops.hard_swish(self());
   }
 
   /**
-   * The silu of the first half of x, times the second.
+   * The SwiGLU unit: the SiLU of the first half of x times the second half.
    *
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public Tensor swiglu() {
     return Ops.swiglu(self());
   }
 
   /**
-   * The silu of the first half of x, times the second.
+   * The SwiGLU unit: the SiLU of the first half of x times the second half.
    *
-   * @param axis The axis to cut; a negative one counts from the end. Default: -1.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @param axis The axis to split; a negative one counts from the end. Default: -1.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public Tensor swiglu(long axis) {
     return Ops.swiglu(self(), axis);
   }
 
   /**
-   * The silu of the first half of x, times the second.
+   * The SwiGLU unit: the SiLU of the first half of x times the second half.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public Tensor swiglu(SwigluAttrs attrs) {
     return Ops.swiglu(self(), attrs);
   }
 
   /**
-   * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+   * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor celu() {
     return Ops.celu(self());
   }
 
   /**
-   * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+   * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
    *
-   * @param alpha What the function tends to, negated, far below zero; positive. Default: 1.
-   * @return Of the type of x. Dtype: that of x.
+   * @param alpha The function tends to -alpha far below zero; must be positive. Default: 1.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor celu(double alpha) {
     return Ops.celu(self(), alpha);
   }
 
   /**
-   * An elu whose slope is 1 on both sides of 0, whatever it tends to.
+   * The continuously differentiable ELU: its slope is 1 on both sides of 0 for every alpha.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor celu(CeluAttrs attrs) {
     return Ops.celu(self(), attrs);
   }
 
   /**
-   * x scaled by the tanh of its softplus.
+   * x times the tanh of its softplus.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor mish() {
     return Ops.mish(self());
   }
 
   /**
-   * Elements kept within two bounds that are attributes.
+   * The elements of x, clipped to [min_val, max_val].
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -3243,7 +3269,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Elements kept within two bounds that are attributes.
+   * The elements of x, clipped to [min_val, max_val].
    *
    * @param min_val The lower bound. Default: -1.
    * @return Of the type of x. Dtype: that of x.
@@ -3253,7 +3279,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Elements kept within two bounds that are attributes.
+   * The elements of x, clipped to [min_val, max_val].
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -3263,154 +3289,155 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The logarithm of the sigmoid, which never underflows.
+   * The natural logarithm of the sigmoid, computed without underflow.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor log_sigmoid() {
     return Ops.log_sigmoid(self());
   }
 
   /**
-   * What is above a threshold, and zero elsewhere.
+   * Each element that exceeds a threshold, and zero elsewhere.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor thresholded_relu() {
     return Ops.thresholded_relu(self());
   }
 
   /**
-   * What is above a threshold, and zero elsewhere.
+   * Each element that exceeds a threshold, and zero elsewhere.
    *
    * @param alpha The threshold. Default: 1.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor thresholded_relu(double alpha) {
     return Ops.thresholded_relu(self(), alpha);
   }
 
   /**
-   * What is above a threshold, and zero elsewhere.
+   * Each element that exceeds a threshold, and zero elsewhere.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor thresholded_relu(ThresholdedReluAttrs attrs) {
     return Ops.thresholded_relu(self(), attrs);
   }
 
   /**
-   * Zero near zero, and elsewhere x moved towards it.
+   * Elements moved towards zero; those near zero become zero.
    *
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor shrink() {
     return Ops.shrink(self());
   }
 
   /**
-   * Zero near zero, and elsewhere x moved towards it.
+   * Elements moved towards zero; those near zero become zero.
    *
-   * @param lambd How far from zero the zeros reach; not negative. Default: 0.5.
-   * @return Of the type of x. Dtype: that of x.
+   * @param lambd The distance from zero up to which elements become 0; not negative. Default:
+   *     0.5.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor shrink(double lambd) {
     return Ops.shrink(self(), lambd);
   }
 
   /**
-   * Zero near zero, and elsewhere x moved towards it.
+   * Elements moved towards zero; those near zero become zero.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor shrink(ShrinkAttrs attrs) {
     return Ops.shrink(self(), attrs);
   }
 
   /**
-   * The first half of x, scaled by the sigmoid of the second.
+   * The gated linear unit: the first half of x times the sigmoid of the second half.
    *
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public Tensor glu() {
     return Ops.glu(self());
   }
 
   /**
-   * The first half of x, scaled by the sigmoid of the second.
+   * The gated linear unit: the first half of x times the sigmoid of the second half.
    *
-   * @param axis The axis to cut; a negative one counts from the end. Default: -1.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @param axis The axis to split; a negative one counts from the end. Default: -1.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public Tensor glu(long axis) {
     return Ops.glu(self(), axis);
   }
 
   /**
-   * The first half of x, scaled by the sigmoid of the second.
+   * The gated linear unit: the first half of x times the sigmoid of the second half.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x, but half as long along axis. Dtype: that of x.
+   * @return The result, of the type of x with half the size along axis. Dtype: that of x.
    */
   public Tensor glu(GluAttrs attrs) {
     return Ops.glu(self(), attrs);
   }
 
   /**
-   * The sum of elements along some axes.
+   * The sum of the elements along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor sum() {
     return Ops.sum(self());
   }
 
   /**
-   * The sum of elements along some axes.
+   * The sum of the elements along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor sum(long... axes) {
     return Ops.sum(self(), axes);
   }
 
   /**
-   * The sum of elements along some axes.
+   * The sum of the elements along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor sum(SumAttrs attrs) {
     return Ops.sum(self(), attrs);
   }
 
   /**
-   * The product of elements along some axes.
+   * The product of the elements along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor prod() {
     return Ops.prod(self());
   }
 
   /**
-   * The product of elements along some axes.
+   * The product of the elements along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor prod(long... axes) {
     return Ops.prod(self(), axes);
   }
 
   /**
-   * The product of elements along some axes.
+   * The product of the elements along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor prod(ProdAttrs attrs) {
     return Ops.prod(self(), attrs);
@@ -3419,7 +3446,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The largest element along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor max() {
     return Ops.max(self());
@@ -3429,7 +3456,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The largest element along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor max(long... axes) {
     return Ops.max(self(), axes);
@@ -3439,7 +3466,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The largest element along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor max(MaxAttrs attrs) {
     return Ops.max(self(), attrs);
@@ -3448,7 +3475,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The smallest element along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor min() {
     return Ops.min(self());
@@ -3458,7 +3485,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The smallest element along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor min(long... axes) {
     return Ops.min(self(), axes);
@@ -3468,7 +3495,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The smallest element along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor min(MinAttrs attrs) {
     return Ops.min(self(), attrs);
@@ -3477,7 +3504,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The index of the largest element along an axis.
    *
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public Tensor argmax() {
     return Ops.argmax(self());
@@ -3487,7 +3514,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The index of the largest element along an axis.
    *
    * @param axis The axis to search along; a negative one counts from the end. Default: 0.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public Tensor argmax(long axis) {
     return Ops.argmax(self(), axis);
@@ -3497,7 +3524,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The index of the largest element along an axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public Tensor argmax(ArgmaxAttrs attrs) {
     return Ops.argmax(self(), attrs);
@@ -3506,7 +3533,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The index of the smallest element along an axis.
    *
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public Tensor argmin() {
     return Ops.argmin(self());
@@ -3516,7 +3543,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The index of the smallest element along an axis.
    *
    * @param axis The axis to search along; a negative one counts from the end. Default: 0.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public Tensor argmin(long axis) {
     return Ops.argmin(self(), axis);
@@ -3526,36 +3553,36 @@ public abstract sealed class TensorOps permits TensorData {
    * The index of the smallest element along an axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The index for each place along the other axes, as int64. Dtype: i64.
+   * @return The index for each position along the other axes, as int64. Dtype: i64.
    */
   public Tensor argmin(ArgminAttrs attrs) {
     return Ops.argmin(self(), attrs);
   }
 
   /**
-   * The sum of all elements so far, along an axis.
+   * The cumulative sum along an axis.
    *
-   * @return The sums, in x's shape. Dtype: that of x.
+   * @return The sums, in the shape of x. Dtype: that of x.
    */
   public Tensor cumsum() {
     return Ops.cumsum(self());
   }
 
   /**
-   * The sum of all elements so far, along an axis.
+   * The cumulative sum along an axis.
    *
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
-   * @return The sums, in x's shape. Dtype: that of x.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
+   * @return The sums, in the shape of x. Dtype: that of x.
    */
   public Tensor cumsum(long axis) {
     return Ops.cumsum(self(), axis);
   }
 
   /**
-   * The sum of all elements so far, along an axis.
+   * The cumulative sum along an axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The sums, in x's shape. Dtype: that of x.
+   * @return The sums, in the shape of x. Dtype: that of x.
    */
   public Tensor cumsum(CumsumAttrs attrs) {
     return Ops.cumsum(self(), attrs);
@@ -3564,7 +3591,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The mean of elements along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor mean() {
     return Ops.mean(self());
@@ -3574,7 +3601,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The mean of elements along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor mean(long... axes) {
     return Ops.mean(self(), axes);
@@ -3584,7 +3611,7 @@ public abstract sealed class TensorOps permits TensorData {
    * The mean of elements along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor mean(MeanAttrs attrs) {
     return Ops.mean(self(), attrs);
@@ -3593,7 +3620,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Whether at least one element along some axes is true.
    *
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public Tensor any() {
     return Ops.any(self());
@@ -3603,7 +3630,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether at least one element along some axes is true.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public Tensor any(long... axes) {
     return Ops.any(self(), axes);
@@ -3613,7 +3640,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether at least one element along some axes is true.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public Tensor any(AnyAttrs attrs) {
     return Ops.any(self(), attrs);
@@ -3622,7 +3649,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * Whether all elements along some axes are true.
    *
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public Tensor all() {
     return Ops.all(self());
@@ -3632,7 +3659,7 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether all elements along some axes are true.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public Tensor all(long... axes) {
     return Ops.all(self(), axes);
@@ -3642,159 +3669,159 @@ public abstract sealed class TensorOps permits TensorData {
    * Whether all elements along some axes are true.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: bool.
+   * @return The result for each index of the other axes. Dtype: bool.
    */
   public Tensor all(AllAttrs attrs) {
     return Ops.all(self(), attrs);
   }
 
   /**
-   * The variance of elements along some axes.
+   * The variance of the elements along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor var() {
     return Ops.var(self());
   }
 
   /**
-   * The variance of elements along some axes.
+   * The variance of the elements along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor var(long... axes) {
     return Ops.var(self(), axes);
   }
 
   /**
-   * The variance of elements along some axes.
+   * The variance of the elements along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor var(VarAttrs attrs) {
     return Ops.var(self(), attrs);
   }
 
   /**
-   * The logarithm of the sum of exponentials along some axes, without overflow.
+   * The logarithm of the sum of exponentials along some axes, computed without overflow.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor logsumexp() {
     return Ops.logsumexp(self());
   }
 
   /**
-   * The logarithm of the sum of exponentials along some axes, without overflow.
+   * The logarithm of the sum of exponentials along some axes, computed without overflow.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor logsumexp(long... axes) {
     return Ops.logsumexp(self(), axes);
   }
 
   /**
-   * The logarithm of the sum of exponentials along some axes, without overflow.
+   * The logarithm of the sum of exponentials along some axes, computed without overflow.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor logsumexp(LogsumexpAttrs attrs) {
     return Ops.logsumexp(self(), attrs);
   }
 
   /**
-   * The Euclidean length of elements along some axes.
+   * The Euclidean norm of elements along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor l2_norm() {
     return Ops.l2_norm(self());
   }
 
   /**
-   * The Euclidean length of elements along some axes.
+   * The Euclidean norm of elements along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor l2_norm(long... axes) {
     return Ops.l2_norm(self(), axes);
   }
 
   /**
-   * The Euclidean length of elements along some axes.
+   * The Euclidean norm of elements along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor l2_norm(L2NormAttrs attrs) {
     return Ops.l2_norm(self(), attrs);
   }
 
   /**
-   * The product of all elements so far, along an axis.
+   * The cumulative product along an axis.
    *
-   * @return The products, in x's shape. Dtype: that of x.
+   * @return The products, in the shape of x. Dtype: that of x.
    */
   public Tensor cumprod() {
     return Ops.cumprod(self());
   }
 
   /**
-   * The product of all elements so far, along an axis.
+   * The cumulative product along an axis.
    *
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
-   * @return The products, in x's shape. Dtype: that of x.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
+   * @return The products, in the shape of x. Dtype: that of x.
    */
   public Tensor cumprod(long axis) {
     return Ops.cumprod(self(), axis);
   }
 
   /**
-   * The product of all elements so far, along an axis.
+   * The cumulative product along an axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The products, in x's shape. Dtype: that of x.
+   * @return The products, in the shape of x. Dtype: that of x.
    */
   public Tensor cumprod(CumprodAttrs attrs) {
     return Ops.cumprod(self(), attrs);
   }
 
   /**
-   * How many elements along some axes are not zero.
+   * The number of nonzero elements along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: i64.
+   * @return The result for each index of the other axes. Dtype: i64.
    */
   public Tensor count_nonzero() {
     return Ops.count_nonzero(self());
   }
 
   /**
-   * How many elements along some axes are not zero.
+   * The number of nonzero elements along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: i64.
+   * @return The result for each index of the other axes. Dtype: i64.
    */
   public Tensor count_nonzero(long... axes) {
     return Ops.count_nonzero(self(), axes);
   }
 
   /**
-   * How many elements along some axes are not zero.
+   * The number of nonzero elements along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: i64.
+   * @return The result for each index of the other axes. Dtype: i64.
    */
   public Tensor count_nonzero(CountNonzeroAttrs attrs) {
     return Ops.count_nonzero(self(), attrs);
   }
 
   /**
-   * The largest of all elements so far, along an axis, and where it is.
+   * The cumulative maximum along an axis, and its index.
    *
    * @return the outputs
    */
@@ -3803,9 +3830,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The largest of all elements so far, along an axis, and where it is.
+   * The cumulative maximum along an axis, and its index.
    *
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
    * @return the outputs
    */
   public CummaxOutputs cummax(long axis) {
@@ -3813,7 +3840,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The largest of all elements so far, along an axis, and where it is.
+   * The cumulative maximum along an axis, and its index.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -3823,7 +3850,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The smallest of all elements so far, along an axis, and where it is.
+   * The cumulative minimum along an axis, and its index.
    *
    * @return the outputs
    */
@@ -3832,9 +3859,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The smallest of all elements so far, along an axis, and where it is.
+   * The cumulative minimum along an axis, and its index.
    *
-   * @param axis The axis to walk along; a negative one counts from the end. Default: 0.
+   * @param axis The axis to accumulate along; a negative one counts from the end. Default: 0.
    * @return the outputs
    */
   public CumminOutputs cummin(long axis) {
@@ -3842,7 +3869,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The smallest of all elements so far, along an axis, and where it is.
+   * The cumulative minimum along an axis, and its index.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -3852,123 +3879,123 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The sum of magnitudes along some axes.
+   * The L1 norm along some axes: the sum of the absolute values.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor l1_norm() {
     return Ops.l1_norm(self());
   }
 
   /**
-   * The sum of magnitudes along some axes.
+   * The L1 norm along some axes: the sum of the absolute values.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor l1_norm(long... axes) {
     return Ops.l1_norm(self(), axes);
   }
 
   /**
-   * The sum of magnitudes along some axes.
+   * The L1 norm along some axes: the sum of the absolute values.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor l1_norm(L1NormAttrs attrs) {
     return Ops.l1_norm(self(), attrs);
   }
 
   /**
-   * The sum of squares along some axes.
+   * The sum of the squares along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor sum_square() {
     return Ops.sum_square(self());
   }
 
   /**
-   * The sum of squares along some axes.
+   * The sum of the squares along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor sum_square(long... axes) {
     return Ops.sum_square(self(), axes);
   }
 
   /**
-   * The sum of squares along some axes.
+   * The sum of the squares along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor sum_square(SumSquareAttrs attrs) {
     return Ops.sum_square(self(), attrs);
   }
 
   /**
-   * The logarithm of a sum along some axes.
+   * The logarithm of the sum along some axes.
    *
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor log_sum() {
     return Ops.log_sum(self());
   }
 
   /**
-   * The logarithm of a sum along some axes.
+   * The logarithm of the sum along some axes.
    *
    * @param axes The axes to reduce, negative ones from the end; empty for all. Default: [].
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor log_sum(long... axes) {
     return Ops.log_sum(self(), axes);
   }
 
   /**
-   * The logarithm of a sum along some axes.
+   * The logarithm of the sum along some axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The result for each place along the other axes. Dtype: that of x.
+   * @return The result for each index of the other axes. Dtype: that of x.
    */
   public Tensor log_sum(LogSumAttrs attrs) {
     return Ops.log_sum(self(), attrs);
   }
 
   /**
-   * The differences of neighbours along an axis, taken n times.
+   * The differences of adjacent elements along an axis, taken n times.
    *
-   * @return The differences, by n fewer than there are elements. Dtype: that of x.
+   * @return The differences; axis is shorter by n, or empty. Dtype: that of x.
    */
   public Tensor diff() {
     return Ops.diff(self());
   }
 
   /**
-   * The differences of neighbours along an axis, taken n times.
+   * The differences of adjacent elements along an axis, taken n times.
    *
-   * @param n How many times differences are taken; 0 gives x. Default: 1.
-   * @return The differences, by n fewer than there are elements. Dtype: that of x.
+   * @param n The number of times that differences are taken; 0 gives x. Default: 1.
+   * @return The differences; axis is shorter by n, or empty. Dtype: that of x.
    */
   public Tensor diff(long n) {
     return Ops.diff(self(), n);
   }
 
   /**
-   * The differences of neighbours along an axis, taken n times.
+   * The differences of adjacent elements along an axis, taken n times.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The differences, by n fewer than there are elements. Dtype: that of x.
+   * @return The differences; axis is shorter by n, or empty. Dtype: that of x.
    */
   public Tensor diff(DiffAttrs attrs) {
     return Ops.diff(self(), attrs);
   }
 
   /**
-   * Products of matrices, with NumPy's rules for vectors and batches.
+   * Matrix products, with NumPy's rules for vectors and batches.
    *
    * @param b Matrices, or a vector. Dtype: numeric.
    * @return The products. Dtype: the common one.
@@ -3978,10 +4005,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Products of matrices, with NumPy's rules for vectors and batches.
+   * Matrix products, with NumPy's rules for vectors and batches.
    *
    * @param b Matrices, or a vector. Dtype: numeric.
-   * @param transpose_a Swap the last two axes of a first. Default: false.
+   * @param transpose_a Whether to swap the last two axes of a first. Default: false.
    * @return The products. Dtype: the common one.
    */
   public Tensor matmul(Tensor b, boolean transpose_a) {
@@ -3989,7 +4016,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Products of matrices, with NumPy's rules for vectors and batches.
+   * Matrix products, with NumPy's rules for vectors and batches.
    *
    * @param b Matrices, or a vector. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
@@ -4000,10 +4027,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param b A matrix. Dtype: floating.
-   * @param c What is added, broadcast to the product's shape. May be null. Dtype: floating.
+   * @param c The tensor to add, broadcast to the shape of the product. May be null. Dtype:
+   *     floating.
    * @return The result. Dtype: the common one.
    */
   public Tensor gemm(Tensor b, Tensor c) {
@@ -4011,10 +4039,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param b A matrix. Dtype: floating.
-   * @param c What is added, broadcast to the product's shape. May be null. Dtype: floating.
+   * @param c The tensor to add, broadcast to the shape of the product. May be null. Dtype:
+   *     floating.
    * @param alpha Scales the product. Default: 1.
    * @return The result. Dtype: the common one.
    */
@@ -4023,10 +4052,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param b A matrix. Dtype: floating.
-   * @param c What is added, broadcast to the product's shape. May be null. Dtype: floating.
+   * @param c The tensor to add, broadcast to the shape of the product. May be null. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
    * @return The result. Dtype: the common one.
    */
@@ -4035,7 +4065,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param b A matrix. Dtype: floating.
    * @return The result. Dtype: the common one.
@@ -4045,7 +4075,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param b A matrix. Dtype: floating.
    * @param alpha Scales the product. Default: 1.
@@ -4056,7 +4086,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One product of matrices, scaled, with something added.
+   * A scaled matrix product plus a scaled tensor.
    *
    * @param b A matrix. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -4067,138 +4097,144 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv(Tensor w, Tensor b) {
     return Ops.conv(self(), w, b);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv(Tensor w, Tensor b, long... strides) {
     return Ops.conv(self(), w, b, strides);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv(Tensor w, Tensor b, ConvAttrs attrs) {
     return Ops.conv(self(), w, b, attrs);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv(Tensor w) {
     return Ops.conv(self(), w);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv(Tensor w, long... strides) {
     return Ops.conv(self(), w, strides);
   }
 
   /**
-   * Convolution over one to three spatial axes.
+   * Convolution (cross-correlation) over one to three spatial axes.
    *
-   * @param w Output channels, channels of one group, then the filter's sizes. Dtype: floating.
+   * @param w The filter: output channels, channels of one group, then spatial axes. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv(Tensor w, ConvAttrs attrs) {
     return Ops.conv(self(), w, attrs);
   }
 
   /**
-   * The derivative of conv with respect to its input: a transposed convolution.
+   * The gradient of conv with respect to its input: a transposed convolution.
    *
    * @param w The filter of conv. Dtype: floating.
-   * @return What reaches the input of conv. Dtype: the common one.
+   * @return The gradient with respect to the input of conv. Dtype: the common one.
    */
   public Tensor conv_backward_input(Tensor w) {
     return Ops.conv_backward_input(self(), w);
   }
 
   /**
-   * The derivative of conv with respect to its input: a transposed convolution.
+   * The gradient of conv with respect to its input: a transposed convolution.
    *
    * @param w The filter of conv. Dtype: floating.
-   * @param shape The sizes of the input of conv. Default: [].
-   * @return What reaches the input of conv. Dtype: the common one.
+   * @param shape The shape of the input of conv. Default: [].
+   * @return The gradient with respect to the input of conv. Dtype: the common one.
    */
   public Tensor conv_backward_input(Tensor w, long... shape) {
     return Ops.conv_backward_input(self(), w, shape);
   }
 
   /**
-   * The derivative of conv with respect to its input: a transposed convolution.
+   * The gradient of conv with respect to its input: a transposed convolution.
    *
    * @param w The filter of conv. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return What reaches the input of conv. Dtype: the common one.
+   * @return The gradient with respect to the input of conv. Dtype: the common one.
    */
   public Tensor conv_backward_input(Tensor w, ConvBackwardInputAttrs attrs) {
     return Ops.conv_backward_input(self(), w, attrs);
   }
 
   /**
-   * The derivative of conv with respect to its filter.
+   * The gradient of conv with respect to its filter.
    *
-   * @param dy What reaches the result of conv. Dtype: floating.
-   * @return What reaches the filter of conv. Dtype: the common one.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
+   * @return The gradient with respect to the filter of conv. Dtype: the common one.
    */
   public Tensor conv_backward_filter(Tensor dy) {
     return Ops.conv_backward_filter(self(), dy);
   }
 
   /**
-   * The derivative of conv with respect to its filter.
+   * The gradient of conv with respect to its filter.
    *
-   * @param dy What reaches the result of conv. Dtype: floating.
-   * @param shape The sizes of the filter of conv. Default: [].
-   * @return What reaches the filter of conv. Dtype: the common one.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
+   * @param shape The shape of the filter of conv. Default: [].
+   * @return The gradient with respect to the filter of conv. Dtype: the common one.
    */
   public Tensor conv_backward_filter(Tensor dy, long... shape) {
     return Ops.conv_backward_filter(self(), dy, shape);
   }
 
   /**
-   * The derivative of conv with respect to its filter.
+   * The gradient of conv with respect to its filter.
    *
-   * @param dy What reaches the result of conv. Dtype: floating.
+   * @param dy The gradient with respect to the result of conv. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return What reaches the filter of conv. Dtype: the common one.
+   * @return The gradient with respect to the filter of conv. Dtype: the common one.
    */
   public Tensor conv_backward_filter(Tensor dy, ConvBackwardFilterAttrs attrs) {
     return Ops.conv_backward_filter(self(), dy, attrs);
   }
 
   /**
-   * The largest element of each window, and where it was.
+   * The largest element of each window, and its index.
    *
    * @return the outputs
    */
@@ -4207,9 +4243,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The largest element of each window, and where it was.
+   * The largest element of each window, and its index.
    *
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
    * @return the outputs
    */
   public MaxPoolOutputs max_pool(long... kernel_shape) {
@@ -4217,7 +4253,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The largest element of each window, and where it was.
+   * The largest element of each window, and its index.
    *
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -4227,61 +4263,61 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The derivative of max_pool: what reaches y goes to where y came from.
+   * The derivative of max_pool: adds each element of dy to dx at its index.
    *
-   * @param indices Those of max_pool. Dtype: i32 or i64.
-   * @return What reaches the x of max_pool. Dtype: that of dy.
+   * @param indices The indices from max_pool. Dtype: i32 or i64.
+   * @return The gradient of the x of max_pool. Dtype: that of dy.
    */
   public Tensor max_pool_backward(Tensor indices) {
     return Ops.max_pool_backward(self(), indices);
   }
 
   /**
-   * The derivative of max_pool: what reaches y goes to where y came from.
+   * The derivative of max_pool: adds each element of dy to dx at its index.
    *
-   * @param indices Those of max_pool. Dtype: i32 or i64.
-   * @param shape The sizes of the x of max_pool. Default: [].
-   * @return What reaches the x of max_pool. Dtype: that of dy.
+   * @param indices The indices from max_pool. Dtype: i32 or i64.
+   * @param shape The shape of the x of max_pool. Default: [].
+   * @return The gradient of the x of max_pool. Dtype: that of dy.
    */
   public Tensor max_pool_backward(Tensor indices, long... shape) {
     return Ops.max_pool_backward(self(), indices, shape);
   }
 
   /**
-   * The derivative of max_pool: what reaches y goes to where y came from.
+   * The derivative of max_pool: adds each element of dy to dx at its index.
    *
-   * @param indices Those of max_pool. Dtype: i32 or i64.
+   * @param indices The indices from max_pool. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return What reaches the x of max_pool. Dtype: that of dy.
+   * @return The gradient of the x of max_pool. Dtype: that of dy.
    */
   public Tensor max_pool_backward(Tensor indices, MaxPoolBackwardAttrs attrs) {
     return Ops.max_pool_backward(self(), indices, attrs);
   }
 
   /**
-   * The sum over each window of a walk over the spatial axes.
+   * The sum over each sliding window along the spatial axes.
    *
-   * @return The sums. Dtype: that of x.
+   * @return The sum over each window. Dtype: that of x.
    */
   public Tensor window_sum() {
     return Ops.window_sum(self());
   }
 
   /**
-   * The sum over each window of a walk over the spatial axes.
+   * The sum over each sliding window along the spatial axes.
    *
    * @param kernel_shape The window's size along each spatial axis. Default: [].
-   * @return The sums. Dtype: that of x.
+   * @return The sum over each window. Dtype: that of x.
    */
   public Tensor window_sum(long... kernel_shape) {
     return Ops.window_sum(self(), kernel_shape);
   }
 
   /**
-   * The sum over each window of a walk over the spatial axes.
+   * The sum over each sliding window along the spatial axes.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The sums. Dtype: that of x.
+   * @return The sum over each window. Dtype: that of x.
    */
   public Tensor window_sum(WindowSumAttrs attrs) {
     return Ops.window_sum(self(), attrs);
@@ -4290,7 +4326,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The mean of each window.
    *
-   * @return The means. Dtype: that of x.
+   * @return The mean of each window. Dtype: that of x.
    */
   public Tensor avg_pool() {
     return Ops.avg_pool(self());
@@ -4299,8 +4335,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The mean of each window.
    *
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
-   * @return The means. Dtype: that of x.
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
+   * @return The mean of each window. Dtype: that of x.
    */
   public Tensor avg_pool(long... kernel_shape) {
     return Ops.avg_pool(self(), kernel_shape);
@@ -4310,14 +4346,14 @@ public abstract sealed class TensorOps permits TensorData {
    * The mean of each window.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The means. Dtype: that of x.
+   * @return The mean of each window. Dtype: that of x.
    */
   public Tensor avg_pool(AvgPoolAttrs attrs) {
     return Ops.avg_pool(self(), attrs);
   }
 
   /**
-   * The mean of each channel.
+   * The mean of each channel over all spatial axes.
    *
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
    */
@@ -4326,155 +4362,149 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv_transpose(Tensor w, Tensor b) {
     return Ops.conv_transpose(self(), w, b);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @param strides How far apart the filters lie along each spatial axis; empty for ones.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @param strides The distance between filter copies along each spatial axis; empty for ones.
    *     Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv_transpose(Tensor w, Tensor b, long... strides) {
     return Ops.conv_transpose(self(), w, b, strides);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv_transpose(Tensor w, Tensor b, ConvTransposeAttrs attrs) {
     return Ops.conv_transpose(self(), w, b, attrs);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv_transpose(Tensor w) {
     return Ops.conv_transpose(self(), w);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
-   * @param strides How far apart the filters lie along each spatial axis; empty for ones.
+   * @param strides The distance between filter copies along each spatial axis; empty for ones.
    *     Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv_transpose(Tensor w, long... strides) {
     return Ops.conv_transpose(self(), w, strides);
   }
 
   /**
-   * Transposed convolution: each element of the input spreads a filter.
+   * Transposed convolution: each element of the input adds a scaled copy of the filter.
    *
-   * @param w Channels of x, output channels of one group, then the filter's sizes. Dtype:
+   * @param w The filter: channels of x, output channels of one group, then spatial axes. Dtype:
    *     floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor conv_transpose(Tensor w, ConvTransposeAttrs attrs) {
     return Ops.conv_transpose(self(), w, attrs);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor depthwise(Tensor w, Tensor b) {
     return Ops.depthwise(self(), w, b);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor depthwise(Tensor w, Tensor b, long... strides) {
     return Ops.depthwise(self(), w, b, strides);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param b What is added to each output channel. May be null. Dtype: floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param b The bias, added to each output channel. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor depthwise(Tensor w, Tensor b, DepthwiseAttrs attrs) {
     return Ops.depthwise(self(), w, b, attrs);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor depthwise(Tensor w) {
     return Ops.depthwise(self(), w);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
-   * @param strides The window's step along each spatial axis; empty for ones. Default: [].
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
+   * @param strides The stride of the window along each spatial axis; empty for ones. Default: [].
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor depthwise(Tensor w, long... strides) {
     return Ops.depthwise(self(), w, strides);
   }
 
   /**
-   * A convolution of each channel by itself.
+   * A depthwise convolution: each channel is convolved with its own filters.
    *
-   * @param w M filters for each channel, an axis of size 1, then the filter's sizes. Dtype:
-   *     floating.
+   * @param w M filters for each channel, an axis of size 1, then spatial axes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, output channels, then the spatial axes. Dtype: the common one.
+   * @return The result: batch, output channels, then the spatial axes. Dtype: the common one.
    */
   public Tensor depthwise(Tensor w, DepthwiseAttrs attrs) {
     return Ops.depthwise(self(), w, attrs);
   }
 
   /**
-   * The largest element of each channel.
+   * The largest element of each channel over all spatial axes.
    *
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
    */
@@ -4483,96 +4513,96 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A tensor in other sizes, each element that of the nearest place.
+   * A tensor resized by nearest-neighbour interpolation.
    *
-   * @return The input in its new sizes. Dtype: that of x.
+   * @return The resized input. Dtype: that of x.
    */
   public Tensor resize_nearest() {
     return Ops.resize_nearest(self());
   }
 
   /**
-   * A tensor in other sizes, each element that of the nearest place.
+   * A tensor resized by nearest-neighbour interpolation.
    *
-   * @param sizes Of the result, for each of axes; empty for what the scales make of x, rounded
-   *     down. Default: [].
-   * @return The input in its new sizes. Dtype: that of x.
+   * @param sizes The size of the result along each of axes; empty to compute it from scales,
+   *     rounded down. Default: [].
+   * @return The resized input. Dtype: that of x.
    */
   public Tensor resize_nearest(long... sizes) {
     return Ops.resize_nearest(self(), sizes);
   }
 
   /**
-   * A tensor in other sizes, each element that of the nearest place.
+   * A tensor resized by nearest-neighbour interpolation.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The input in its new sizes. Dtype: that of x.
+   * @return The resized input. Dtype: that of x.
    */
   public Tensor resize_nearest(ResizeNearestAttrs attrs) {
     return Ops.resize_nearest(self(), attrs);
   }
 
   /**
-   * A tensor in other sizes, each element between its two neighbours along each axis.
+   * A tensor resized by linear interpolation of two neighbours along each axis.
    *
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public Tensor resize_linear() {
     return Ops.resize_linear(self());
   }
 
   /**
-   * A tensor in other sizes, each element between its two neighbours along each axis.
+   * A tensor resized by linear interpolation of two neighbours along each axis.
    *
-   * @param sizes Of the result, for each of axes; empty for what the scales make of x, rounded
-   *     down. Default: [].
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @param sizes The size of the result along each of axes; empty to compute it from scales,
+   *     rounded down. Default: [].
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public Tensor resize_linear(long... sizes) {
     return Ops.resize_linear(self(), sizes);
   }
 
   /**
-   * A tensor in other sizes, each element between its two neighbours along each axis.
+   * A tensor resized by linear interpolation of two neighbours along each axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public Tensor resize_linear(ResizeLinearAttrs attrs) {
     return Ops.resize_linear(self(), attrs);
   }
 
   /**
-   * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+   * A tensor resized by cubic interpolation of four elements along each axis.
    *
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public Tensor resize_cubic() {
     return Ops.resize_cubic(self());
   }
 
   /**
-   * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+   * A tensor resized by cubic interpolation of four elements along each axis.
    *
-   * @param sizes Of the result, for each of axes; empty for what the scales make of x, rounded
-   *     down. Default: [].
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @param sizes The size of the result along each of axes; empty to compute it from scales,
+   *     rounded down. Default: [].
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public Tensor resize_cubic(long... sizes) {
     return Ops.resize_cubic(self(), sizes);
   }
 
   /**
-   * A tensor in other sizes, each element out of four along each axis, by a cubic curve.
+   * A tensor resized by cubic interpolation of four elements along each axis.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The input in its new sizes; NaN spreads to all that it is a neighbour of. Dtype: that
-   *     of x.
+   * @return The resized input; NaN propagates to every element that has it as a neighbour. Dtype:
+   *     that of x.
    */
   public Tensor resize_cubic(ResizeCubicAttrs attrs) {
     return Ops.resize_cubic(self(), attrs);
@@ -4590,7 +4620,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The p-norm of each window.
    *
-   * @param kernel_shape The window's size along each spatial axis. Default: [].
+   * @param kernel_shape The size of the window along each spatial axis. Default: [].
    * @return The norms. Dtype: that of x.
    */
   public Tensor lp_pool(long... kernel_shape) {
@@ -4608,7 +4638,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The p-norm of each channel.
+   * The p-norm of each channel over all spatial axes.
    *
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
    */
@@ -4617,9 +4647,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The p-norm of each channel.
+   * The p-norm of each channel over all spatial axes.
    *
-   * @param p Of the norm. Default: 2.
+   * @param p The order of the norm. Default: 2.
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
    */
   public Tensor global_lp_pool(long p) {
@@ -4627,7 +4657,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The p-norm of each channel.
+   * The p-norm of each channel over all spatial axes.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Batch, channels, then axes of size 1. Dtype: that of x.
@@ -4677,7 +4707,7 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The logarithm of softmax along one axis.
    *
-   * @param axis The axis to normalise; a negative one counts from the end. Default: -1.
+   * @param axis The axis to normalise over; negative values count from the end. Default: -1.
    * @return The logarithms of the probabilities. Dtype: that of x.
    */
   public Tensor log_softmax(long axis) {
@@ -4695,52 +4725,52 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each channel moved and scaled by statistics that are known already.
+   * Each channel normalised by given statistics, then scaled and shifted.
    *
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The mean of each channel. Dtype: floating.
    * @param var The variance of each channel. Dtype: floating.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, of the type of x. Dtype: the common one.
    */
   public Tensor batch_norm(Tensor scale, Tensor bias, Tensor mean, Tensor var) {
     return Ops.batch_norm(self(), scale, bias, mean, var);
   }
 
   /**
-   * Each channel moved and scaled by statistics that are known already.
+   * Each channel normalised by given statistics, then scaled and shifted.
    *
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The mean of each channel. Dtype: floating.
    * @param var The variance of each channel. Dtype: floating.
    * @param epsilon Added to the variance. Default: 1e-05.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, of the type of x. Dtype: the common one.
    */
   public Tensor batch_norm(Tensor scale, Tensor bias, Tensor mean, Tensor var, double epsilon) {
     return Ops.batch_norm(self(), scale, bias, mean, var, epsilon);
   }
 
   /**
-   * Each channel moved and scaled by statistics that are known already.
+   * Each channel normalised by given statistics, then scaled and shifted.
    *
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The mean of each channel. Dtype: floating.
    * @param var The variance of each channel. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, of the type of x. Dtype: the common one.
    */
   public Tensor batch_norm(Tensor scale, Tensor bias, Tensor mean, Tensor var, BatchNormAttrs attrs) {
     return Ops.batch_norm(self(), scale, bias, mean, var, attrs);
   }
 
   /**
-   * Each channel moved and scaled by the statistics of this batch, which are also mixed into
-   * running ones.
+   * Each channel normalised by the statistics of this batch, which also update the running
+   * statistics.
    *
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The running mean of each channel. Dtype: floating.
    * @param var The running variance of each channel. Dtype: floating.
    * @return the outputs
@@ -4750,11 +4780,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each channel moved and scaled by the statistics of this batch, which are also mixed into
-   * running ones.
+   * Each channel normalised by the statistics of this batch, which also update the running
+   * statistics.
    *
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The running mean of each channel. Dtype: floating.
    * @param var The running variance of each channel. Dtype: floating.
    * @param epsilon Added to the variance. Default: 1e-05.
@@ -4765,11 +4795,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each channel moved and scaled by the statistics of this batch, which are also mixed into
-   * running ones.
+   * Each channel normalised by the statistics of this batch, which also update the running
+   * statistics.
    *
-   * @param scale One element for each channel. Dtype: floating.
-   * @param bias One element for each channel. Dtype: floating.
+   * @param scale The scale, one element for each channel. Dtype: floating.
+   * @param bias The bias, one element for each channel. Dtype: floating.
    * @param mean The running mean of each channel. Dtype: floating.
    * @param var The running variance of each channel. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -4780,11 +4810,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param bias Broadcast like scale. May be null. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param bias The bias, broadcast like scale. May be null. Dtype: floating.
    * @return the outputs
    */
   public LayerNormOutputs layer_norm(Tensor scale, Tensor bias) {
@@ -4792,13 +4822,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param bias Broadcast like scale. May be null. Dtype: floating.
-   * @param axis The first axis of those normalised together; a negative one counts from the end.
-   *     Default: -1.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param bias The bias, broadcast like scale. May be null. Dtype: floating.
+   * @param axis The first of the axes that are normalised together; negative values count from
+   *     the end. Default: -1.
    * @return the outputs
    */
   public LayerNormOutputs layer_norm(Tensor scale, Tensor bias, long axis) {
@@ -4806,11 +4836,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param bias Broadcast like scale. May be null. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param bias The bias, broadcast like scale. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -4819,10 +4849,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
    * @return the outputs
    */
   public LayerNormOutputs layer_norm(Tensor scale) {
@@ -4830,12 +4860,12 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param axis The first axis of those normalised together; a negative one counts from the end.
-   *     Default: -1.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param axis The first of the axes that are normalised together; negative values count from
+   *     the end. Default: -1.
    * @return the outputs
    */
   public LayerNormOutputs layer_norm(Tensor scale, long axis) {
@@ -4843,10 +4873,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements from one axis on, moved to mean 0 and scaled to variance 1, then scaled and
-   * moved by parameters.
+   * Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
+   * shifts them.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
+   * @param scale The scale, broadcast to the sizes of x from axis on. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -4855,8 +4885,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Local response normalisation: each element divided by the strength of the channels around its
-   * own.
+   * Local response normalisation across neighbouring channels.
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -4865,10 +4894,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Local response normalisation: each element divided by the strength of the channels around its
-   * own.
+   * Local response normalisation across neighbouring channels.
    *
-   * @param alpha How much the mean square of the channels counts. Default: 0.0001.
+   * @param alpha The weight of the mean square of the channels. Default: 0.0001.
    * @return Of the type of x. Dtype: that of x.
    */
   public Tensor lrn(double alpha) {
@@ -4876,8 +4904,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Local response normalisation: each element divided by the strength of the channels around its
-   * own.
+   * Local response normalisation across neighbouring channels.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -4887,41 +4914,41 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+   * Root mean square normalisation over the trailing axes, multiplied by a scale.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @return Of the type of x. Dtype: the common one.
+   * @param scale The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: the common one.
    */
   public Tensor rms_norm(Tensor scale) {
     return Ops.rms_norm(self(), scale);
   }
 
   /**
-   * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+   * Root mean square normalisation over the trailing axes, multiplied by a scale.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
-   * @param axis The first axis of those normalised together; a negative one counts from the end.
-   *     Default: -1.
-   * @return Of the type of x. Dtype: the common one.
+   * @param scale The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
+   * @param axis The first of the axes that are normalised together; a negative one counts from
+   *     the end. Default: -1.
+   * @return The result, with the shape and dtype of x. Dtype: the common one.
    */
   public Tensor rms_norm(Tensor scale, long axis) {
     return Ops.rms_norm(self(), scale, axis);
   }
 
   /**
-   * The elements from one axis on, scaled to a mean square of 1, then scaled by a parameter.
+   * Root mean square normalisation over the trailing axes, multiplied by a scale.
    *
-   * @param scale Broadcast to the sizes of x from the axis on. Dtype: floating.
+   * @param scale The scale, which is broadcast to the sizes of x from axis on. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: the common one.
+   * @return The result, with the shape and dtype of x. Dtype: the common one.
    */
   public Tensor rms_norm(Tensor scale, RmsNormAttrs attrs) {
     return Ops.rms_norm(self(), scale, attrs);
   }
 
   /**
-   * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-   * each channel scaled and moved by parameters.
+   * Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+   * shifts each channel.
    *
    * @param scale One element for each channel. Dtype: floating.
    * @param bias One element for each channel. Dtype: floating.
@@ -4932,8 +4959,8 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-   * each channel scaled and moved by parameters.
+   * Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+   * shifts each channel.
    *
    * @param scale One element for each channel. Dtype: floating.
    * @param bias One element for each channel. Dtype: floating.
@@ -4945,8 +4972,8 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The channels of each example in groups, each moved to mean 0 and scaled to variance 1, then
-   * each channel scaled and moved by parameters.
+   * Normalises groups of channels of each example to mean 0 and variance 1, then scales and
+   * shifts each channel.
    *
    * @param scale One element for each channel. Dtype: floating.
    * @param bias One element for each channel. Dtype: floating.
@@ -4958,8 +4985,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved
-   * by parameters.
+   * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
    *
    * @param scale One element for each channel. Dtype: floating.
    * @param bias One element for each channel. Dtype: floating.
@@ -4970,8 +4996,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved
-   * by parameters.
+   * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
    *
    * @param scale One element for each channel. Dtype: floating.
    * @param bias One element for each channel. Dtype: floating.
@@ -4983,8 +5008,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Each channel of each example, moved to mean 0 and scaled to variance 1, then scaled and moved
-   * by parameters.
+   * Normalises each channel of each example to mean 0 and variance 1, then scales and shifts it.
    *
    * @param scale One element for each channel. Dtype: floating.
    * @param bias One element for each channel. Dtype: floating.
@@ -4996,7 +5020,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What lies along one axis, scaled to a Euclidean length of 1.
+   * Scales the vectors along one axis to a Euclidean norm of 1.
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -5005,9 +5029,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What lies along one axis, scaled to a Euclidean length of 1.
+   * Scales the vectors along one axis to a Euclidean norm of 1.
    *
-   * @param axis The axis along which lengths are taken; negative from the end. Default: -1.
+   * @param axis The axis along which norms are computed; negative values count from the end.
+   *     Default: -1.
    * @return Of the type of x. Dtype: that of x.
    */
   public Tensor l2_normalize(long axis) {
@@ -5015,7 +5040,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * What lies along one axis, scaled to a Euclidean length of 1.
+   * Scales the vectors along one axis to a Euclidean norm of 1.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -5054,7 +5079,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A one where the largest element along one axis lies, zeros elsewhere.
+   * One at the largest element along an axis, and zeros elsewhere.
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -5063,9 +5088,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A one where the largest element along one axis lies, zeros elsewhere.
+   * One at the largest element along an axis, and zeros elsewhere.
    *
-   * @param axis The axis to search along; a negative one counts from the end. Default: -1.
+   * @param axis The axis to search along; negative values count from the end. Default: -1.
    * @return Of the type of x. Dtype: that of x.
    */
   public Tensor hardmax(long axis) {
@@ -5073,7 +5098,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A one where the largest element along one axis lies, zeros elsewhere.
+   * One at the largest element along an axis, and zeros elsewhere.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -5083,7 +5108,8 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+   * Normalises the elements along some axes to mean 0, and divides them by their standard
+   * deviation.
    *
    * @return Of the type of x. Dtype: that of x.
    */
@@ -5092,10 +5118,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+   * Normalises the elements along some axes to mean 0, and divides them by their standard
+   * deviation.
    *
-   * @param axes The axes to take mean and deviation along, negative ones from the end; empty for
-   *     all. Default: [0, 2, 3].
+   * @param axes The axes to compute mean and deviation over; negative values count from the end.
+   *     Empty for all. Default: [0, 2, 3].
    * @return Of the type of x. Dtype: that of x.
    */
   public Tensor mean_variance_normalization(long... axes) {
@@ -5103,7 +5130,8 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The elements along some axes, moved to mean 0 and divided by their standard deviation.
+   * Normalises the elements along some axes to mean 0, and divides them by their standard
+   * deviation.
    *
    * @param attrs The attributes; null for the defaults.
    * @return Of the type of x. Dtype: that of x.
@@ -5113,30 +5141,32 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A fully connected layer: the features of x times the weights, and a bias.
+   * A fully connected layer: the features of x times the weights, plus a bias.
    *
-   * @param w Weights, a row for each feature of x and a column for each of y. Dtype: floating.
+   * @param w The weights, a row for each feature of x and a column for each of y. Dtype:
+   *     floating.
    * @param b The bias, one element for each feature of y. May be null. Dtype: floating.
-   * @return Features along the last axis. Dtype: the common one.
+   * @return The result, with features along the last axis. Dtype: the common one.
    */
   public Tensor dense(Tensor w, Tensor b) {
     return Ops.dense(self(), w, b);
   }
 
   /**
-   * A fully connected layer: the features of x times the weights, and a bias.
+   * A fully connected layer: the features of x times the weights, plus a bias.
    *
-   * @param w Weights, a row for each feature of x and a column for each of y. Dtype: floating.
-   * @return Features along the last axis. Dtype: the common one.
+   * @param w The weights, a row for each feature of x and a column for each of y. Dtype:
+   *     floating.
+   * @return The result, with features along the last axis. Dtype: the common one.
    */
   public Tensor dense(Tensor w) {
     return Ops.dense(self(), w);
   }
 
   /**
-   * Rows of a table, looked up by number.
+   * Rows of a table, looked up by index.
    *
-   * @param indices The numbers of rows. Dtype: i32 or i64.
+   * @param indices The row indices. Dtype: i32 or i64.
    * @return The rows. Dtype: that of table.
    */
   public Tensor embedding(Tensor indices) {
@@ -5144,13 +5174,14 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One step of a long short-term memory.
+   * One step of a long short-term memory (LSTM).
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param c [B, H], the last cell state. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
+   * @param c [B, H], the previous cell state. Dtype: floating.
    * @param w [4H, I], the weights of x. Dtype: floating.
    * @param r [4H, H], the weights of h. Dtype: floating.
-   * @param b [8H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param b [8H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
    * @return the outputs
    */
   public LstmCellOutputs lstm_cell(Tensor h, Tensor c, Tensor w, Tensor r, Tensor b) {
@@ -5158,10 +5189,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One step of a long short-term memory.
+   * One step of a long short-term memory (LSTM).
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param c [B, H], the last cell state. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
+   * @param c [B, H], the previous cell state. Dtype: floating.
    * @param w [4H, I], the weights of x. Dtype: floating.
    * @param r [4H, H], the weights of h. Dtype: floating.
    * @return the outputs
@@ -5171,9 +5202,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Forgets elements at random, and scales the others up by what is lost.
+   * Sets random elements to zero and scales the others by 1 / (1 - ratio).
    *
-   * @param state Of a generator: u32[6]. Dtype: u32.
+   * @param state The generator state: u32[6]. Dtype: u32.
    * @return the outputs
    */
   public DropoutOutputs dropout(Tensor state) {
@@ -5181,10 +5212,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Forgets elements at random, and scales the others up by what is lost.
+   * Sets random elements to zero and scales the others by 1 / (1 - ratio).
    *
-   * @param state Of a generator: u32[6]. Dtype: u32.
-   * @param ratio How probable it is that an element is dropped. Default: 0.5.
+   * @param state The generator state: u32[6]. Dtype: u32.
+   * @param ratio The probability that an element is dropped. Default: 0.5.
    * @return the outputs
    */
   public DropoutOutputs dropout(Tensor state, double ratio) {
@@ -5192,9 +5223,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Forgets elements at random, and scales the others up by what is lost.
+   * Sets random elements to zero and scales the others by 1 / (1 - ratio).
    *
-   * @param state Of a generator: u32[6]. Dtype: u32.
+   * @param state The generator state: u32[6]. Dtype: u32.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -5203,325 +5234,345 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-   *     null. Dtype: floating or bool.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
+   *     May be null. Dtype: floating or bool.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public Tensor attention(Tensor k, Tensor v, Tensor attn_mask) {
     return Ops.attention(self(), k, v, attn_mask);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-   *     null. Dtype: floating or bool.
-   * @param is_causal Whether query i meets the keys 0 to i alone. Default: false.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
+   *     May be null. Dtype: floating or bool.
+   * @param is_causal Whether query i attends to keys 0 to i only. Default: false.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public Tensor attention(Tensor k, Tensor v, Tensor attn_mask, boolean is_causal) {
     return Ops.attention(self(), k, v, attn_mask, is_causal);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param attn_mask Bool or of the dtype of q; broadcast to batch, heads, queries, keys. May be
-   *     null. Dtype: floating or bool.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param attn_mask Bool or of the dtype of q; is broadcast to (batch, heads, queries, keys).
+   *     May be null. Dtype: floating or bool.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public Tensor attention(Tensor k, Tensor v, Tensor attn_mask, AttentionAttrs attrs) {
     return Ops.attention(self(), k, v, attn_mask, attrs);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public Tensor attention(Tensor k, Tensor v) {
     return Ops.attention(self(), k, v);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
-   * @param is_causal Whether query i meets the keys 0 to i alone. Default: false.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param is_causal Whether query i attends to keys 0 to i only. Default: false.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public Tensor attention(Tensor k, Tensor v, boolean is_causal) {
     return Ops.attention(self(), k, v, is_causal);
   }
 
   /**
-   * Scaled dot-product attention: for each query the mean of the values, weighted by how well
-   * their keys meet it.
+   * Scaled dot-product attention: for each query, the mean of the values weighted by the softmax
+   * of its scores.
    *
-   * @param k The keys: batch, heads, length, size. Dtype: floating.
-   * @param v The values: batch, heads, length, size. Dtype: floating.
+   * @param k The keys, of shape (batch, heads, length, head size). Dtype: floating.
+   * @param v The values, of shape (batch, heads, length, head size). Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Batch, heads and length of q, size of v. Dtype: that of q.
+   * @return The result, with the batch, heads and length of q and the head size of v. Dtype: that
+   *     of q.
    */
   public Tensor attention(Tensor k, Tensor v, AttentionAttrs attrs) {
     return Ops.attention(self(), k, v, attrs);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param position_ids Which row of the caches a place has: batch, length. May be null. Dtype:
-   *     i32 or i64.
-   * @return Of the type of x. Dtype: that of x.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param position_ids The row of the caches for each element of a sequence: batch, length. May
+   *     be null. Dtype: i32 or i64.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor rotary_embedding(Tensor cos_cache, Tensor sin_cache, Tensor position_ids) {
     return Ops.rotary_embedding(self(), cos_cache, sin_cache, position_ids);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param position_ids Which row of the caches a place has: batch, length. May be null. Dtype:
-   *     i32 or i64.
-   * @param interleaved Whether pairs are neighbours; else they are halves apart. Default: false.
-   * @return Of the type of x. Dtype: that of x.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param position_ids The row of the caches for each element of a sequence: batch, length. May
+   *     be null. Dtype: i32 or i64.
+   * @param interleaved Whether the features of a pair are adjacent; otherwise they are n / 2
+   *     apart. Default: false.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor rotary_embedding(Tensor cos_cache, Tensor sin_cache, Tensor position_ids, boolean interleaved) {
     return Ops.rotary_embedding(self(), cos_cache, sin_cache, position_ids, interleaved);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param position_ids Which row of the caches a place has: batch, length. May be null. Dtype:
-   *     i32 or i64.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param position_ids The row of the caches for each element of a sequence: batch, length. May
+   *     be null. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor rotary_embedding(Tensor cos_cache, Tensor sin_cache, Tensor position_ids, RotaryEmbeddingAttrs attrs) {
     return Ops.rotary_embedding(self(), cos_cache, sin_cache, position_ids, attrs);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor rotary_embedding(Tensor cos_cache, Tensor sin_cache) {
     return Ops.rotary_embedding(self(), cos_cache, sin_cache);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
-   * @param interleaved Whether pairs are neighbours; else they are halves apart. Default: false.
-   * @return Of the type of x. Dtype: that of x.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
+   * @param interleaved Whether the features of a pair are adjacent; otherwise they are n / 2
+   *     apart. Default: false.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor rotary_embedding(Tensor cos_cache, Tensor sin_cache, boolean interleaved) {
     return Ops.rotary_embedding(self(), cos_cache, sin_cache, interleaved);
   }
 
   /**
-   * Pairs of features turned by angles that tell positions apart.
+   * Rotary position embedding: pairs of features rotated by position-dependent angles.
    *
-   * @param cos_cache Cosines: positions, pairs; or batch, length, pairs. Dtype: floating.
-   * @param sin_cache Sines, as the cosines. Dtype: floating.
+   * @param cos_cache The cosines: positions, pairs; or without position_ids batch, length, pairs.
+   *     Dtype: floating.
+   * @param sin_cache The sines, with the shape of the cosines. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, with the shape and dtype of x. Dtype: that of x.
    */
   public Tensor rotary_embedding(Tensor cos_cache, Tensor sin_cache, RotaryEmbeddingAttrs attrs) {
     return Ops.rotary_embedding(self(), cos_cache, sin_cache, attrs);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param write_indices The first place of each example, or one for all; else 0. May be null.
-   *     Dtype: i32 or i64.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param write_indices The first position of each example, or one for all; 0 if absent. May be
+   *     null. Dtype: i32 or i64.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public Tensor kv_cache_update(Tensor update, Tensor write_indices) {
     return Ops.kv_cache_update(self(), update, write_indices);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param write_indices The first place of each example, or one for all; else 0. May be null.
-   *     Dtype: i32 or i64.
-   * @param axis The axis of places, negative from the end; not the batch. Default: -2.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param write_indices The first position of each example, or one for all; 0 if absent. May be
+   *     null. Dtype: i32 or i64.
+   * @param axis The axis of positions, which is not the batch axis; negative values count from
+   *     the end. Default: -2.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public Tensor kv_cache_update(Tensor update, Tensor write_indices, long axis) {
     return Ops.kv_cache_update(self(), update, write_indices, axis);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param write_indices The first place of each example, or one for all; else 0. May be null.
-   *     Dtype: i32 or i64.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param write_indices The first position of each example, or one for all; 0 if absent. May be
+   *     null. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public Tensor kv_cache_update(Tensor update, Tensor write_indices, KvCacheUpdateAttrs attrs) {
     return Ops.kv_cache_update(self(), update, write_indices, attrs);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public Tensor kv_cache_update(Tensor update) {
     return Ops.kv_cache_update(self(), update);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
-   * @param axis The axis of places, negative from the end; not the batch. Default: -2.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
+   * @param axis The axis of positions, which is not the batch axis; negative values count from
+   *     the end. Default: -2.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public Tensor kv_cache_update(Tensor update, long axis) {
     return Ops.kv_cache_update(self(), update, axis);
   }
 
   /**
-   * New keys or values written into a cache of a fixed size, at a place that each example of the
-   * batch has for itself.
+   * A fixed-size cache with new keys or values written at a position for each example of the
+   * batch.
    *
-   * @param update What comes there, as many places along axis as it has. Dtype: any.
+   * @param update The new elements, for as many positions as update has along axis. Dtype: any.
    * @param attrs The attributes; null for the defaults.
-   * @return Past_cache with the update. Dtype: that of past_cache.
+   * @return The cache after the update. Dtype: that of past_cache.
    */
   public Tensor kv_cache_update(Tensor update, KvCacheUpdateAttrs attrs) {
     return Ops.kv_cache_update(self(), update, attrs);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param b [2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [2H], the biases added to the product with w, then those added to the product with
+   *     r. May be null. Dtype: floating.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public Tensor rnn_cell(Tensor h, Tensor w, Tensor r, Tensor b) {
     return Ops.rnn_cell(self(), h, w, r, b);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param b [2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param activation What the sum goes through: tanh or relu. Default: tanh.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [2H], the biases added to the product with w, then those added to the product with
+   *     r. May be null. Dtype: floating.
+   * @param activation The activation applied to the sum: tanh or relu. Default: tanh.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public Tensor rnn_cell(Tensor h, Tensor w, Tensor r, Tensor b, RnnActivation activation) {
     return Ops.rnn_cell(self(), h, w, r, b, activation);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param b [2H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [2H], the biases added to the product with w, then those added to the product with
+   *     r. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return [B, H], the output. Dtype: the common one.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public Tensor rnn_cell(Tensor h, Tensor w, Tensor r, Tensor b, RnnCellAttrs attrs) {
     return Ops.rnn_cell(self(), h, w, r, b, attrs);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public Tensor rnn_cell(Tensor h, Tensor w, Tensor r) {
     return Ops.rnn_cell(self(), h, w, r);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
-   * @param activation What the sum goes through: tanh or relu. Default: tanh.
-   * @return [B, H], the output. Dtype: the common one.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param activation The activation applied to the sum: tanh or relu. Default: tanh.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public Tensor rnn_cell(Tensor h, Tensor w, Tensor r, RnnActivation activation) {
     return Ops.rnn_cell(self(), h, w, r, activation);
   }
 
   /**
-   * One step of a plain recurrent network.
+   * One step of a simple (Elman) recurrent network.
    *
-   * @param h [B, H], the last output. Dtype: floating.
-   * @param w [H, I], the weights of x. Dtype: floating.
-   * @param r [H, H], the weights of h. Dtype: floating.
+   * @param h [B, H], the output of the previous step. Dtype: floating.
+   * @param w [H, I], the weights applied to x. Dtype: floating.
+   * @param r [H, H], the recurrent weights, applied to h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return [B, H], the output. Dtype: the common one.
+   * @return [B, H], the output of this step. Dtype: the common one.
    */
   public Tensor rnn_cell(Tensor h, Tensor w, Tensor r, RnnCellAttrs attrs) {
     return Ops.rnn_cell(self(), h, w, r, attrs);
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param b [6H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param b [6H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
    * @return [B, H], the output. Dtype: the common one.
    */
   public Tensor gru_cell(Tensor h, Tensor w, Tensor r, Tensor b) {
@@ -5529,14 +5580,15 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param b [6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param linear_before_reset Whether the reset gate scales the hidden gate's product with h,
-   *     not h. Default: false.
+   * @param b [6H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
+   * @param linear_before_reset Whether the reset gate scales the product with h in the hidden
+   *     gate, instead of h itself. Default: false.
    * @return [B, H], the output. Dtype: the common one.
    */
   public Tensor gru_cell(Tensor h, Tensor w, Tensor r, Tensor b, boolean linear_before_reset) {
@@ -5544,12 +5596,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param b [6H], the biases beside w, then those beside r. May be null. Dtype: floating.
+   * @param b [6H], the biases of the products with w, then of those with r. May be null. Dtype:
+   *     floating.
    * @param attrs The attributes; null for the defaults.
    * @return [B, H], the output. Dtype: the common one.
    */
@@ -5558,9 +5611,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
    * @return [B, H], the output. Dtype: the common one.
@@ -5570,13 +5623,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
-   * @param linear_before_reset Whether the reset gate scales the hidden gate's product with h,
-   *     not h. Default: false.
+   * @param linear_before_reset Whether the reset gate scales the product with h in the hidden
+   *     gate, instead of h itself. Default: false.
    * @return [B, H], the output. Dtype: the common one.
    */
   public Tensor gru_cell(Tensor h, Tensor w, Tensor r, boolean linear_before_reset) {
@@ -5584,9 +5637,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * One step of a gated recurrent unit.
+   * One step of a gated recurrent unit (GRU).
    *
-   * @param h [B, H], the last output. Dtype: floating.
+   * @param h [B, H], the previous output. Dtype: floating.
    * @param w [3H, I], the weights of x. Dtype: floating.
    * @param r [3H, H], the weights of h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
@@ -5597,18 +5650,20 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param b [D, 8H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param initial_c [D, B, H], the first c; else zeros. May be null. Dtype: floating.
-   * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be
-   *     null. Dtype: floating.
+   * @param b [D, 8H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param initial_c [D, B, H], the initial c; zeros if absent. May be null. Dtype: floating.
+   * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if
+   *     absent. May be null. Dtype: floating.
    * @return the outputs
    */
   public LstmOutputs lstm(Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Tensor initial_c, Tensor p) {
@@ -5616,20 +5671,22 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param b [D, 8H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param initial_c [D, B, H], the first c; else zeros. May be null. Dtype: floating.
-   * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be
-   *     null. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param b [D, 8H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param initial_c [D, B, H], the initial c; zeros if absent. May be null. Dtype: floating.
+   * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if
+   *     absent. May be null. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public LstmOutputs lstm(Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Tensor initial_c, Tensor p, Direction direction) {
@@ -5637,18 +5694,20 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param b [D, 8H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param initial_c [D, B, H], the first c; else zeros. May be null. Dtype: floating.
-   * @param p [D, 3H], what the gates input, output and forget see of c; else nothing. May be
-   *     null. Dtype: floating.
+   * @param b [D, 8H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param initial_c [D, B, H], the initial c; zeros if absent. May be null. Dtype: floating.
+   * @param p [D, 3H], the peephole weights of the input, output and forget gates; zeros if
+   *     absent. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -5657,7 +5716,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
@@ -5668,12 +5727,12 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public LstmOutputs lstm(Tensor w, Tensor r, Direction direction) {
@@ -5681,7 +5740,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Long short-term memories over sequences.
+   * A long short-term memory (LSTM) applied to sequences.
    *
    * @param w [D, 4H, I], the weights of x. Dtype: floating.
    * @param r [D, 4H, H], the weights of h. Dtype: floating.
@@ -5693,15 +5752,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param b [D, 6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param b [D, 6H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @return the outputs
    */
   public GruOutputs gru(Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h) {
@@ -5709,17 +5770,19 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param b [D, 6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param b [D, 6H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public GruOutputs gru(Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Direction direction) {
@@ -5727,15 +5790,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param b [D, 6H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param b [D, 6H], the biases of the products with w, then of those with r. May be null.
+   *     Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -5744,7 +5809,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
@@ -5755,12 +5820,12 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public GruOutputs gru(Tensor w, Tensor r, Direction direction) {
@@ -5768,7 +5833,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Gated recurrent units over sequences.
+   * A gated recurrent unit (GRU) applied to sequences.
    *
    * @param w [D, 3H, I], the weights of x. Dtype: floating.
    * @param r [D, 3H, H], the weights of h. Dtype: floating.
@@ -5780,15 +5845,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param b [D, 2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [D, 2H], the biases added to the product with w, then those added to the product
+   *     with r. May be null. Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @return the outputs
    */
   public RnnOutputs rnn(Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h) {
@@ -5796,17 +5863,19 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param b [D, 2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [D, 2H], the biases added to the product with w, then those added to the product
+   *     with r. May be null. Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public RnnOutputs rnn(Tensor w, Tensor r, Tensor b, Tensor sequence_lens, Tensor initial_h, Direction direction) {
@@ -5814,15 +5883,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param b [D, 2H], the biases beside w, then those beside r. May be null. Dtype: floating.
-   * @param sequence_lens [B], how many steps each sequence has; else T. Behind them its states
-   *     stay as they are and its outputs are zeros; in reverse it begins at its own last step.
-   *     More than T counts as T, less than 0 as 0. May be null. Dtype: i32 or i64.
-   * @param initial_h [D, B, H], the first h; else zeros. May be null. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param b [D, 2H], the biases added to the product with w, then those added to the product
+   *     with r. May be null. Dtype: floating.
+   * @param sequence_lens [B], the number of time steps of each sequence; T if absent. After its
+   *     last step a sequence keeps its state and outputs zeros; in reverse, it starts at its own
+   *     last step. Values above T are treated as T, and negative ones as 0. May be null. Dtype:
+   *     i32 or i64.
+   * @param initial_h [D, B, H], the initial h; zeros if absent. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -5831,10 +5902,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
    * @return the outputs
    */
   public RnnOutputs rnn(Tensor w, Tensor r) {
@@ -5842,12 +5913,12 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
-   * @param direction Which way the steps are taken: forward, reverse, or bidirectional, each way
-   *     by its own weights. Default: forward.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
+   * @param direction The direction of the time steps: forward, reverse, or bidirectional, with
+   *     separate weights for each direction. Default: forward.
    * @return the outputs
    */
   public RnnOutputs rnn(Tensor w, Tensor r, Direction direction) {
@@ -5855,10 +5926,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A plain recurrent network over sequences.
+   * A simple (Elman) recurrent network over sequences.
    *
-   * @param w [D, H, I], the weights of x. Dtype: floating.
-   * @param r [D, H, H], the weights of h. Dtype: floating.
+   * @param w [D, H, I], the weights applied to x. Dtype: floating.
+   * @param r [D, H, H], the recurrent weights, applied to h. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -5867,17 +5938,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param b_q One element for each column of w_q. May be null. Dtype: floating.
    * @param b_k One element for each column of w_k. May be null. Dtype: floating.
    * @param b_v One element for each column of w_v. May be null. Dtype: floating.
@@ -5891,24 +5962,24 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param b_q One element for each column of w_q. May be null. Dtype: floating.
    * @param b_k One element for each column of w_k. May be null. Dtype: floating.
    * @param b_v One element for each column of w_v. May be null. Dtype: floating.
    * @param b_o One element for each column of w_o. May be null. Dtype: floating.
    * @param attn_mask Bool or of the dtype of query; broadcast to batch, heads, queries, keys. May
    *     be null. Dtype: floating or bool.
-   * @param num_heads The heads of the queries. Default: 1.
+   * @param num_heads The number of query heads. Default: 1.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
   public Tensor multi_head_attention(Tensor key, Tensor value, Tensor w_q, Tensor w_k, Tensor w_v, Tensor w_o, Tensor b_q, Tensor b_k, Tensor b_v, Tensor b_o, Tensor attn_mask, long num_heads) {
@@ -5916,17 +5987,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param b_q One element for each column of w_q. May be null. Dtype: floating.
    * @param b_k One element for each column of w_k. May be null. Dtype: floating.
    * @param b_v One element for each column of w_v. May be null. Dtype: floating.
@@ -5941,17 +6012,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
   public Tensor multi_head_attention(Tensor key, Tensor value, Tensor w_q, Tensor w_k, Tensor w_v, Tensor w_o) {
@@ -5959,18 +6030,18 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
-   * @param num_heads The heads of the queries. Default: 1.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
+   * @param num_heads The number of query heads. Default: 1.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
   public Tensor multi_head_attention(Tensor key, Tensor value, Tensor w_q, Tensor w_k, Tensor w_v, Tensor w_o, long num_heads) {
@@ -5978,17 +6049,17 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Queries, keys and values projected into heads, attention, and a projection of what the heads
-   * give.
+   * Multi-head attention: projects queries, keys and values into heads, applies attention and
+   * projects the result.
    *
    * @param key Batch, length, features. Dtype: floating.
    * @param value Batch, length, features. Dtype: floating.
-   * @param w_q A row for each feature of query, a column for each element of its heads. Dtype:
-   *     floating.
-   * @param w_k The same of key. Dtype: floating.
-   * @param w_v The same of value. Dtype: floating.
-   * @param w_o A row for each element that the heads give, a column for each of y. Dtype:
-   *     floating.
+   * @param w_q One row for each feature of query, one column for each element of its heads.
+   *     Dtype: floating.
+   * @param w_k The same for key. Dtype: floating.
+   * @param w_v The same for value. Dtype: floating.
+   * @param w_o One row for each element of the heads' outputs, one column for each feature of y.
+   *     Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return Batch and length of query, the columns of w_o. Dtype: that of query.
    */
@@ -5997,108 +6068,108 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The mean of squared differences.
+   * The mean squared error.
    *
-   * @param target What it should have been. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true values. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor mse(Tensor target) {
     return Ops.mse(self(), target);
   }
 
   /**
-   * The mean of squared differences.
+   * The mean squared error.
    *
-   * @param target What it should have been. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true values. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor mse(Tensor target, Reduction reduction) {
     return Ops.mse(self(), target, reduction);
   }
 
   /**
-   * The mean of squared differences.
+   * The mean squared error.
    *
-   * @param target What it should have been. Dtype: floating.
+   * @param target The true values. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor mse(Tensor target, MseAttrs attrs) {
     return Ops.mse(self(), target, attrs);
   }
 
   /**
-   * The mean of absolute differences.
+   * The mean absolute error.
    *
-   * @param target What it should have been. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true values. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor mae(Tensor target) {
     return Ops.mae(self(), target);
   }
 
   /**
-   * The mean of absolute differences.
+   * The mean absolute error.
    *
-   * @param target What it should have been. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true values. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor mae(Tensor target, Reduction reduction) {
     return Ops.mae(self(), target, reduction);
   }
 
   /**
-   * The mean of absolute differences.
+   * The mean absolute error.
    *
-   * @param target What it should have been. Dtype: floating.
+   * @param target The true values. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor mae(Tensor target, MaeAttrs attrs) {
     return Ops.mae(self(), target, attrs);
   }
 
   /**
-   * The cross entropy of yes-or-no questions, from logits.
+   * The binary cross entropy, computed from logits.
    *
-   * @param target The probabilities that the answer is yes. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The probabilities of the positive class. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor bce_with_logits(Tensor target) {
     return Ops.bce_with_logits(self(), target);
   }
 
   /**
-   * The cross entropy of yes-or-no questions, from logits.
+   * The binary cross entropy, computed from logits.
    *
-   * @param target The probabilities that the answer is yes. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The probabilities of the positive class. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor bce_with_logits(Tensor target, Reduction reduction) {
     return Ops.bce_with_logits(self(), target, reduction);
   }
 
   /**
-   * The cross entropy of yes-or-no questions, from logits.
+   * The binary cross entropy, computed from logits.
    *
-   * @param target The probabilities that the answer is yes. Dtype: floating.
+   * @param target The probabilities of the positive class. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor bce_with_logits(Tensor target, BceWithLogitsAttrs attrs) {
     return Ops.bce_with_logits(self(), target, attrs);
   }
 
   /**
-   * How far the softmax of logits is from given probabilities.
+   * The cross entropy between given class probabilities and the softmax of logits.
    *
-   * @param labels The probabilities that the classes should have. Dtype: floating.
+   * @param labels The target probabilities of the classes. Dtype: floating.
    * @return the outputs
    */
   public SoftmaxCrossEntropyOutputs softmax_cross_entropy(Tensor labels) {
@@ -6106,11 +6177,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How far the softmax of logits is from given probabilities.
+   * The cross entropy between given class probabilities and the softmax of logits.
    *
-   * @param labels The probabilities that the classes should have. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
+   * @param labels The target probabilities of the classes. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
    * @return the outputs
    */
   public SoftmaxCrossEntropyOutputs softmax_cross_entropy(Tensor labels, Reduction reduction) {
@@ -6118,9 +6189,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How far the softmax of logits is from given probabilities.
+   * The cross entropy between given class probabilities and the softmax of logits.
    *
-   * @param labels The probabilities that the classes should have. Dtype: floating.
+   * @param labels The target probabilities of the classes. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -6129,9 +6200,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How far the softmax of logits is from being sure of the right class.
+   * The cross entropy between the correct class of each example and the softmax of logits.
    *
-   * @param labels The number of the right class of each example. Dtype: i32 or i64.
+   * @param labels The index of the correct class of each example. Dtype: i32 or i64.
    * @return the outputs
    */
   public SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(Tensor labels) {
@@ -6139,11 +6210,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How far the softmax of logits is from being sure of the right class.
+   * The cross entropy between the correct class of each example and the softmax of logits.
    *
-   * @param labels The number of the right class of each example. Dtype: i32 or i64.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
+   * @param labels The index of the correct class of each example. Dtype: i32 or i64.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
    * @return the outputs
    */
   public SparseSoftmaxCrossEntropyOutputs sparse_softmax_cross_entropy(Tensor labels, Reduction reduction) {
@@ -6151,9 +6222,9 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * How far the softmax of logits is from being sure of the right class.
+   * The cross entropy between the correct class of each example and the softmax of logits.
    *
-   * @param labels The number of the right class of each example. Dtype: i32 or i64.
+   * @param labels The index of the correct class of each example. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
    */
@@ -6162,208 +6233,207 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param weight How much each class counts: [C]. May be null. Dtype: floating.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param weight The weight of each class: [C]. May be null. Dtype: floating.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public Tensor nll(Tensor target, Tensor weight) {
     return Ops.nll(self(), target, weight);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param weight How much each class counts: [C]. May be null. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by the sum of their weights. Default: mean.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param weight The weight of each class: [C]. May be null. Dtype: floating.
+   * @param reduction How the losses of elements are combined: none keeps them, sum adds them,
+   *     mean divides their sum by the sum of their weights. Default: mean.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public Tensor nll(Tensor target, Tensor weight, Reduction reduction) {
     return Ops.nll(self(), target, weight, reduction);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param weight How much each class counts: [C]. May be null. Dtype: floating.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param weight The weight of each class: [C]. May be null. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public Tensor nll(Tensor target, Tensor weight, NllAttrs attrs) {
     return Ops.nll(self(), target, weight, attrs);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public Tensor nll(Tensor target) {
     return Ops.nll(self(), target);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by the sum of their weights. Default: mean.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
+   * @param reduction How the losses of elements are combined: none keeps them, sum adds them,
+   *     mean divides their sum by the sum of their weights. Default: mean.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public Tensor nll(Tensor target, Reduction reduction) {
     return Ops.nll(self(), target, reduction);
   }
 
   /**
-   * The negative logarithms of the probabilities that the right classes were given.
+   * The negative log-likelihood of the target classes.
    *
-   * @param target The number of the right class: [N, ...]. Dtype: i32 or i64.
+   * @param target The target classes: [N, ...]. Dtype: i32 or i64.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the shape of target. Dtype: that of x.
+   * @return The loss: 0-d, or of the shape of target if reduction is none. Dtype: that of x.
    */
   public Tensor nll(Tensor target, NllAttrs attrs) {
     return Ops.nll(self(), target, attrs);
   }
 
   /**
-   * Half of the squared difference, and beyond some distance a straight line.
+   * The Huber loss: half the squared difference, but linear beyond a distance of delta.
    *
-   * @param target What it should have been. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true values. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor huber(Tensor target) {
     return Ops.huber(self(), target);
   }
 
   /**
-   * Half of the squared difference, and beyond some distance a straight line.
+   * The Huber loss: half the squared difference, but linear beyond a distance of delta.
    *
-   * @param target What it should have been. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true values. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor huber(Tensor target, Reduction reduction) {
     return Ops.huber(self(), target, reduction);
   }
 
   /**
-   * Half of the squared difference, and beyond some distance a straight line.
+   * The Huber loss: half the squared difference, but linear beyond a distance of delta.
    *
-   * @param target What it should have been. Dtype: floating.
+   * @param target The true values. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor huber(Tensor target, HuberAttrs attrs) {
     return Ops.huber(self(), target, attrs);
   }
 
   /**
-   * How far logarithms of probabilities are from given probabilities.
+   * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
    *
-   * @param target The probabilities that they should be, or logarithms of them. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The target probabilities, or their logarithms. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor kl_div(Tensor target) {
     return Ops.kl_div(self(), target);
   }
 
   /**
-   * How far logarithms of probabilities are from given probabilities.
+   * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
    *
-   * @param target The probabilities that they should be, or logarithms of them. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The target probabilities, or their logarithms. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor kl_div(Tensor target, Reduction reduction) {
     return Ops.kl_div(self(), target, reduction);
   }
 
   /**
-   * How far logarithms of probabilities are from given probabilities.
+   * The Kullback-Leibler divergence loss of log-probabilities and target probabilities.
    *
-   * @param target The probabilities that they should be, or logarithms of them. Dtype: floating.
+   * @param target The target probabilities, or their logarithms. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor kl_div(Tensor target, KlDivAttrs attrs) {
     return Ops.kl_div(self(), target, attrs);
   }
 
   /**
-   * The cosines of the angles between vectors.
+   * The cosine of the angle between vectors along an axis.
    *
-   * @param b Vectors along axis, broadcast against a. Dtype: floating.
-   * @return A cosine for each pair of vectors. Dtype: the common one.
+   * @param b The second vectors, broadcast against a. Dtype: floating.
+   * @return The cosine for each pair of vectors. Dtype: the common one.
    */
   public Tensor cosine_similarity(Tensor b) {
     return Ops.cosine_similarity(self(), b);
   }
 
   /**
-   * The cosines of the angles between vectors.
+   * The cosine of the angle between vectors along an axis.
    *
-   * @param b Vectors along axis, broadcast against a. Dtype: floating.
-   * @param axis The axis along which the vectors lie; a negative one counts from the end.
-   *     Default: 1.
-   * @return A cosine for each pair of vectors. Dtype: the common one.
+   * @param b The second vectors, broadcast against a. Dtype: floating.
+   * @param axis The axis of the vectors; a negative one counts from the end. Default: 1.
+   * @return The cosine for each pair of vectors. Dtype: the common one.
    */
   public Tensor cosine_similarity(Tensor b, long axis) {
     return Ops.cosine_similarity(self(), b, axis);
   }
 
   /**
-   * The cosines of the angles between vectors.
+   * The cosine of the angle between vectors along an axis.
    *
-   * @param b Vectors along axis, broadcast against a. Dtype: floating.
+   * @param b The second vectors, broadcast against a. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return A cosine for each pair of vectors. Dtype: the common one.
+   * @return The cosine for each pair of vectors. Dtype: the common one.
    */
   public Tensor cosine_similarity(Tensor b, CosineSimilarityAttrs attrs) {
     return Ops.cosine_similarity(self(), b, attrs);
   }
 
   /**
-   * How far predictions are from the right side of a margin.
+   * The hinge loss of predictions.
    *
-   * @param target 1 or -1, the right answer. Dtype: floating.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true classes, 1 or -1. Dtype: floating.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor hinge(Tensor target) {
     return Ops.hinge(self(), target);
   }
 
   /**
-   * How far predictions are from the right side of a margin.
+   * The hinge loss of predictions.
    *
-   * @param target 1 or -1, the right answer. Dtype: floating.
-   * @param reduction What becomes of the single losses: none keeps them, sum adds them, mean
-   *     divides that by their number. Default: mean.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @param target The true classes, 1 or -1. Dtype: floating.
+   * @param reduction How the losses are combined: none returns each, sum their sum, mean the sum
+   *     divided by their number. Default: mean.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor hinge(Tensor target, Reduction reduction) {
     return Ops.hinge(self(), target, reduction);
   }
 
   /**
-   * How far predictions are from the right side of a margin.
+   * The hinge loss of predictions.
    *
-   * @param target 1 or -1, the right answer. Dtype: floating.
+   * @param target The true classes, 1 or -1. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return 0-d, or with reduction none of the type of x. Dtype: the common one.
+   * @return The loss: 0-d, or of the type of x if reduction is none. Dtype: the common one.
    */
   public Tensor hinge(Tensor target, HingeAttrs attrs) {
     return Ops.hinge(self(), target, attrs);
   }
 
   /**
-   * A step down the gradient.
+   * One step of stochastic gradient descent.
    *
    * @param g Its gradient. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
@@ -6374,10 +6444,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down a decaying sum of gradients.
+   * A step of gradient descent with momentum.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param v The decaying sum, zeros before the first step. Dtype: floating.
+   * @param v The decaying sum of gradients, zeros before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -6386,12 +6456,12 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down a decaying sum of gradients.
+   * A step of gradient descent with momentum.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param v The decaying sum, zeros before the first step. Dtype: floating.
+   * @param v The decaying sum of gradients, zeros before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param momentum How much of the last step stays. Default: 0.9.
+   * @param momentum The decay rate of the sum. Default: 0.9.
    * @return the outputs
    */
   public MomentumOutputs momentum(Tensor g, Tensor v, Tensor lr, double momentum) {
@@ -6399,10 +6469,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down a decaying sum of gradients.
+   * A step of gradient descent with momentum.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param v The decaying sum, zeros before the first step. Dtype: floating.
+   * @param v The decaying sum of gradients, zeros before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -6412,7 +6482,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the gradient, divided by how large it has been of late.
+   * One RMSProp step: the gradient divided by the root of its decaying mean square.
    *
    * @param g Its gradient. Dtype: floating.
    * @param s The decaying mean of squared gradients, zeros before the first step. Dtype:
@@ -6425,13 +6495,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the gradient, divided by how large it has been of late.
+   * One RMSProp step: the gradient divided by the root of its decaying mean square.
    *
    * @param g Its gradient. Dtype: floating.
    * @param s The decaying mean of squared gradients, zeros before the first step. Dtype:
    *     floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param rho How much of the mean of squares stays. Default: 0.9.
+   * @param rho The decay rate of the mean of squared gradients. Default: 0.9.
    * @return the outputs
    */
   public RmspropOutputs rmsprop(Tensor g, Tensor s, Tensor lr, double rho) {
@@ -6439,7 +6509,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the gradient, divided by how large it has been of late.
+   * One RMSProp step: the gradient divided by the root of its decaying mean square.
    *
    * @param g Its gradient. Dtype: floating.
    * @param s The decaying mean of squared gradients, zeros before the first step. Dtype:
@@ -6453,12 +6523,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the decaying mean of gradients, divided by how large they have been.
+   * An Adam step, based on moving averages of gradients and of their squares.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -6467,14 +6538,15 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the decaying mean of gradients, divided by how large they have been.
+   * An Adam step, based on moving averages of gradients and of their squares.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param beta1 How much of the mean stays. Default: 0.9.
+   * @param beta1 The decay rate of the moving average of gradients. Default: 0.9.
    * @return the outputs
    */
   public AdamOutputs adam(Tensor g, Tensor m, Tensor v, Tensor step, Tensor lr, double beta1) {
@@ -6482,12 +6554,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the decaying mean of gradients, divided by how large they have been.
+   * An Adam step, based on moving averages of gradients and of their squares.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -6497,10 +6570,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the gradient, divided by how large all gradients have been.
+   * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param s The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+   * @param s The sum of squared gradients, not negative before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -6509,12 +6582,12 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the gradient, divided by how large all gradients have been.
+   * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param s The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+   * @param s The sum of squared gradients, not negative before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param epsilon Added to the root of the sum of squares. Default: 1e-06.
+   * @param epsilon Added to the square root of the sum of squares. Default: 1e-06.
    * @return the outputs
    */
   public AdagradOutputs adagrad(Tensor g, Tensor s, Tensor lr, double epsilon) {
@@ -6522,10 +6595,10 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step down the gradient, divided by how large all gradients have been.
+   * An Adagrad step: the gradient divided by the root of the sum of squared gradients.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param s The sum of squared gradients, zeros or more before the first step. Dtype: floating.
+   * @param s The sum of squared gradients, not negative before the first step. Dtype: floating.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -6535,12 +6608,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step of adam, with a decay of the parameter beside it.
+   * An Adam step with decoupled weight decay of the parameter.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @return the outputs
    */
@@ -6549,14 +6623,15 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step of adam, with a decay of the parameter beside it.
+   * An Adam step with decoupled weight decay of the parameter.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param beta1 How much of the mean stays. Default: 0.9.
+   * @param beta1 The decay rate of the moving average of gradients. Default: 0.9.
    * @return the outputs
    */
   public AdamwOutputs adamw(Tensor g, Tensor m, Tensor v, Tensor step, Tensor lr, double beta1) {
@@ -6564,12 +6639,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step of adam, with a decay of the parameter beside it.
+   * An Adam step with decoupled weight decay of the parameter.
    *
    * @param g Its gradient. Dtype: floating.
-   * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
-   * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
-   * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
+   * @param m The moving average of gradients, zeros before the first step. Dtype: floating.
+   * @param v The moving average of squared gradients, zeros before the first step. Dtype:
+   *     floating.
+   * @param step The step number, 0-d; the first step is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
    * @return the outputs
@@ -6579,7 +6655,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step in the direction of adamw, as long as the parameter is.
+   * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
    *
    * @param g Its gradient. Dtype: floating.
    * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
@@ -6593,14 +6669,14 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step in the direction of adamw, as long as the parameter is.
+   * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
    *
    * @param g Its gradient. Dtype: floating.
    * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
    * @param v The decaying mean of their squares, zeros before the first step. Dtype: floating.
    * @param step The number of this step, 0-d; the first is 1. Dtype: numeric.
    * @param lr The learning rate, 0-d. Dtype: floating.
-   * @param beta1 How much of the mean stays. Default: 0.9.
+   * @param beta1 The decay rate of the mean of gradients. Default: 0.9.
    * @return the outputs
    */
   public LambOutputs lamb(Tensor g, Tensor m, Tensor v, Tensor step, Tensor lr, double beta1) {
@@ -6608,7 +6684,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A step in the direction of adamw, as long as the parameter is.
+   * A LAMB step: the direction of adamw, scaled to the norm of the parameter.
    *
    * @param g Its gradient. Dtype: floating.
    * @param m The decaying mean of gradients, zeros before the first step. Dtype: floating.
@@ -6623,13 +6699,13 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Products of matrices of bytes, with sums in 32 bits.
+   * Matrix products of 8-bit integers, accumulated in 32 bits.
    *
    * @param b Matrices, or a vector. Dtype: i8 or u8.
-   * @param a_zero_point What stands for 0 in a, or in each row of it; absent for 0. May be null.
-   *     Dtype: i8 or u8.
-   * @param b_zero_point What stands for 0 in b, or in each column of it; absent for 0. May be
-   *     null. Dtype: i8 or u8.
+   * @param a_zero_point The value that represents 0 in a, or in each row of a; 0 if absent. May
+   *     be null. Dtype: i8 or u8.
+   * @param b_zero_point The value that represents 0 in b, or in each column of b; 0 if absent.
+   *     May be null. Dtype: i8 or u8.
    * @return The products, i32. Dtype: i32.
    */
   public Tensor int8_matmul(Tensor b, Tensor a_zero_point, Tensor b_zero_point) {
@@ -6637,7 +6713,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Products of matrices of bytes, with sums in 32 bits.
+   * Matrix products of 8-bit integers, accumulated in 32 bits.
    *
    * @param b Matrices, or a vector. Dtype: i8 or u8.
    * @return The products, i32. Dtype: i32.
@@ -6647,229 +6723,232 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, u8
-   *     or u16.
-   * @return The integers, of the shape of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, u8 or u16.
+   * @return The integers, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, Tensor zero_point) {
     return Ops.quantize_linear(self(), scale, zero_point);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, u8
-   *     or u16.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The integers, of the shape of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, u8 or u16.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The integers, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, Tensor zero_point, long axis) {
     return Ops.quantize_linear(self(), scale, zero_point, axis);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, u8
-   *     or u16.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, u8 or u16.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, of the shape of x.
+   * @return The integers, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, Tensor zero_point, QuantizeLinearAttrs attrs) {
     return Ops.quantize_linear(self(), scale, zero_point, attrs);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return The integers, of the shape of x.
+   * @return The integers, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale) {
     return Ops.quantize_linear(self(), scale);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The integers, of the shape of x.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The integers, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, long axis) {
     return Ops.quantize_linear(self(), scale, axis);
   }
 
   /**
-   * Real numbers as small integers, by a scale and a zero point.
+   * Quantises floating-point numbers to 8-bit or 16-bit integers by a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The integers, of the shape of x.
+   * @return The integers, in the shape of x.
    */
   public Tensor quantize_linear(Tensor scale, QuantizeLinearAttrs attrs) {
     return Ops.quantize_linear(self(), scale, attrs);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, i32,
-   *     u8 or u16.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, i32, u8 or u16.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public Tensor dequantize_linear(Tensor scale, Tensor zero_point) {
     return Ops.dequantize_linear(self(), scale, zero_point);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, i32,
-   *     u8 or u16.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, i32, u8 or u16.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public Tensor dequantize_linear(Tensor scale, Tensor zero_point, long axis) {
     return Ops.dequantize_linear(self(), scale, zero_point, axis);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: i8, i16, i32,
-   *     u8 or u16.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype: i8,
+   *     i16, i32, u8 or u16.
    * @param attrs The attributes; null for the defaults.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public Tensor dequantize_linear(Tensor scale, Tensor zero_point, DequantizeLinearAttrs attrs) {
     return Ops.dequantize_linear(self(), scale, zero_point, attrs);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public Tensor dequantize_linear(Tensor scale) {
     return Ops.dequantize_linear(self(), scale);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param axis The axis that scale belongs to, if it is not 0-d; a negative one counts from the
-   *     end. Default: 1.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @param axis The axis of scale, unless that is 0-d; a negative axis counts from the end.
+   *     Default: 1.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public Tensor dequantize_linear(Tensor scale, long axis) {
     return Ops.dequantize_linear(self(), scale, axis);
   }
 
   /**
-   * The real numbers that small integers stand for.
+   * Quantised integers converted to real numbers with a scale and a zero point.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return The numbers, in the dtype of scale. Dtype: that of scale.
+   * @return The real numbers, in the dtype of scale. Dtype: that of scale.
    */
   public Tensor dequantize_linear(Tensor scale, DequantizeLinearAttrs attrs) {
     return Ops.dequantize_linear(self(), scale, attrs);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: integer.
-   * @return Of the type of x. Dtype: that of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype:
+   *     integer.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor fake_quantize(Tensor scale, Tensor zero_point) {
     return Ops.fake_quantize(self(), scale, zero_point);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: integer.
-   * @param quant_min The least of the integers. Default: 0.
-   * @return Of the type of x. Dtype: that of x.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype:
+   *     integer.
+   * @param quant_min The smallest integer. Default: 0.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor fake_quantize(Tensor scale, Tensor zero_point, long quant_min) {
     return Ops.fake_quantize(self(), scale, zero_point, quant_min);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param zero_point What stands for 0, of the shape of scale. May be null. Dtype: integer.
+   * @param zero_point The quantized value of 0, with the shape of scale. May be null. Dtype:
+   *     integer.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor fake_quantize(Tensor scale, Tensor zero_point, FakeQuantizeAttrs attrs) {
     return Ops.fake_quantize(self(), scale, zero_point, attrs);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor fake_quantize(Tensor scale) {
     return Ops.fake_quantize(self(), scale);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
-   * @param quant_min The least of the integers. Default: 0.
-   * @return Of the type of x. Dtype: that of x.
+   * @param quant_min The smallest integer. Default: 0.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor fake_quantize(Tensor scale, long quant_min) {
     return Ops.fake_quantize(self(), scale, quant_min);
   }
 
   /**
-   * The real numbers that are left of x after it has been small integers.
+   * The input quantised to integers and converted back to real numbers.
    *
    * @param scale 0-d, or one for each index along axis. Dtype: floating.
    * @param attrs The attributes; null for the defaults.
-   * @return Of the type of x. Dtype: that of x.
+   * @return The result, of the type of x. Dtype: that of x.
    */
   public Tensor fake_quantize(Tensor scale, FakeQuantizeAttrs attrs) {
     return Ops.fake_quantize(self(), scale, attrs);
   }
 
   /**
-   * The input itself, once it is known to have neither NaN nor infinities.
+   * The input, after a check that it contains neither NaN nor infinities.
    *
-   * @return X. Dtype: that of x.
+   * @return The input, unchanged. Dtype: that of x.
    */
   public Tensor check_numerics() {
     return Ops.check_numerics(self());
   }
 
   /**
-   * Whether the sign of each element is negative, that of a zero too.
+   * Whether the sign bit of each element is set, as it is for -0.
    *
-   * @return The result, of x's shape. Dtype: bool.
+   * @return The result, with the shape of x. Dtype: bool.
    */
   public Tensor signbit() {
     return Ops.signbit(self());
@@ -6878,184 +6957,185 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The derivative of digamma.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor trigamma() {
     return Ops.trigamma(self());
   }
 
   /**
-   * The number whose error function is x.
+   * The inverse of the error function.
    *
-   * @return The result, of x's shape. Dtype: that of x.
+   * @return The result, with the shape of x. Dtype: that of x.
    */
   public Tensor erfinv() {
     return Ops.erfinv(self());
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor nextafter(Tensor b) {
     return Ops.nextafter(self(), b);
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor nextafter(double b) {
     return Ops.nextafter(self(), b);
   }
 
   /**
-   * The number of the dtype that follows a on the way to b.
+   * The next representable number after a in the direction of b.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor nextafter(long b) {
     return Ops.nextafter(self(), b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor hypot(Tensor b) {
     return Ops.hypot(self(), b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor hypot(double b) {
     return Ops.hypot(self(), b);
   }
 
   /**
-   * The length of the vector (a, b), without overflow on the way.
+   * The length of the vector (a, b), without intermediate overflow.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor hypot(long b) {
     return Ops.hypot(self(), b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor squared_difference(Tensor b) {
     return Ops.squared_difference(self(), b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor squared_difference(double b) {
     return Ops.squared_difference(self(), b);
   }
 
   /**
-   * The square of the difference of two tensors.
+   * The elementwise squared difference of two tensors.
    *
    * @param b The second operand. Dtype: numeric.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor squared_difference(long b) {
     return Ops.squared_difference(self(), b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor xlogy(Tensor b) {
     return Ops.xlogy(self(), b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor xlogy(double b) {
     return Ops.xlogy(self(), b);
   }
 
   /**
-   * a times the logarithm of b, and 0 where a is 0.
+   * a times the natural logarithm of b, and 0 where a is 0.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor xlogy(long b) {
     return Ops.xlogy(self(), b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor divide_no_nan(Tensor b) {
     return Ops.divide_no_nan(self(), b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor divide_no_nan(double b) {
     return Ops.divide_no_nan(self(), b);
   }
 
   /**
-   * The quotient of two tensors, and 0 where the divisor is 0.
+   * The elementwise quotient of two tensors, and 0 where the divisor is 0.
    *
    * @param b The second operand. Dtype: floating.
-   * @return The result, of the shape that a and b broadcast to. Dtype: the common one.
+   * @return The result, with the broadcast shape of a and b. Dtype: the common one.
    */
   public Tensor divide_no_nan(long b) {
     return Ops.divide_no_nan(self(), b);
   }
 
   /**
-   * The way from one tensor to another, as far as a weight says.
+   * Linear interpolation between two tensors by a weight.
    *
-   * @param b Where it ends. Dtype: floating.
-   * @param weight How far to go; 1 for all of it. Dtype: floating.
-   * @return The points, of the shape that the inputs broadcast to. Dtype: the common one.
+   * @param b The end. Dtype: floating.
+   * @param weight The interpolation weight, 1 for b. Dtype: floating.
+   * @return The interpolated values, in the shape that the inputs broadcast to. Dtype: the common
+   *     one.
    */
   public Tensor lerp(Tensor b, Tensor weight) {
     return Ops.lerp(self(), b, weight);
   }
 
   /**
-   * A tensor plus the product of two others, scaled by a number.
+   * A tensor plus the scaled product of two others.
    *
    * @param a The first factor. Dtype: floating.
    * @param b The second factor. Dtype: floating.
@@ -7066,11 +7146,11 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A tensor plus the product of two others, scaled by a number.
+   * A tensor plus the scaled product of two others.
    *
    * @param a The first factor. Dtype: floating.
    * @param b The second factor. Dtype: floating.
-   * @param value What scales the product. Default: 1.
+   * @param value The factor that scales the product. Default: 1.
    * @return The sum, of the shape that the inputs broadcast to. Dtype: the common one.
    */
   public Tensor addcmul(Tensor a, Tensor b, double value) {
@@ -7078,7 +7158,7 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * A tensor plus the product of two others, scaled by a number.
+   * A tensor plus the scaled product of two others.
    *
    * @param a The first factor. Dtype: floating.
    * @param b The second factor. Dtype: floating.
@@ -7090,101 +7170,105 @@ public abstract sealed class TensorOps permits TensorData {
   }
 
   /**
-   * The sum of products over axes of one tensor with as many of another.
+   * The contraction of two tensors over pairs of axes: the sum of products.
    *
    * @param b The right operand. Dtype: numeric.
-   * @return The other axes of a, then those of b. Dtype: the common one.
+   * @return The contraction, with the other axes of a, then those of b. Dtype: the common one.
    */
   public Tensor tensordot(Tensor b) {
     return Ops.tensordot(self(), b);
   }
 
   /**
-   * The sum of products over axes of one tensor with as many of another.
+   * The contraction of two tensors over pairs of axes: the sum of products.
    *
    * @param b The right operand. Dtype: numeric.
    * @param axes_a The axes of a to sum over, negative ones from the end. Default: [].
-   * @return The other axes of a, then those of b. Dtype: the common one.
+   * @return The contraction, with the other axes of a, then those of b. Dtype: the common one.
    */
   public Tensor tensordot(Tensor b, long... axes_a) {
     return Ops.tensordot(self(), b, axes_a);
   }
 
   /**
-   * The sum of products over axes of one tensor with as many of another.
+   * The contraction of two tensors over pairs of axes: the sum of products.
    *
    * @param b The right operand. Dtype: numeric.
    * @param attrs The attributes; null for the defaults.
-   * @return The other axes of a, then those of b. Dtype: the common one.
+   * @return The contraction, with the other axes of a, then those of b. Dtype: the common one.
    */
   public Tensor tensordot(Tensor b, TensordotAttrs attrs) {
     return Ops.tensordot(self(), b, attrs);
   }
 
   /**
-   * The triangular root of symmetric positive definite matrices.
+   * The Cholesky factors of symmetric positive definite matrices.
    *
-   * @return The roots, with zeros in the other triangle. Dtype: that of x.
+   * @return The factors, with zeros in the other triangle. Dtype: that of x.
    */
   public Tensor cholesky() {
     return Ops.cholesky(self());
   }
 
   /**
-   * The triangular root of symmetric positive definite matrices.
+   * The Cholesky factors of symmetric positive definite matrices.
    *
-   * @param upper Whether the upper triangle is read and x = y^T y, else the lower. Default:
-   *     false.
-   * @return The roots, with zeros in the other triangle. Dtype: that of x.
+   * @param upper Whether to read the upper triangle, so that x = y^T y with y upper triangular,
+   *     instead of the lower one. Default: false.
+   * @return The factors, with zeros in the other triangle. Dtype: that of x.
    */
   public Tensor cholesky(boolean upper) {
     return Ops.cholesky(self(), upper);
   }
 
   /**
-   * The triangular root of symmetric positive definite matrices.
+   * The Cholesky factors of symmetric positive definite matrices.
    *
    * @param attrs The attributes; null for the defaults.
-   * @return The roots, with zeros in the other triangle. Dtype: that of x.
+   * @return The factors, with zeros in the other triangle. Dtype: that of x.
    */
   public Tensor cholesky(CholeskyAttrs attrs) {
     return Ops.cholesky(self(), attrs);
   }
 
   /**
-   * The solutions of systems of equations whose matrix is triangular.
+   * The solutions of systems of linear equations whose matrix is triangular.
    *
-   * @param b The right sides, one in each column, or row with left false. Dtype: f32 or f64.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @param b The right-hand sides, one in each column, or in each row if left is false. Dtype:
+   *     f32 or f64.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public Tensor triangular_solve(Tensor b) {
     return Ops.triangular_solve(self(), b);
   }
 
   /**
-   * The solutions of systems of equations whose matrix is triangular.
+   * The solutions of systems of linear equations whose matrix is triangular.
    *
-   * @param b The right sides, one in each column, or row with left false. Dtype: f32 or f64.
-   * @param lower Whether a's lower triangle is read, else its upper one. Default: true.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @param b The right-hand sides, one in each column, or in each row if left is false. Dtype:
+   *     f32 or f64.
+   * @param lower Whether the lower triangle of a is read; otherwise the upper one is. Default:
+   *     true.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public Tensor triangular_solve(Tensor b, boolean lower) {
     return Ops.triangular_solve(self(), b, lower);
   }
 
   /**
-   * The solutions of systems of equations whose matrix is triangular.
+   * The solutions of systems of linear equations whose matrix is triangular.
    *
-   * @param b The right sides, one in each column, or row with left false. Dtype: f32 or f64.
+   * @param b The right-hand sides, one in each column, or in each row if left is false. Dtype:
+   *     f32 or f64.
    * @param attrs The attributes; null for the defaults.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public Tensor triangular_solve(Tensor b, TriangularSolveAttrs attrs) {
     return Ops.triangular_solve(self(), b, attrs);
   }
 
   /**
-   * Matrices as products of orthonormal columns with an upper triangle.
+   * The reduced QR factorisation of matrices.
    *
    * @return the outputs
    */
@@ -7213,8 +7297,8 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The solutions of systems of linear equations.
    *
-   * @param b The right sides, as columns, or one vector for all. Dtype: f32 or f64.
-   * @return The solutions, laid out like b. Dtype: the common one.
+   * @param b The right-hand sides, as columns, or one vector for all matrices. Dtype: f32 or f64.
+   * @return The solutions, arranged like b. Dtype: the common one.
    */
   public Tensor solve(Tensor b) {
     return Ops.solve(self(), b);
@@ -7232,14 +7316,14 @@ public abstract sealed class TensorOps permits TensorData {
   /**
    * The determinants of matrices.
    *
-   * @return A number for each. Dtype: that of x.
+   * @return The determinant of each matrix. Dtype: that of x.
    */
   public Tensor det() {
     return Ops.det(self());
   }
 
   /**
-   * The signs of the determinants of matrices, and the logarithms of their magnitudes.
+   * The signs of the determinants of matrices, and the logarithms of their absolute values.
    *
    * @return the outputs
    */

@@ -2334,6 +2334,26 @@ public final class C {
     }
   }
 
+  private static final class Handle_tenon_trace_stages {
+    static final MethodHandle HANDLE =
+        link("tenon_trace_stages", false, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  }
+
+  /**
+   * Calls {@code tenon_trace_stages} of {@code tenon/function.h}.
+   *
+   * @param trace as in C
+   * @param out_text as in C
+   * @return as in C
+   */
+  public static long tenon_trace_stages(long trace, long out_text) {
+    try {
+      return (long) Handle_tenon_trace_stages.HANDLE.invokeExact(trace, out_text);
+    } catch (Throwable thrown) {
+      throw unreachable(thrown);
+    }
+  }
+
   private static final class Handle_tenon_trace_count_variables {
     static final MethodHandle HANDLE =
         link("tenon_trace_count_variables", false, JAVA_LONG, JAVA_LONG);
