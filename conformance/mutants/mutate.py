@@ -32,12 +32,12 @@ OPERATORS = {
     ">=": [("kGreater", ">")],
     "==": [("kNotEqual", "!=")],
     "!=": [("kEqual", "==")],
-    "+": [("kSubtract", "-")],
-    "-": [("kAdd", "+"), ("kSwap", "swapped -")],
-    "*": [("kFirst", "without the factor behind *")],
-    "/": [("kMultiply", "*")],
+    "+": [("kSubtract", "-"), ("kFirst", "without the term after +")],
+    "-": [("kAdd", "+"), ("kSwap", "swapped -"), ("kFirst", "without the term after -")],
+    "*": [("kFirst", "without the factor behind *"), ("kAdd", "+")],
+    "/": [("kMultiply", "*"), ("kFirst", "without the divisor")],
     "%": [("kFirst", "without %")],
-    "+=": [("kSubtract", "-=")],
+    "+=": [("kSubtract", "-="), ("kSecond", "=")],
     "-=": [("kAdd", "+=")],
     "*=": [("kAdd", "+=")],
 }
@@ -156,8 +156,10 @@ class Copy:
             declared = re.findall(rf"(\S+) {accumulator.group()} = ", before)
             if declared and declared[-1] not in ("int64_t", "uint64_t"):
                 kinds.append(NARROW)
-        if op == "<" and re.match(r"[^;{}]* \? ", text[m.end() :]):
-            kinds = [("kGreater", ">")]  # Which of two equal values is taken tells nothing.
+        # Which of two equal values is taken tells nothing.
+        opposite = {"<": ("kGreater", ">"), ">": ("kLess", "<")}.get(op)
+        if opposite and re.match(r"[^;{}]* \? ", text[m.end() :]):
+            kinds = [opposite]
         ids = [
             self.add(m.start(1), op, reads, context=self.context(m.start(1))) for _, reads in kinds
         ]
