@@ -35,7 +35,7 @@ enum Kind {
   kSubtract,
   kMultiply,
   kFirst,   // a
-  kSecond,  // b
+  kSecond,  // b; a if that is a pointer.
   kSwap,    // b - a
   kNarrow,  // a + b, rounded to 11 bits.
   kOne,
@@ -63,7 +63,8 @@ R mutated(const A& a, const B& b) {
   if constexpr (kind == kSubtract) return static_cast<R>(a - b);
   if constexpr (kind == kMultiply) return static_cast<R>(a * b);
   if constexpr (kind == kFirst) return static_cast<R>(a);
-  if constexpr (kind == kSecond) return static_cast<R>(b);
+  if constexpr (kind == kSecond && std::is_pointer_v<R>) return a;
+  if constexpr (kind == kSecond && !std::is_pointer_v<R>) return static_cast<R>(b);
   if constexpr (kind == kSwap) return static_cast<R>(b - a);
   if constexpr (kind == kNarrow && std::is_floating_point_v<R>) {
     return static_cast<R>(in_11_bits(static_cast<float>(a + b)));
