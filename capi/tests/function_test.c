@@ -228,7 +228,7 @@ static void serve_unknown_sizes(void) {
   CHECK_TEXT(text, "(rows: f32[n,2], rate: f32) {\n  v0 = mul(rows, rate)\n  return v0\n}\n");
   tenon_string_release(text);
   CHECK_OK(tenon_trace_stages(trace, &text));
-  CHECK(strncmp(text.data, "Graph:\n  (rows: f32[n,2], rate: f32) {\n", 40) == 0);
+  CHECK(strstr(text.data, "Graph:\n  (rows: f32[n,2], rate: f32) {\n") == text.data);
   tenon_string_release(text);
   tenon_trace_release(trace);
 

@@ -9,7 +9,7 @@ int main() {
   const Variable weight(matrix<float>({{1, 0}, {0, 1}, {1, 1}}), {.name = "weight"});
   const auto layer = function(
       [&](const Tensor& x) {
-        const Tensor y = tanh(matmul(x, weight) * (0.5f + 0.5f) + 0.1f);
+        const Tensor y = tanh(matmul(x, weight) * (0.5f + 0.5f) + 0.25f);
         return sum(y * y);
       },
       {.name = "layer"});
