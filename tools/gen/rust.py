@@ -32,7 +32,9 @@ def comment(text, margin=""):
 
 
 def escape(text):
-    """Plain text as Markdown: what rustdoc would take for a link or a tag is escaped."""
+    """Plain text as Markdown: what rustdoc would take for a link, a tag or a list is escaped."""
     for char in "\\[]<>*_`":
         text = text.replace(char, "\\" + char)
+    for sign in "-+":  # At the beginning of a wrapped line, these would be the items of a list.
+        text = text.replace(f" {sign} ", f" \\{sign} ")
     return text

@@ -554,7 +554,7 @@ pub fn log10<'a>(x: impl Operand<'a>) -> Result<Tensor> {
     let x = x.lend()?;
     call_one(sys::TENON_OP_log10, std::ptr::null(), &[x.raw()])
 }
-/// The natural logarithm of 1 + x, accurate near zero too.
+/// The natural logarithm of 1 \+ x, accurate near zero too.
 ///
 /// ```text
 /// y = ln(1 + x)
@@ -2196,7 +2196,7 @@ pub fn logaddexp<'a>(a: impl Operand<'a>, b: impl Operand<'a>) -> Result<Tensor>
 ///
 /// The result is -infinity at 0, infinity at -0, and NaN at negative integers. Near the
 /// positive zero of the function results keep their relative accuracy; near the negative ones
-/// the error is a few units in the last place of ln |x| + pi.
+/// the error is a few units in the last place of ln |x| \+ pi.
 ///
 /// - `x`: The input. Dtype: floating.
 /// - gives `y`: The result, with the shape of x. Dtype: that of x.
@@ -2615,7 +2615,7 @@ pub struct RngBitsOutputs {
 /// ```
 ///
 /// The state is the 64-bit key, low word first, followed by the 128-bit counter, low word
-/// first. Element i of a u64 result is lane 2i plus 2^32 times lane 2i + 1. A draw of n lanes
+/// first. Element i of a u64 result is lane 2i plus 2^32 times lane 2i \+ 1. A draw of n lanes
 /// advances the counter by ceil(n / 4).
 ///
 /// - `state`: The generator's state, u32\[6\]. Dtype: u32.
@@ -2973,7 +2973,7 @@ impl<'a> Eye<'a> {
 /// # Errors
 /// - C1: indices are integers.
 /// - C2: depth \>= 0, and the result fits.
-/// - C3: -rank(y) \<= axis \< rank(y), where rank(y) = rank(indices) + 1.
+/// - C3: -rank(y) \<= axis \< rank(y), where rank(y) = rank(indices) \+ 1.
 /// - C4: dtype is given.
 ///
 /// ```
@@ -3005,7 +3005,7 @@ pub fn one_hot<'a>(indices: impl Operand<'a>) -> Result<Tensor> {
 /// # Errors
 /// - C1: indices are integers.
 /// - C2: depth \>= 0, and the result fits.
-/// - C3: -rank(y) \<= axis \< rank(y), where rank(y) = rank(indices) + 1.
+/// - C3: -rank(y) \<= axis \< rank(y), where rank(y) = rank(indices) \+ 1.
 /// - C4: dtype is given.
 ///
 /// ```
@@ -3705,7 +3705,7 @@ pub struct RandomCategoricalOutputs {
     /// The state for the next draw.
     pub new_state: Tensor,
 }
-/// A random permutation of 0 to n - 1, and the generator's next state.
+/// A random permutation of 0 to n \- 1, and the generator's next state.
 ///
 /// ```text
 /// y = argsort(bits)
@@ -3769,8 +3769,8 @@ pub struct RandomPermutationOutputs {
 /// y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
 /// ```
 ///
-/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
-/// the window are 1.
+/// N is size for a periodic window and size \- 1 for a symmetric one. If N is 0, the elements
+/// of the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -3797,8 +3797,8 @@ pub fn hann_window() -> Result<Tensor> {
 /// y[i] = 0.5 - 0.5 * cos(2 * pi * i / N)
 /// ```
 ///
-/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
-/// the window are 1.
+/// N is size for a periodic window and size \- 1 for a symmetric one. If N is 0, the elements
+/// of the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -3902,8 +3902,8 @@ impl<'a> HannWindow<'a> {
 /// y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
 /// ```
 ///
-/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
-/// the window are 1.
+/// N is size for a periodic window and size \- 1 for a symmetric one. If N is 0, the elements
+/// of the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -3930,8 +3930,8 @@ pub fn hamming_window() -> Result<Tensor> {
 /// y[i] = 25/46 - 21/46 * cos(2 * pi * i / N)
 /// ```
 ///
-/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
-/// the window are 1.
+/// N is size for a periodic window and size \- 1 for a symmetric one. If N is 0, the elements
+/// of the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -4035,8 +4035,8 @@ impl<'a> HammingWindow<'a> {
 /// y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
 /// ```
 ///
-/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
-/// the window are 1.
+/// N is size for a periodic window and size \- 1 for a symmetric one. If N is 0, the elements
+/// of the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -4063,8 +4063,8 @@ pub fn blackman_window() -> Result<Tensor> {
 /// y[i] = 0.42 - 0.5 * cos(2 * pi * i / N) + 0.08 * cos(4 * pi * i / N)
 /// ```
 ///
-/// N is size for a periodic window and size - 1 for a symmetric one. If N is 0, the elements of
-/// the window are 1.
+/// N is size for a periodic window and size \- 1 for a symmetric one. If N is 0, the elements
+/// of the window are 1.
 ///
 /// - gives `y`: The window, along one axis.
 ///
@@ -5482,7 +5482,7 @@ impl<'a> Pad<'a> {
 /// Differentiable through its decomposition.
 ///
 /// # Errors
-/// - C1: -rank - 1 \<= axis \<= rank, where rank is that of the inputs.
+/// - C1: -rank \- 1 \<= axis \<= rank, where rank is that of the inputs.
 /// - C2: all inputs have the same shape.
 /// - C3: the result fits.
 ///
@@ -5875,7 +5875,7 @@ impl<'a> Roll<'a> {
 /// ```
 ///
 /// b is blocksize, and C is the number of channels of y. With mode crd, the source element is
-/// x\[n, (c \* b + i) \* b + j, h, w\].
+/// x\[n, (c \* b \+ i) \* b \+ j, h, w\].
 ///
 /// - `x`: The input: batch, channels, rows, columns. Dtype: any.
 /// - gives `y`: The result, with fewer channels and more rows and columns. Dtype: that of x.
@@ -5976,7 +5976,7 @@ impl<'a> DepthToSpace<'a> {
 /// ```
 ///
 /// b is blocksize, and C is the number of channels of x. With mode crd, the destination element
-/// is y\[n, (c \* b + i) \* b + j, h, w\].
+/// is y\[n, (c \* b \+ i) \* b \+ j, h, w\].
 ///
 /// - `x`: The input: batch, channels, rows, columns. Dtype: any.
 /// - gives `y`: The result, with more channels and fewer rows and columns. Dtype: that of x.
@@ -6903,7 +6903,7 @@ pub fn gather_elements<'a>(x: impl Operand<'a>, indices: impl Operand<'a>, axis:
 ///   to.
 /// - C3: 0 \<= batch\_dims \< rank(indices) and batch\_dims \<= rank(x); x and indices have the
 ///   same sizes along those axes.
-/// - C4: the last axis of indices has from 1 to rank(x) - batch\_dims coordinates.
+/// - C4: the last axis of indices has from 1 to rank(x) \- batch\_dims coordinates.
 /// - C5: the result has at most 16 axes, and fits.
 ///
 /// ```
@@ -8510,7 +8510,7 @@ impl<'a> Unique<'a> {
 /// ```
 ///
 /// The last bin includes its upper edge, high. NaN and elements outside the bins are not
-/// counted. All counts are 0 if high - low is not positive and finite.
+/// counted. All counts are 0 if high \- low is not positive and finite.
 ///
 /// - `x`: The elements to count. Dtype: floating.
 /// - `low`: The lower edge of the first bin, of rank 0. Dtype: floating.
@@ -8913,7 +8913,7 @@ impl<'a> Selu<'a> {
         call_one(sys::TENON_OP_selu, attrs(&self.c_attrs), &[x.raw()])
     }
 }
-/// A smooth approximation of the sign function, x / (1 + |x|).
+/// A smooth approximation of the sign function, x / (1 \+ |x|).
 ///
 /// ```text
 /// y = x / (1 + |x|)
@@ -12711,7 +12711,7 @@ impl<'a> Gemm<'a> {
 /// ```
 ///
 /// The filter is not flipped. Padding is with zeros; negative padding crops. lhs\_dilation
-/// inserts lhs\_dilation - 1 zeros between adjacent elements of x.
+/// inserts lhs\_dilation \- 1 zeros between adjacent elements of x.
 ///
 /// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
 /// - `w`: The filter: output channels, channels of one group, then spatial axes. Dtype:
@@ -12751,7 +12751,7 @@ pub fn conv<'a>(x: impl Operand<'a>, w: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// The filter is not flipped. Padding is with zeros; negative padding crops. lhs\_dilation
-/// inserts lhs\_dilation - 1 zeros between adjacent elements of x.
+/// inserts lhs\_dilation \- 1 zeros between adjacent elements of x.
 ///
 /// - `x`: The input: batch, channels, then one to three spatial axes. Dtype: floating.
 /// - `w`: The filter: output channels, channels of one group, then spatial axes. Dtype:
@@ -14351,9 +14351,9 @@ pub fn global_max_pool<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
-/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// result, the position in x is (i \+ 0.5) / s \- 0.5 for half\_pixel; the same plus (n \- m /
+/// s) / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \*
+/// (n \- 1) / (n \* s \- 1) for align\_corners; i / s for asymmetric; (i \+ 0.5) / s for
 /// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
 /// result, and scales determine the positions. Positions are computed exactly, so that ties are
 /// detected exactly.
@@ -14394,9 +14394,9 @@ pub fn resize_nearest<'a>(x: impl Operand<'a>) -> Result<Tensor> {
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
-/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// result, the position in x is (i \+ 0.5) / s \- 0.5 for half\_pixel; the same plus (n \- m /
+/// s) / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \*
+/// (n \- 1) / (n \* s \- 1) for align\_corners; i / s for asymmetric; (i \+ 0.5) / s for
 /// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
 /// result, and scales determine the positions. Positions are computed exactly, so that ties are
 /// detected exactly.
@@ -14574,9 +14574,9 @@ impl<'a> ResizeNearest<'a> {
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
-/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// result, the position in x is (i \+ 0.5) / s \- 0.5 for half\_pixel; the same plus (n \- m /
+/// s) / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \*
+/// (n \- 1) / (n \* s \- 1) for align\_corners; i / s for asymmetric; (i \+ 0.5) / s for
 /// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
 /// result, and scales determine the positions. Positions are computed exactly, so that ties are
 /// detected exactly.
@@ -14771,9 +14771,9 @@ impl<'a> ResizeLinear<'a> {
 /// ```
 ///
 /// With n and m for the sizes of x and of the result, s for the scale and i for an index of the
-/// result, the position in x is (i + 0.5) / s - 0.5 for half\_pixel; the same plus (n - m / s)
-/// / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \* (n
-/// - 1) / (n \* s - 1) for align\_corners; i / s for asymmetric; (i + 0.5) / s for
+/// result, the position in x is (i \+ 0.5) / s \- 0.5 for half\_pixel; the same plus (n \- m /
+/// s) / 2 for half\_pixel\_symmetric; the same, but 0 if m is 1, for pytorch\_half\_pixel; i \*
+/// (n \- 1) / (n \* s \- 1) for align\_corners; i / s for asymmetric; (i \+ 0.5) / s for
 /// tf\_half\_pixel\_for\_nn. If both sizes and scales are given, sizes are the sizes of the
 /// result, and scales determine the positions. Positions are computed exactly, so that ties are
 /// detected exactly.
@@ -15310,7 +15310,7 @@ pub fn batch_norm<'a>(x: impl Operand<'a>, scale: impl Operand<'a>, bias: impl O
 /// - gives `running_mean`: The new running mean. Dtype: that of mean.
 /// - gives `running_var`: The new running variance. Dtype: that of var.
 /// - gives `saved_mean`: The mean of this batch.
-/// - gives `saved_inv_std`: 1 / sqrt(batch\_var + epsilon).
+/// - gives `saved_inv_std`: 1 / sqrt(batch\_var \+ epsilon).
 ///
 /// Differentiable to any order.
 ///
@@ -15360,7 +15360,7 @@ pub struct BatchNormTrainOutputs {
     pub running_var: Tensor,
     /// The mean of this batch.
     pub saved_mean: Tensor,
-    /// 1 / sqrt(batch\_var + epsilon).
+    /// 1 / sqrt(batch\_var \+ epsilon).
     pub saved_inv_std: Tensor,
 }
 /// Each channel normalised by the statistics of this batch, which also update the running
@@ -15382,7 +15382,7 @@ pub struct BatchNormTrainOutputs {
 /// - gives `running_mean`: The new running mean. Dtype: that of mean.
 /// - gives `running_var`: The new running variance. Dtype: that of var.
 /// - gives `saved_mean`: The mean of this batch.
-/// - gives `saved_inv_std`: 1 / sqrt(batch\_var + epsilon).
+/// - gives `saved_inv_std`: 1 / sqrt(batch\_var \+ epsilon).
 ///
 /// Differentiable to any order.
 ///
@@ -15545,7 +15545,7 @@ impl<'a> BatchNormTrain<'a> {
 /// - `bias`: The bias, broadcast like scale. May be NULL. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: the common one.
 /// - gives `mean`: The means, with size 1 from axis on.
-/// - gives `inv_std`: 1 / sqrt(var + epsilon), with size 1 from axis on.
+/// - gives `inv_std`: 1 / sqrt(var \+ epsilon), with size 1 from axis on.
 ///
 /// Differentiable to any order.
 ///
@@ -15591,7 +15591,7 @@ pub struct LayerNormOutputs {
     pub y: Tensor,
     /// The means, with size 1 from axis on.
     pub mean: Tensor,
-    /// 1 / sqrt(var + epsilon), with size 1 from axis on.
+    /// 1 / sqrt(var \+ epsilon), with size 1 from axis on.
     pub inv_std: Tensor,
 }
 /// Normalises the elements from one axis to the last to mean 0 and variance 1, then scales and
@@ -15609,7 +15609,7 @@ pub struct LayerNormOutputs {
 /// - `bias`: The bias, broadcast like scale. May be NULL. Dtype: floating.
 /// - gives `y`: Of the type of x. Dtype: the common one.
 /// - gives `mean`: The means, with size 1 from axis on.
-/// - gives `inv_std`: 1 / sqrt(var + epsilon), with size 1 from axis on.
+/// - gives `inv_std`: 1 / sqrt(var \+ epsilon), with size 1 from axis on.
 ///
 /// Differentiable to any order.
 ///
@@ -16734,7 +16734,7 @@ pub struct LstmCellOutputs {
     /// \[B, H\], the new cell state.
     pub c: Tensor,
 }
-/// Sets random elements to zero and scales the others by 1 / (1 - ratio).
+/// Sets random elements to zero and scales the others by 1 / (1 \- ratio).
 ///
 /// ```text
 /// mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0
@@ -16795,7 +16795,7 @@ pub struct DropoutOutputs {
     /// The generator state after the draw.
     pub new_state: Tensor,
 }
-/// Sets random elements to zero and scales the others by 1 / (1 - ratio).
+/// Sets random elements to zero and scales the others by 1 / (1 \- ratio).
 ///
 /// ```text
 /// mask = uniform() >= ratio; y = mask ? x / (1 - ratio) : 0
@@ -16839,7 +16839,7 @@ pub fn dropout_with<'a>(x: impl Operand<'a>, state: impl Operand<'a>) -> Dropout
         borrowed: PhantomData,
     }
 }
-/// Sets random elements to zero and scales the others by 1 / (1 - ratio).
+/// Sets random elements to zero and scales the others by 1 / (1 \- ratio).
 ///
 /// Made by [`dropout_with`]; [`Dropout::run`] calls the op.
 ///
@@ -17144,7 +17144,7 @@ impl<'a> Attention<'a> {
 /// y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of features
 /// ```
 ///
-/// The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved. A
+/// The pairs are (i, i \+ n / 2) of the n rotated features, or (2i, 2i \+ 1) if interleaved. A
 /// position out of range of the caches reads cosines and sines of 0 and is an error, as in
 /// gather. Half types are computed in float32.
 ///
@@ -17191,7 +17191,7 @@ pub fn rotary_embedding<'a>(x: impl Operand<'a>, cos_cache: impl Operand<'a>, si
 /// y[i] = x[i] * cos - x[j] * sin; y[j] = x[i] * sin + x[j] * cos, for each pair (i, j) of features
 /// ```
 ///
-/// The pairs are (i, i + n / 2) of the n rotated features, or (2i, 2i + 1) if interleaved. A
+/// The pairs are (i, i \+ n / 2) of the n rotated features, or (2i, 2i \+ 1) if interleaved. A
 /// position out of range of the caches reads cosines and sines of 0 and is an error, as in
 /// gather. Half types are computed in float32.
 ///
@@ -18263,7 +18263,7 @@ impl<'a> Lstm<'a> {
         self.c_attrs.clip = clip;
         self
     }
-    /// Whether f is 1 - i instead of a separate gate. Default: false.
+    /// Whether f is 1 \- i instead of a separate gate. Default: false.
     ///
     /// ```
     /// # #[allow(unused_imports)]
@@ -23590,7 +23590,7 @@ impl Tensor {
     pub fn log10(&self) -> Result<Tensor> {
         log10(self)
     }
-    /// The natural logarithm of 1 + x, accurate near zero too.
+    /// The natural logarithm of 1 \+ x, accurate near zero too.
     ///
     /// As [`ops::log1p`](crate::ops::log1p).
     ///
@@ -24753,7 +24753,7 @@ impl Tensor {
     pub fn random_categorical<'a>(&'a self, logits: impl Operand<'a>, num_samples: i64) -> Result<RandomCategoricalOutputs> {
         random_categorical(self, logits, num_samples)
     }
-    /// A random permutation of 0 to n - 1, and the generator's next state.
+    /// A random permutation of 0 to n \- 1, and the generator's next state.
     ///
     /// As [`ops::random_permutation`](crate::ops::random_permutation).
     ///
@@ -26009,7 +26009,7 @@ impl Tensor {
     pub fn selu_with<'a>(&'a self) -> Selu<'a> {
         selu_with(self)
     }
-    /// A smooth approximation of the sign function, x / (1 + |x|).
+    /// A smooth approximation of the sign function, x / (1 \+ |x|).
     ///
     /// As [`ops::softsign`](crate::ops::softsign).
     ///
@@ -27707,7 +27707,7 @@ impl Tensor {
     pub fn lstm_cell<'a>(&'a self, h: impl Operand<'a>, c: impl Operand<'a>, w: impl Operand<'a>, r: impl Operand<'a>, b: impl OptionalOperand<'a>) -> Result<LstmCellOutputs> {
         lstm_cell(self, h, c, w, r, b)
     }
-    /// Sets random elements to zero and scales the others by 1 / (1 - ratio).
+    /// Sets random elements to zero and scales the others by 1 / (1 \- ratio).
     ///
     /// As [`ops::dropout`](crate::ops::dropout).
     ///
@@ -27726,7 +27726,7 @@ impl Tensor {
     pub fn dropout<'a>(&'a self, state: impl Operand<'a>) -> Result<DropoutOutputs> {
         dropout(self, state)
     }
-    /// Sets random elements to zero and scales the others by 1 / (1 - ratio).
+    /// Sets random elements to zero and scales the others by 1 / (1 \- ratio).
     ///
     /// As [`ops::dropout_with`](crate::ops::dropout_with).
     ///
