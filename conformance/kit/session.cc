@@ -219,6 +219,8 @@ std::vector<Result> Session::run(const Problem& problem, const std::vector<Tenso
   return results;
 }
 
+void Session::drop_errors() const { tenon_error_release(tenon_scope_wait(scope_.get())); }
+
 std::vector<std::pair<tenon_dtype, Sizes>> Session::infer(const Problem& problem) const {
   const PackedAttrs attrs(*problem.op, problem.attrs);
   std::vector<tenon_type> inputs;

@@ -59,6 +59,8 @@ class Session {
   Result read(const tenon::Tensor& x) const;
   std::vector<Result> run(const Problem& problem) const;
   std::vector<Result> run(const Problem& problem, const std::vector<tenon::Tensor>& inputs) const;
+  // Waits for all work and drops its errors, which a later read would report.
+  void drop_errors() const;
 
   // The inferred types of the outputs. Throws the errors of inference.
   std::vector<std::pair<tenon_dtype, Sizes>> infer(const Problem& problem) const;

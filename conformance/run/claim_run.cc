@@ -250,6 +250,7 @@ Row Runner::run(const Claim& claim, const Check& check,
       finding = test_one(check, env, problem);
     } catch (const tenon::Error& error) {
       refusal = error.message();  // Other attributes may still work.
+      env.device.drop_errors();   // Parts of a refused decomposition may have been launched.
       // If the claimed op works alone, another op was refused.
       is_of_parts = is_of_parts && runs(env.device, problem);
       continue;
