@@ -38,7 +38,7 @@ type Opaque = PhantomData<(*mut u8, PhantomPinned)>;
 /// assert_eq!(tenon_sys::TENON_FLOAT32, tenon_sys::dtype(2, 32, 1));
 /// ```
 pub const fn dtype(code: u32, bits: u32, lanes: u32) -> tenon_dtype {
-    code | bits << 8 | lanes << 16
+    code | (bits << 8) | (lanes << 16)
 }
 
 pub const TENON_DTYPE_NONE: tenon_dtype = 0;
