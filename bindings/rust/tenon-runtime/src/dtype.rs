@@ -83,7 +83,7 @@ impl DType {
     /// assert_eq!(tenon::DType::F16.size(), 2);
     /// ```
     pub fn size(self) -> usize {
-        (self.to_c() >> 8 & 0xff) as usize / 8
+        ((self.to_c() >> 8) & 0xff) as usize / 8
     }
 }
 
@@ -166,7 +166,7 @@ impl F16 {
     /// ```
     pub fn to_f32(self) -> f32 {
         let bits = u32::from(self.0);
-        let (sign, exponent, fraction) = ((bits & 0x8000) << 16, bits >> 10 & 0x1f, bits & 0x3ff);
+        let (sign, exponent, fraction) = ((bits & 0x8000) << 16, (bits >> 10) & 0x1f, bits & 0x3ff);
         match exponent {
             0 => {
                 let magnitude = fraction as f32 / 16_777_216.0;
@@ -176,8 +176,8 @@ impl F16 {
                     -magnitude
                 }
             }
-            0x1f => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
-            _ => f32::from_bits(sign | (exponent + 112) << 23 | fraction << 13),
+            0x1f => f32::from_bits(sign | 0x7f80_0000 | (fraction << 13)),
+            _ => f32::from_bits(sign | ((exponent + 112) << 23) | (fraction << 13)),
         }
     }
 }

@@ -72,6 +72,7 @@ mod variable;
 #[path = "ops_gen.rs"]
 #[allow(
     unused_imports,
+    clippy::needless_lifetimes,
     clippy::too_many_arguments,
     clippy::should_implement_trait,
     clippy::type_complexity,
