@@ -180,15 +180,22 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
+// Those of two lists, the second one in the ordinary run only.
+std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
+                                 const std::vector<Line>& always, const std::vector<Line>& thorough,
+                                 double low, double high) {
+  std::vector<Problem> problems = problems_of(env, claim, always, low, high);
+  if (!env.thorough) return problems;
+  for (Problem& more : problems_of(env, claim, thorough, low, high)) {
+    problems.push_back(std::move(more));
+  }
+  return problems;
+}
+
 // Floats are positive: if terms cancelled each other, a missing term could stay within the error
 // bound of a long sum.
 std::vector<Problem> long_problems(const Environment& env, const Claim& claim) {
-  std::vector<Problem> problems = problems_of(env, claim, lines(), 0.5, 1);
-  if (!env.thorough) return problems;
-  for (Problem& longer : problems_of(env, claim, longer_lines(), 0.5, 1)) {
-    problems.push_back(std::move(longer));
-  }
-  return problems;
+  return problems_of(env, claim, lines(), longer_lines(), 0.5, 1);
 }
 
 bool has_long_sums(const Environment& env, const Claim& claim) {
@@ -200,12 +207,7 @@ bool has_long_sums(const Environment& env, const Claim& claim) {
          (has(long_sums()) || (env.thorough && has(long_sums_of_composites())));
 }
 std::vector<Problem> sum_problems(const Environment& env, const Claim& claim) {
-  std::vector<Problem> problems = problems_of(env, claim, long_sums(), kTerm, kTerm);
-  if (!env.thorough) return problems;
-  for (Problem& own : problems_of(env, claim, long_sums_of_composites(), kTerm, kTerm)) {
-    problems.push_back(std::move(own));
-  }
-  return problems;
+  return problems_of(env, claim, long_sums(), long_sums_of_composites(), kTerm, kTerm);
 }
 
 Finding test_long(const Environment& env, const Problem& problem) {

@@ -34,7 +34,7 @@ OPERATORS = {
     "!=": [("kEqual", "==")],
     "+": [("kSubtract", "-"), ("kFirst", "without the term after +")],
     "-": [("kAdd", "+"), ("kSwap", "swapped -"), ("kFirst", "without the term after -")],
-    "*": [("kFirst", "without the factor behind *"), ("kAdd", "+")],
+    "*": [("kFirst", "without the factor after *"), ("kAdd", "+")],
     "/": [("kMultiply", "*"), ("kFirst", "without the divisor")],
     "%": [("kFirst", "without %")],
     "+=": [("kSubtract", "-="), ("kSecond", "=")],
