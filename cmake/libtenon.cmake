@@ -1,6 +1,8 @@
 # libtenon: the core and its C ABI. tenon_core is an object library, so that tests and the registry
 # dump can link the core itself, while the shared library exports only tenon_*.
 
+include(${CMAKE_CURRENT_LIST_DIR}/optimisation.cmake)
+
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/*.cc)
 list(FILTER core_sources EXCLUDE REGEX "_test\\.cc$|/core/testing/|/core/io/fuzz/")
 file(GLOB capi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/capi/src/*.cc)
@@ -46,20 +48,7 @@ if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
   set_source_files_properties(${op_sources} PROPERTIES COMPILE_OPTIONS "${tenon_left_out};-g0")
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  # Op rules and derivatives are compiled for size rather than speed, except those that every call
-  # uses. So is the code that prints programs, runs once for many launches, or opens devices.
-  file(GLOB_RECURSE trace_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/trace/*.cc
-       ${PROJECT_SOURCE_DIR}/core/dispatch/profile*.cc)
-  list(FILTER trace_sources EXCLUDE REGEX "trace/(composite_programs|executable|program_replay|program_run|segment|slice|trace).cc$")
-  set(cold_sources ${io_sources} ${op_sources} ${trace_sources} ${capi_sources}
-      ${PROJECT_SOURCE_DIR}/core/base/size_table.cc ${PROJECT_SOURCE_DIR}/core/base/error.cc)
-  foreach(name device/elf_check device/loop_table device/plugin_files device/plugin_library device/signature
-               dispatch/explain tensor/number_text)
-    list(APPEND cold_sources ${PROJECT_SOURCE_DIR}/core/${name}.cc)
-  endforeach()
-  list(FILTER cold_sources EXCLUDE REGEX
-       "ops/(binary_arithmetic|define|formulas|registry|type_rules|unary_math|unary_trig).cc$")
-  list(FILTER cold_sources EXCLUDE REGEX "trace/function.cc$|capi/src/(boundary|call|function|tape|tensor|variable).cc$")
+  tenon_cold_sources(cold_sources ${core_sources} ${capi_sources})
   set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Os;${unset_sizes}")
 endif()
 if(NOT EMSCRIPTEN)

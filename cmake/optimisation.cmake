@@ -1,0 +1,64 @@
+# How a release compiles the files of libtenon: what every call runs for speed, with the build type's
+# flags, all else for size. A file's folder decides unless the file is listed here.
+
+set(tenon_cold_folders core/io core/ops core/trace capi/src)
+set(tenon_hot_files # of cold folders
+    core/ops/binary_arithmetic.cc
+    core/ops/define.cc
+    core/ops/formulas.cc
+    core/ops/registry.cc
+    core/ops/type_rules.cc
+    core/ops/unary_math.cc
+    core/ops/unary_trig.cc
+    core/trace/composite_plans.cc
+    core/trace/executable.cc
+    core/trace/function.cc
+    core/trace/plan_replay.cc
+    core/trace/plan_run.cc
+    core/trace/segment.cc
+    core/trace/subgraph.cc
+    core/trace/trace.cc
+    capi/src/boundary.cc
+    capi/src/call.cc
+    capi/src/function.cc
+    capi/src/tape.cc
+    capi/src/tensor.cc
+    capi/src/variable.cc)
+set(tenon_cold_files # of the other folders
+    core/base/error.cc
+    core/base/size_table.cc
+    core/device/elf_check.cc
+    core/device/loop_table.cc
+    core/device/plugin_files.cc
+    core/device/plugin_library.cc
+    core/device/signature.cc
+    core/dispatch/explain.cc
+    core/dispatch/profile_log.cc
+    core/dispatch/profile_report.cc
+    core/dispatch/profiler.cc
+    core/tensor/number_text.cc)
+
+foreach(file ${tenon_hot_files} ${tenon_cold_files})
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
+    message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE} lists ${file}, which does not exist")
+  endif()
+endforeach()
+
+# Sets RESULT to those of the given sources that a release compiles for size.
+function(tenon_cold_sources result)
+  set(cold "")
+  foreach(source ${ARGN})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE file)
+    if(file IN_LIST tenon_cold_files)
+      list(APPEND cold ${source})
+    elseif(NOT file IN_LIST tenon_hot_files)
+      foreach(folder ${tenon_cold_folders})
+        cmake_path(IS_PREFIX folder ${file} in_folder)
+        if(in_folder)
+          list(APPEND cold ${source})
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+  set(${result} ${cold} PARENT_SCOPE)
+endfunction()
