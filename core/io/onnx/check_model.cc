@@ -178,8 +178,8 @@ void check_declared(const Graph& graph) {
 
 }  // namespace
 
-void require_declared(const ValueInfo& value, const TensorType& type) {
-  if (!value.is_tensor) return;
+bool holds_declared(const ValueInfo& value, const TensorType& type) {
+  if (!value.is_tensor) return true;
   const DType dtype = dtype_of_element(value.element);
   bool holds = dtype == DType::kNone || dtype == type.dtype;
   if (value.shape) {
@@ -189,8 +189,13 @@ void require_declared(const ValueInfo& value, const TensorType& type) {
       holds = size < 0 || !type.shape[i].known() || size == type.shape[i].word();
     }
   }
-  require_code(holds, Code::kDataLoss, "the value \"{}\" is declared to be {}, but is {}",
-               value.name, to_string(value), type);
+  return holds;
+}
+
+void require_declared(const ValueInfo& value, const TensorType& type) {
+  require_code(holds_declared(value, type), Code::kDataLoss,
+               "the value \"{}\" is declared to be {}, but is {}", value.name, to_string(value),
+               type);
 }
 
 void check_model(const Model& model) {

@@ -116,7 +116,9 @@ Model parse_model(std::string_view bytes);
 // each other in a cycle, or if a value contradicts its declaration.
 void check_model(const Model& model);
 
-// Throws DATA_LOSS if a value contradicts its declaration, as far as both are known.
+// Whether a value agrees with its declaration, as far as both are known. The second throws DATA_LOSS
+// if it does not.
+bool holds_declared(const ValueInfo& value, const TensorType& type);
 void require_declared(const ValueInfo& value, const TensorType& type);
 
 // Visits the graphs in a node's attributes.

@@ -90,6 +90,7 @@ struct Kept {
   Model model;
   OwnOps own_ops;
   Device* device = nullptr;
+  DeclaredShapes declared_shapes = DeclaredShapes::kWarned;
   struct Initial {
     Ref<Variable> variable;
     ModelValue constant;  // Used if there is no variable.
@@ -138,7 +139,7 @@ struct Kept {
       given.push_back(input.cell ? read(scope, *input.cell) : arguments[input.argument]);
     }
     const Tensors all =
-        run_model(model, checked_inputs(model.graph, given), {initial, true, &own_ops});
+        run_model(model, checked_inputs(model.graph, given), {initial, declared_shapes, &own_ops});
     Tensors results;
     for (const size_t i : outputs) results.push_back(all[i]);
     for (const Stored& each : stored) {
@@ -189,6 +190,7 @@ class Loader {
         kept_(kept) {}
 
   void load() {
+    if (is_saved_) kept_.declared_shapes = DeclaredShapes::kRequired;
     make_initializers(kept_.model.graph, constants_);
     load(kept_.model.graph, Purposes(kept_.model.graph), "");
     for (ModelFunction& function : kept_.model.functions) own(function.graph);

@@ -109,7 +109,7 @@ class Run {
       each_use(node, [&](const std::string& name) { ++uses_[name]; });
     }
     for (const ValueInfo& output : graph.outputs) ++uses_[output.name];
-    if (!all.settings.holds_declared) return;
+    if (all.settings.declared_shapes == DeclaredShapes::kIgnored) return;
     for (const ValueInfo& value : graph.values) declared_.emplace(value.name, &value);
     for (const ValueInfo& value : graph.outputs) declared_.emplace(value.name, &value);
   }
@@ -135,10 +135,27 @@ class Run {
     if (const auto at = declared_.find(name); at != declared_.end() && value) {
       const TensorType type =
           value.known ? TensorType(value.known->dtype, value.known->shape) : value.tensor->type;
-      require_declared(*at->second, type);
+      check_declared(*at->second, type);
     }
     const bool is_new = values_.emplace(name, std::move(value)).second;
     require_code(is_new, Code::kDataLoss, "the value \"{}\" is made twice", name);
+  }
+
+  void check_declared(const ValueInfo& value, const TensorType& type) const {
+    if (holds_declared(value, type)) return;
+    const DType dtype = dtype_of_element(value.element);
+    const bool is_shape = dtype == DType::kNone || dtype == type.dtype;
+    if (!is_shape || all_.settings.declared_shapes == DeclaredShapes::kRequired) {
+      require_declared(value, type);
+    }
+    Context& context = current_scope().context();
+    if (!context.is_first_time(format("declared {} {}", {all_.model.graph.name, value.name})))
+      return;
+    context.log(
+        TENON_LOG_WARNING,
+        format("the value \"{}\" of the model is declared to be {}, but is {}; the declaration "
+               "is ignored",
+               {value.name, to_string(value), type}));
   }
 
   // Returns NULL if there is none.

@@ -40,12 +40,19 @@ std::vector<UnknownOp> unknown_ops(const Model& model);
 // Throws UNIMPLEMENTED with all unknown ops, or for a newer operator set than is supported.
 void require_known_ops(const Model& model);
 
+// What happens to a value whose shape differs from the one that the model declares. A different dtype
+// is an error unless declarations are ignored.
+enum class DeclaredShapes : uint8_t {
+  kIgnored,
+  kWarned,   // One warning for each value; many published models contain such declarations.
+  kRequired  // An error.
+};
+
 // Settings for running a model.
 struct RunSettings {
   // Returns the value of an initialiser.
   std::function<ModelValue(const TensorData& data)> initial;
-  // Whether to check values against their declared types.
-  bool holds_declared = false;
+  DeclaredShapes declared_shapes = DeclaredShapes::kIgnored;
   // The functions that represent Tenon's own ops; NULL for none.
   const OwnOps* own_ops = nullptr;
 };
