@@ -6,7 +6,7 @@ import html
 
 import numpy
 
-from . import _convert, _indexing, _native
+from . import _convert, _indexing, _native, _tree
 from ._native import Tensor
 
 
@@ -58,6 +58,14 @@ def _array(self, dtype=None, copy=None):
     if dtype is not None:
         array = array.astype(dtype, copy=False)
     return array.copy() if copy else array
+
+
+def _array_function(self, function, types, args, kwargs):
+    """Calls a function of NumPy with arrays in place of tensors; it returns arrays."""
+    args, kwargs = _tree.tree_map(
+        lambda leaf: numpy.asarray(leaf) if hasattr(leaf, "__array_function__") else leaf,
+        (args, kwargs))
+    return function(*args, **kwargs)
 
 
 def _tolist(self):
@@ -141,8 +149,8 @@ def _attach():
         "__getitem__": _indexing.get, "astype": _astype, "at": property(_At),
         "size": property(_size), "T": property(_transposed),
         "mT": property(lambda self: _native.ops["swapaxes"](self, -1, -2)),
-        # NumPy leaves operators with a tensor to the tensor.
-        "__array_ufunc__": None, "__array_priority__": 1000,
+        # NumPy leaves operators with a tensor to the tensor; its functions take tensors as arrays.
+        "__array_priority__": 1000, "__array_function__": _array_function,
     }
     for name, method in methods.items():
         setattr(Tensor, name, method)

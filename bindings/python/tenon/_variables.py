@@ -94,7 +94,10 @@ class Variable(_native.Variable):
     def __array__(self, dtype=None, copy=None):
         return self.read().__array__(dtype, copy)
 
-    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    def __array_function__(self, function, types, args, kwargs):
+        return Tensor.__array_function__(self, function, types, args, kwargs)
 
     def __repr__(self):
         name = f"name={self.name!r}, " if self.name else ""

@@ -195,3 +195,13 @@ def test_a_donated_tensor_cannot_be_used_again():
     x.donate() + 1
     with pytest.raises(tn.InvalidArgumentError):
         x + 1
+
+
+def test_functions_of_numpy_take_tensors_as_arrays():
+    array = numpy.array([1, 2], numpy.float32)
+    for x in (tn.tensor([1.0, 2.0]), tn.Variable([1.0, 2.0])):
+        for result in (numpy.multiply(array, x), numpy.concatenate([x, array]), numpy.mean(x, axis=0)):
+            assert isinstance(result, (numpy.ndarray, numpy.generic))
+        for result in (array * x, x * array, numpy.float32(2) * x, array == x, array @ x):
+            assert isinstance(result, tn.Tensor)
+    assert numpy.concatenate([tn.tensor([3.0]), array]).tolist() == [3, 1, 2]
