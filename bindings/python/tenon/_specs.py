@@ -21,6 +21,9 @@ class TensorSpec:
     __slots__ = ("shape", "dtype", "name", "size_names")
 
     def __init__(self, shape=(), dtype=float32, name: str = ""):
+        if shape is None:
+            raise ValueError("TensorSpec: the shape must have a size or None for each axis; the number "
+                             "of axes cannot be unknown")
         sizes = (shape,) if isinstance(shape, (int, str)) else tuple(shape)
         self.shape = tuple(size if isinstance(size, int) else None for size in sizes)
         self.size_names = tuple(size if isinstance(size, str) else "" for size in sizes)

@@ -38,11 +38,15 @@ class Variable(_native.Variable):
 
     def assign_add(self, value) -> "Variable":
         """Adds to the value. Returns the variable."""
-        return self.assign(_native.ops["add"](self.read(), value))
+        return self.assign(_native.ops["add"](self.read(), self._operand(value)))
 
     def assign_sub(self, value) -> "Variable":
         """Subtracts from the value. Returns the variable."""
-        return self.assign(_native.ops["sub"](self.read(), value))
+        return self.assign(_native.ops["sub"](self.read(), self._operand(value)))
+
+    def _operand(self, value):
+        """A nested list takes the variable's dtype, as a number does."""
+        return self._like(value) if isinstance(value, (list, tuple)) else value
 
     def _like(self, value):
         if isinstance(value, Tensor):

@@ -215,3 +215,13 @@ def test_attributes_and_optional_inputs(same):
     assert len(tn.meshgrid([tn.arange(2), tn.arange(3)])) == 2
     same(tn.einsum([x, x], equation="ij,jk->ik"), (x @ x).numpy())
     assert x.cast(to=tn.int8).dtype is tn.int8 and x.cast(to=int).dtype is tn.int32
+
+
+def test_lists_take_the_dtype_of_the_variable():
+    v = tn.Variable([1.0, 2.0])
+    assert v.assign([3, 4]).assign_add([1, 1]).assign_sub([0, 2]).numpy().tolist() == [4, 3]
+
+
+def test_specs_need_a_known_number_of_axes():
+    with pytest.raises(ValueError, match="the number of axes cannot be unknown"):
+        tn.TensorSpec(None)
