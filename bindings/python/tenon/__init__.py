@@ -41,8 +41,8 @@ __version__ = _version()
 
 
 def __getattr__(name):
-    if name == "autograph":
+    if name in ("autograph", "tf"):
         import importlib
 
-        return importlib.import_module(".autograph", __name__)
+        return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'tenon' has no attribute '{name}'")

@@ -15,6 +15,7 @@ _STANDARD_LIBRARY = tuple(
 )
 _SITE_PACKAGES = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
 _LEFT_ALONE = "__tenon_do_not_convert__"
+_CONVERTS_ARGUMENTS = "__tenon_converts_arguments__"  # Of functions of tenon.tf that take functions.
 
 
 def converted(function):
@@ -24,6 +25,8 @@ def converted(function):
     if replacement is not None:
         return replacement
     if kind is types.FunctionType:
+        if getattr(function, _CONVERTS_ARGUMENTS, False):
+            return _with_converted_arguments(function)
         return _converted_function(function)
     if kind is types.MethodType:
         inner = function.__func__

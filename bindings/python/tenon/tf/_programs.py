@@ -1,0 +1,389 @@
+"""Functions, gradients, control flow, modules and saved programs."""
+
+import collections.abc
+import contextlib
+import inspect
+import os
+import re
+import sys
+import types
+
+from .. import (_control, _convert, _devices, _dtypes, _function, _gradients, _native, _programs,
+                _tree)
+from .._native import Tensor
+from .._specs import TensorSpec
+from .._variables import Variable
+from ..errors import InvalidArgumentError
+
+
+class UnconnectedGradients:
+    """What the gradient of a source is on which no target depends."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape(_gradients.GradientTape):
+    """Records ops and computes gradients; see tenon.GradientTape."""
+
+    def watch(self, tensor):
+        """Records what is computed from floating tensors and variables; ignores others."""
+        leaves = _tree.tree_flatten(tensor)[0]
+        super().watch([leaf for leaf in leaves if leaf.dtype.is_floating])
+
+    def gradient(self, target, sources, output_gradients=None, unconnected_gradients="none"):
+        """The gradients of the sum of the targets; None for a target that is not floating."""
+        targets = [_convert.asarray(leaf) for leaf in _tree.tree_flatten(target)[0]]
+        if not any(leaf.dtype.is_floating for leaf in targets):
+            return _tree.tree_map(lambda _: None, sources)
+        return super().gradient(target, sources, output_gradients, unconnected_gradients)
+
+    def jacobian(self, target, sources, unconnected_gradients="none", parallel_iterations=None,
+                 experimental_use_pfor=True):
+        """The derivative of each element of a target with respect to each of the sources."""
+        return super().jacobian(target, sources, unconnected_gradients)
+
+    def batch_jacobian(self, target, source, unconnected_gradients="none",
+                       parallel_iterations=None, experimental_use_pfor=True):
+        """The jacobian of each row of the target with respect to the same row of the source."""
+        rows = target.shape[0]
+        if rows != source.shape[0]:
+            raise ValueError(f"batch_jacobian: the target has {rows} rows, but the source has "
+                             f"{source.shape[0]}")
+        full = super().jacobian(target, source, unconnected_gradients)
+        if full is None:
+            return None
+        moved = _native.ops["moveaxis"](full, [target.ndim], [1])
+        indices = _native.ops["iota"]((rows,), dtype=_dtypes.int64)
+        return moved[indices, indices]
+
+
+class ConcreteFunction:
+    """One trace of a function. Arguments that are not tensors are those of the trace."""
+
+    def __init__(self, trace, parameters, statics):
+        self._trace = trace
+        self._parameters = parameters
+        self._statics = statics
+        self.name = trace.name
+
+    def __call__(self, *args, **kwargs):
+        names = self._parameters
+        if len(args) == len(names) - len(self._statics):
+            names = [name for name in names if name not in self._statics]
+        values = dict(zip(names, args), **kwargs)
+        for name, value in values.items():
+            if name not in self._parameters:
+                raise TypeError(f"{self.name}: there is no argument '{name}'")
+            if name in self._statics:
+                self._check_static(name, value)
+        return self._trace(*[values[name] for name in self._parameters
+                             if name in values and name not in self._statics])
+
+    def _check_static(self, name, value):
+        expected = self._statics[name]
+        if isinstance(value, Tensor):
+            raise InvalidArgumentError(f"{self.name}: the argument '{name}' is {expected!r} in this "
+                                       "trace, but a tensor in the call")
+        if value is not expected and value != expected:
+            raise TypeError(f"{self.name}: the argument '{name}' is {expected!r} in this trace, but "
+                            f"{value!r} in the call")
+
+    @property
+    def graph(self):
+        """The graph."""
+        return Graph(self._trace)
+
+    @property
+    def inference_fn(self):
+        """The function itself: a trace has one graph."""
+        return self
+
+    @property
+    def function_type(self):
+        """The parameters, with the values of those that are no tensors."""
+        return "(" + ", ".join(f"{name}={self._statics[name]!r}" if name in self._statics else name
+                               for name in self._parameters) + ")"
+
+    def __repr__(self):
+        return (f"<tf.ConcreteFunction {self.name}{self.function_type}: {self._trace.n_inputs} "
+                f"inputs, {self._trace.n_outputs} outputs>")
+
+
+class Graph:
+    """The graph of a trace, for inspection."""
+
+    def __init__(self, trace):
+        self._trace = trace
+
+    @property
+    def node(self):
+        """The calls of the graph: each has the attributes `name`, `op` and `input`."""
+        found = []
+        for line in self._trace.text.splitlines():
+            outputs, sign, call = line.strip().partition(" = ")
+            op, bracket, rest = call.partition("(")
+            if sign and bracket:
+                inputs = [word for word in re.split(r"[,()\s]+", rest) if word.isidentifier()]
+                found.append(types.SimpleNamespace(name=outputs.split(" ")[0], op=op, input=inputs))
+        return found
+
+    def as_graph_def(self):
+        """The graph itself."""
+        return self
+
+    def __repr__(self):
+        return self._trace.text
+
+
+class Function(_function.Function):
+    """A function that runs as a graph; see tenon.function."""
+
+    def __call__(self, *args, **kwargs):
+        if self._signature is not None:
+            self._check_signature(args, kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def _check_signature(self, args, kwargs):
+        """TensorFlow's error for an argument of another type than the signature's."""
+        bound = self._python_signature().bind(*args, **kwargs)
+        leaves = _tree.tree_flatten(tuple(bound.arguments.values()))[0]
+        for value, spec in zip(leaves, self._signature):
+            if isinstance(value, Tensor) and not spec.is_compatible_with(value):
+                raise TypeError(f"{self.__name__}: the argument has dtype {value.dtype} and shape "
+                                f"{value.shape}, but the input_signature says {spec}")
+
+    def get_concrete_function(self, *args, **kwargs):
+        """Traces the function for specs, tensors and other values, and returns the trace."""
+        trace = self.trace(*args, **kwargs)
+        bound = self._python_signature().bind(*args, **kwargs)
+        statics = {name: value for name, value in bound.arguments.items() if not any(
+            isinstance(leaf, (Tensor, TensorSpec)) for leaf in _tree.tree_flatten(value)[0])}
+        if self._signature is not None and not args and not kwargs:
+            statics = {}
+        return ConcreteFunction(trace, list(self._python_signature().parameters), statics)
+
+    def pretty_printed_concrete_signatures(self, verbose=True):
+        """The signatures of all traces."""
+        return self.explain()
+
+    def experimental_get_tracing_count(self):
+        """The number of traces."""
+        return self.trace_count
+
+
+def function(func=None, input_signature=None, autograph=True, jit_compile=None,
+             reduce_retracing=False, **experimental):
+    """Makes a Python function run as a graph: `@tf.function`, or with options.
+
+    Every graph is compiled by Tenon's passes, so `jit_compile` and options whose names begin with
+    `experimental_` have no effect.
+    """
+    for name in experimental:
+        if not name.startswith("experimental_"):
+            raise TypeError(f"function() got an unexpected keyword argument '{name}'")
+
+    def make(wrapped):
+        return Function(wrapped, input_signature=input_signature, autograph=autograph,
+                        reduce_retracing=reduce_retracing)
+
+    return make if func is None else make(func)
+
+
+def cond(pred, true_fn=None, false_fn=None, name=None):
+    """Runs one of two functions."""
+    return _control.cond(pred, true_fn, false_fn)
+
+
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    """Runs the function of the first pair whose condition is true, or `default`."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    if default is None:
+        default = pairs[-1][1]
+    for pred, branch in reversed(pairs):
+        default = _chosen(pred, branch, default)
+    return default()
+
+
+def _chosen(pred, branch, rest):
+    return lambda: _control.cond(pred, branch, rest)
+
+
+def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+    """Runs the function of an index; `default` or the last one for an index out of range."""
+    branches = [branch_fns[key] for key in sorted(branch_fns)] if isinstance(branch_fns, dict) \
+        else list(branch_fns)
+    return _control.switch_case(branch_index, branches + ([default] if default else []))
+
+
+def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10,
+               back_prop=True, swap_memory=False, maximum_iterations=None, name=None):
+    """Runs a function as long as a condition holds, at most `maximum_iterations` times."""
+    if maximum_iterations is None:
+        return _control.while_loop(cond, body, loop_vars)
+    if not isinstance(loop_vars, (tuple, list)):
+        loop_vars = (loop_vars,)
+
+    def limited_cond(count, *values):
+        within = _convert.asarray(count) < maximum_iterations
+        return _control.cond(within, lambda: _convert.asarray(cond(*values)), lambda: within)
+
+    def limited_body(count, *values):
+        results = body(*values)
+        return (count + 1, *(results if isinstance(results, (tuple, list)) else (results,)))
+
+    results = _control.while_loop(limited_cond, limited_body,
+                                  (_convert.tensor(0), *loop_vars))[1:]
+    return type(loop_vars)(results)
+
+
+def print(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=None):
+    """Prints values when the graph runs, or at once outside a function."""
+    if output_stream not in (None, sys.stdout):
+        raise ValueError("print: output_stream must be sys.stdout")
+    _control.print(*inputs, sep=sep)
+
+
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """Calls a Python function when the graph runs; a decorator with `Tout` alone.
+
+    In a graph, each result has the shape of the first input; another shape is an error when it runs.
+    """
+    if func is None:
+        return lambda wrapped: lambda *args: py_function(wrapped, args, Tout)
+    inputs = [_convert.asarray(value) for value in inp]
+    if not _native.is_tracing():
+        return _tree.tree_map(_convert.asarray, func(*inputs))
+    if not inputs:
+        raise ValueError("py_function: in a graph, it needs an input, which determines the shape")
+    like = _tree.tree_map(lambda dtype: _native.ops["cast"](inputs[0], to=dtype), Tout)
+    return _control.py_function(func, inputs, like)
+
+
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """py_function() for a function of arrays."""
+    return py_function(lambda *args: func(*[value.numpy() for value in args]), inp, Tout)
+
+
+def assert_that(condition, data=(), summarize=None, name=None):
+    """Fails unless all elements of a condition are true."""
+    _control.assert_that(condition, "assertion failed" + " {}" * len(list(data)),
+                         [_convert.asarray(value) for value in data])
+
+
+@contextlib.contextmanager
+def init_scope():
+    """Computes at once in a block, also while a function is traced."""
+    if not _native.is_tracing():
+        yield
+        return
+    with _devices.Scope():
+        yield
+
+
+def device(device_name):
+    """Sets the device for new tensors: "CPU:0", "/GPU:0" or one of tn.list_devices().
+
+    As in TensorFlow, where there is no such GPU, the current device is used.
+    """
+    kind, _, number = device_name.lower().rpartition("/")[2].removeprefix("device:").partition(":")
+    if kind == "cpu":
+        return _devices.device("cpu:0")
+    if kind != "gpu":
+        return _devices.device(device_name)
+    gpus = [found["name"] for found in _devices.list_devices() if found["kind"] == "gpu"]
+    at = int(number or 0)
+    return _devices.device(gpus[at] if at < len(gpus) else _devices.current_device())
+
+
+class Module:
+    """An object whose variables are found in its attributes, in the order of their names."""
+
+    def __init__(self, name=None):
+        self._name = name
+
+    @property
+    def name(self):
+        """The name given, or that of the class in lower case."""
+        return getattr(self, "_name", None) or type(self).__name__.lower()
+
+    @property
+    def variables(self):
+        """The variables of this module and of those inside it."""
+        return tuple(found for found in _members(self, set()) if isinstance(found, Variable))
+
+    @property
+    def trainable_variables(self):
+        """The variables that tapes watch."""
+        return tuple(found for found in self.variables if found.trainable)
+
+    @property
+    def submodules(self):
+        """The modules inside this one."""
+        return tuple(found for found in _members(self, set())
+                     if isinstance(found, Module) and found is not self)
+
+
+def _members(value, seen):
+    if isinstance(value, (Variable, Module)):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+        yield value
+    if isinstance(value, Module):
+        for name in sorted(vars(value)):
+            yield from _members(vars(value)[name], seen)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _members(item, seen)
+    elif isinstance(value, collections.abc.Mapping):
+        for key in sorted(value, key=str):
+            yield from _members(value[key], seen)
+
+
+def save(obj, export_dir, signatures=None, options=None):
+    """Writes the traced functions of a module, and their variables, as a program."""
+    functions = {}
+    for name, value in inspect.getmembers(type(obj)):
+        if isinstance(value, _function.Function):
+            method = getattr(obj, name)
+            if method.trace_count or method._signature is not None:
+                functions[name] = method
+    for name, value in vars(obj).items():
+        if isinstance(value, _function.Function) and value.trace_count:
+            functions[name] = value
+    if isinstance(signatures, collections.abc.Mapping):
+        functions.update({name: value._trace for name, value in signatures.items()})
+    if not functions:
+        raise ValueError("save: the object has no function that was traced or has an input_signature")
+    os.makedirs(export_dir, exist_ok=True)
+    _programs.save(export_dir, functions)
+
+
+def load(export_dir):
+    """Opens a program: its functions are attributes."""
+    return LoadedModule(_programs.load(export_dir))
+
+
+class LoadedModule:
+    """A program with the functions and variables of the module that was saved."""
+
+    def __init__(self, program):
+        self.program = program
+
+    @property
+    def variables(self):
+        """The variables."""
+        return tuple(self.program.variables)
+
+    def __getattr__(self, name):
+        if name == "program":
+            raise AttributeError(name)
+        return getattr(self.program, name)
+
+    def __call__(self, *args, **kwargs):
+        return self.program["__call__"](*args, **kwargs)
+
+
+__all__ = [title for title, value in list(globals().items())
+           if not title.startswith("_") and getattr(value, "__module__", "") == __name__]

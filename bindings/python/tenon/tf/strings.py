@@ -1,0 +1,53 @@
+"""tf.strings: functions of Python's texts and nested lists of them, which run at once."""
+
+from .. import _convert
+
+
+def _mapped(function, value):
+    if isinstance(value, (list, tuple)):
+        return [_mapped(function, item) for item in value]
+    if not isinstance(value, str):
+        raise TypeError(f"a text or a list of texts is needed, but got {value!r}")
+    return function(value)
+
+
+def split(input, sep=None, maxsplit=-1, name=None):
+    """The parts of each text between separators."""
+    return _mapped(lambda text: text.split(sep or None, maxsplit), input)
+
+
+def join(inputs, separator="", name=None):
+    """The texts as one."""
+    return separator.join(inputs)
+
+
+def lower(input, encoding="", name=None):
+    """The texts in lower case."""
+    return _mapped(str.lower, input)
+
+
+def upper(input, encoding="", name=None):
+    """The texts in upper case."""
+    return _mapped(str.upper, input)
+
+
+def strip(input, name=None):
+    """The texts without spaces at their ends."""
+    return _mapped(str.strip, input)
+
+
+def length(input, unit="BYTE", name=None):
+    """The number of bytes of each text, or of characters if `unit` is "UTF8_CHAR"."""
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise ValueError(f"length: unit must be 'BYTE' or 'UTF8_CHAR', but is {unit!r}")
+    count = len if unit == "UTF8_CHAR" else lambda text: len(text.encode())
+    return _convert.tensor(_mapped(count, input))
+
+
+def to_number(input, out_type="float32", name=None):
+    """A tensor of the numbers that the texts hold."""
+    read = float if _convert.DType(out_type).is_floating else int
+    return _convert.tensor(_mapped(read, input), out_type)
+
+
+__all__ = ["join", "length", "lower", "split", "strip", "to_number", "upper"]
