@@ -1,0 +1,128 @@
+"""Draws text at random for a reader who judges whether it meets docs/words.md.
+
+    python3 tools/docs/draw_text.py SEED [--group NAME] [--skip FOLDER]...
+
+Prints 60 comments, 30 paragraphs of documentation, 40 names of tests, 40 error messages, 30 functions and
+50 occurrences of the words that docs/words.md marks as right in some senses only. The same seed and the
+same files give the same draw. Generated files are left out.
+"""
+
+import argparse
+import pathlib
+import random
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "check"))
+import repository  # noqa: E402
+
+SLASHES = repository.C_FAMILY | {".cu", ".cuh", ".java", ".js", ".mjs", ".rs", ".ts"}
+HASHES = {".cmake", ".py", ".sh", ".toml"}
+ERRORS = (r"(?:\b(?:require|refuse|fail|check|invalid|raise|expect|report)\w*|\b\w*[eE]rror|\b\w*failure|"
+          r"\bbail|\bthrow new \w+|\braise \w+|\bErr)\s*\(")
+# Words of the table in docs/words.md without a star.
+BY_SENSE = (r"\b(kept|saved for|given|wanted|gives|reads|slices?|written down|writes down|alike|\w+Like\w*|"
+            r"places?|behind|heads?|in parts|looks|asked|sees|tells?|told|says|lent|offered|another|spare|"
+            r"pieces? of work|drop(?:s|ped)?|shares?|cells?|claims?)\b")
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def comments(path, text):
+    """Runs of whole comment lines, comments at the end of a line, block comments and docstrings."""
+    if path.suffix in SLASHES:
+        for found in re.finditer(r"(?:^[ \t]*//[^\n]*\n)+", text, re.M):
+            yield line_of(text, found.start()), re.sub(r"(?m)^[ \t]*//[/!]?[ \t]?", "", found[0])
+        for found in re.finditer(r"^[^\n/\"]*[;{,)][ \t]+//[ \t]*([^\n]+)\n", text, re.M):
+            yield line_of(text, found.start()), found[0]
+        for found in re.finditer(r"/\*(.*?)\*/", text, re.S):
+            yield line_of(text, found.start()), re.sub(r"(?m)^[ \t]*\*[ \t]?", "", found[1].strip("*!< \n"))
+    elif path.suffix in HASHES:
+        for found in re.finditer(r"(?:^[ \t]*#(?!!)[^\n]*\n)+", text, re.M):
+            yield line_of(text, found.start()), re.sub(r"(?m)^[ \t]*#[ \t]?", "", found[0])
+        if path.suffix == ".py":
+            for found in re.finditer(r'^[ \t]*"""(.*?)"""', text, re.S | re.M):
+                yield line_of(text, found.start()), found[1]
+
+
+def paragraphs(path, text):
+    if path.suffix != ".md" or path.parts[:2] == ("docs", "ops") or path.name in ("words.md", "CHANGELOG.md"):
+        return
+    text = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.S | re.M)
+    for found in re.finditer(r"(?:^[^\n#<].*\n?)+", text, re.M):
+        yield line_of(text, found.start()), found[0]
+
+
+def tests(path, text):
+    patterns = [(r"^(?:TYPED_)?TEST\w*\(\s*(\w+),\s*(\w+)\)", {".cc", ".cu"}), (r"^\s*RUN\((\w+)\)", {".c"}),
+                (r"^\s*def (test_\w+)", {".py"}), (r"#\[test\]\s+(?:pub )?fn (\w+)", {".rs"}),
+                (r"@Test\s+(?:public )?void (\w+)", {".java"})]
+    for pattern, suffixes in patterns:
+        if path.suffix in suffixes:
+            for found in re.finditer(pattern, text, re.M):
+                yield line_of(text, found.start()), ".".join(found.groups())
+
+
+def messages(path, text):
+    """The string literals of a statement that reports an error."""
+    if path.suffix not in SLASHES | {".py"} or "test" in path.name or "tests" in path.parts:
+        return
+    statement = r"[^;{}\"]*(?:\"(?:[^\"\\\n]|\\.)*\"[^;{}\"]*)+[;{]" if path.suffix != ".py" else r"^.*raise [^\n]*(?:\n .*?)?\)$"
+    for found in re.finditer(statement, text, re.M):
+        call = re.search(ERRORS, found[0])
+        if not call:
+            continue
+        literals = re.findall(r"\"((?:[^\"\\\n]|\\.)*)\"", found[0][call.start():])
+        if len(" ".join(literals).split()) > 2:
+            yield line_of(text, found.start() + call.start()), " | ".join(literals)
+
+
+def functions(path, text):
+    """Functions of classes and namespaces, with the comment above."""
+    if path.suffix in {".h", ".hpp", ".cc"} and "_test" not in path.name and "tests" not in path.parts:
+        indent = "" if path.suffix == ".cc" else "[ ]{0,2}"
+        pattern = (r"((?:^[ \t]*//[^\n]*\n)*)^" + indent +
+                   r"(?!(?:return|else|throw|delete|new|using|case|const \w+ \w+\(\w*\))\b)"
+                   r"(?:[\w:<>,&*]+[ ]+)+[&*]?((?:\w+::)?[a-z]\w+\([^;{}]*\)[^;{}()]*[;{])")
+        for found in re.finditer(pattern, text, re.M):
+            yield line_of(text, found.end()), found[0]
+
+
+def by_sense(path, text):
+    if path.name == "words.md":
+        return
+    lines = text.split("\n")
+    for found in re.finditer(BY_SENSE, text):
+        number = line_of(text, found.start())
+        yield number, f"[{found[0]}] " + "\n".join(lines[max(0, number - 2):number + 1])
+
+
+GROUPS = {"comments": (comments, 60), "paragraphs": (paragraphs, 30), "tests": (tests, 40),
+          "messages": (messages, 40), "functions": (functions, 30), "by_sense": (by_sense, 50)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--group", choices=GROUPS, help="draws from this group only")
+    parser.add_argument("--skip", action="append", default=[], metavar="FOLDER", help="leaves out a folder")
+    options = parser.parse_args()
+    suffixes = SLASHES | HASHES | {".md"}
+    paths = [path for path in repository.files(suffixes)
+             if not repository.is_generated(path)
+             and not any(path.is_relative_to(folder) for folder in options.skip)]
+    texts = [(path, (repository.ROOT / path).read_text(errors="replace")) for path in paths]
+    for group, (extract, count) in GROUPS.items():
+        if options.group not in (None, group):
+            continue
+        found = [(path, line, item) for path, text in texts for line, item in extract(path, text)]
+        drawn = random.Random(f"{options.seed} {group}").sample(found, min(count, len(found)))
+        print(f"== {group}: {len(drawn)} of {len(found)}")
+        for number, (path, line, item) in enumerate(drawn, 1):
+            print(f"{number}. {path}:{line}\n{item.rstrip()}\n")
+
+
+if __name__ == "__main__":
+    main()
