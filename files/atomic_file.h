@@ -5,8 +5,8 @@
 // The bytes go to a new file of a unique name in the same folder (".tenon-HEX.partial"), which is
 // synchronised with the disk and then renamed. A process that is killed leaves that file behind,
 // which may be deleted. The file keeps the permissions of the one that it replaces. If the path is
-// a symbolic link, the file that it names is replaced, and the link stays. What is no regular file
-// (a terminal, a pipe, /dev/null) is written directly.
+// a symbolic link, the file that it names is replaced, and the link stays. What is not a regular
+// file (a terminal, a pipe, /dev/null) is written directly.
 
 #pragma once
 

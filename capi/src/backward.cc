@@ -38,7 +38,7 @@ Tensors BackwardArgs::take(CallbackOutputs& filled, tenon_error* error) const {
       const TensorType& type = args_.input_type(i);
       g = as_tensor(g, type.dtype);
       require(g->type.dtype == type.dtype && g->type.shape == type.shape,
-              "the derivative gives {} for input {}, which is {}", g->type, i, type);
+              "the derivative returned {} for input {}, but the input is {}", g->type, i, type);
     }
     gradients.push_back(std::move(g));
   }

@@ -57,7 +57,7 @@ void CallAttrs::set_sizes(Scope& scope, const OpDef& op,
     const std::string_view name = get_text(sizes[i].attribute, (where + ".attribute").c_str());
     for (size_t k = 0; k < i; ++k) {
       if (get_text(sizes[k].attribute, "attribute") == name) {
-        fail_argument(where.c_str(), format("names the attribute \"{}\" again", {name}));
+        fail_argument(where.c_str(), format("sets the attribute \"{}\" twice", {name}));
       }
     }
     const AttrField* found = nullptr;
@@ -145,7 +145,7 @@ void require_outputs(const OpDef& op, size_t wanted, size_t given) {
     return;
   if (wanted > given || has_variable_output_count(op)) {
     tenon::Error error(tenon::Code::kInvalidArgument,
-                       tenon::format("{} outputs are asked for, but it gives {}", {wanted, given}));
+                       tenon::format("{} outputs were requested, but it has {}", {wanted, given}));
     error.set_op(op.name);
     throw error;
   }

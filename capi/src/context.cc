@@ -20,7 +20,7 @@ constexpr char kVersion[] = TENON_TEXT_OF(TENON_VERSION_MAJOR) "." TENON_TEXT_OF
 template <class Enum>
 Enum policy(int32_t value, int32_t most, const char* name) {
   if (value < 0 || value > most) {
-    fail_argument(name, tenon::format("{} is not one that is known here", {value}));
+    fail_argument(name, tenon::format("{} is not a known value", {value}));
   }
   return static_cast<Enum>(value);
 }
@@ -113,7 +113,7 @@ tenon_error* tenon_context_get_device(tenon_context* context, size_t index,
     require_pointer(out_device, "out_device");
     const std::vector<tenon::Device*> devices = self.devices();
     tenon::require_code(index < devices.size(), Code::kOutOfRange,
-                        "device {} is asked for, but there are {}", index, devices.size());
+                        "device {} was requested, but there are {}", index, devices.size());
     give(tenon::Ref<tenon::Device>::share(devices[index]), out_device);
   });
 }
@@ -147,7 +147,7 @@ tenon_error* tenon_context_get_candidate(tenon_context* context, size_t index,
     tenon::Context& self = get(context, "context");
     const auto& candidates = self.candidates();
     tenon::require_code(index < candidates.size(), Code::kOutOfRange,
-                        "candidate {} is asked for, but there are {}", index, candidates.size());
+                        "candidate {} was requested, but there are {}", index, candidates.size());
     const tenon::PluginCandidate& found = candidates[index];
     write_struct({.struct_size = 0,
                   .state = static_cast<int32_t>(found.state),

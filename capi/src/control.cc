@@ -67,7 +67,7 @@ void give_counted(Tensors outputs, tenon_tensor** out, size_t* out_count) {
 
 tenon::LoopPolicy get_policy(int32_t policy) {
   if (policy < TENON_LOOP_STACK || policy > TENON_LOOP_BOUNDED) {
-    fail_argument("options.policy", tenon::format("{} is no policy", {policy}));
+    fail_argument("options.policy", tenon::format("{} is not a policy", {policy}));
   }
   return static_cast<tenon::LoopPolicy>(policy);
 }

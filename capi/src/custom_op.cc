@@ -79,7 +79,7 @@ TensorType from_c_type(const tenon_type& c, size_t i) {
   TensorType type;
   type.dtype = dtype_from_c(c.dtype, &known);
   require(known && type.dtype != DType::kNone && c.rank <= kMaxRank,
-          "infer gave output {} no dtype that is known here, or {} axes", i, c.rank);
+          "infer set output {} to an unknown dtype, or to {} axes", i, c.rank);
   type.shape = Dims(std::span<const int64_t>(c.shape, c.rank));
   check_size(type);
   return type;
@@ -104,9 +104,9 @@ TensorTypes infer(const OpDef& op, const void* attrs, TypeSpan in) {
 // trace rely on it.
 Tensor checked(Tensor y, const TensorType& type, const Device& device, size_t i) {
   y = as_tensor(y, type.dtype);
-  require(alike(y->type, type), "decompose gives {} as output {}, but infer said {}", y->type, i,
-          type);
-  require(y->storage->device == &device, "decompose gives output {} on {} instead of {}", i,
+  require(alike(y->type, type), "decompose returned {} as output {}, but infer declared {}",
+          y->type, i, type);
+  require(y->storage->device == &device, "decompose returned output {} on {} instead of {}", i,
           y->storage->device->name(), device.name());
   return y;
 }
@@ -217,8 +217,8 @@ CustomAttrs::CustomAttrs(const OpDef& op, const void* given) : bytes(op.attrs->c
     std::memcpy(&size, given, sizeof size);
     if (size < sizeof size) fail_argument("attrs", "has no struct_size");
     if (size > bytes.size()) {
-      fail_argument("attrs",
-                    format("has {} bytes, and those of {} have {}", {size, op.name, bytes.size()}));
+      fail_argument("attrs", format("has {} bytes, but the attributes of {} have {}",
+                                    {size, op.name, bytes.size()}));
     }
     std::memcpy(bytes.data(), given, size);
   }

@@ -42,7 +42,8 @@ tenon_error* tenon_tensor_to_dlpack(tenon_scope* scope, tenon_tensor* tensor, vo
     const Tensor x = get_value(self, tensor, "tensor");
     if (x->is_scalar_value()) fail_argument("tensor", "is an inline scalar, which has no memory");
     tenon::require_code(x->storage->device->host_visible(), Code::kUnimplemented,
-                        "DLPack has no name for the memory of {}", x->storage->device->name());
+                        "DLPack has no device type for the memory of {}",
+                        x->storage->device->name());
     require_no_stream(stream);
     tenon::wait_for(self, *x);
     tenon::note_host_read();
@@ -74,12 +75,12 @@ tenon_error* tenon_tensor_from_dlpack(tenon_scope* scope, tenon_dlpack* dlpack, 
     require_pointer(dlpack, "dlpack");
     require_pointer(out_tensor, "out_tensor");
     tenon::require(dlpack->version.major == TENON_DLPACK_MAJOR,
-                   "dlpack is of version {}, and version {} is known here", dlpack->version.major,
+                   "dlpack has version {}, but only version {} is supported", dlpack->version.major,
                    TENON_DLPACK_MAJOR);
     const tenon_dlpack_tensor& given = dlpack->tensor;
     tenon::require_code(
         given.device.type == TENON_DLPACK_CPU, Code::kUnimplemented,
-        "dlpack lies on a device of type {}, and only host memory (type {}) is read",
+        "dlpack is on a device of type {}, but only host memory (type {}) is supported",
         given.device.type, TENON_DLPACK_CPU);
     require_no_stream(stream);
     if (given.rank < 0) fail_argument("dlpack", "has a negative rank");

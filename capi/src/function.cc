@@ -29,7 +29,7 @@ InputSpec read_spec(const tenon_input_spec& given, size_t i) {
   InputSpec spec;
   spec.name = get_text(given.name, "a spec's name");
   if (given.is_scalar && given.rank > 0) {
-    fail_argument("specs", tenon::format("[{}] is a scalar that has axes", {i}));
+    fail_argument("specs", tenon::format("[{}] is a scalar, which cannot have axes", {i}));
   }
   std::vector<int64_t> numbers(given.rank, 1);
   for (uint32_t axis = 0; axis < given.rank; ++axis) {
@@ -43,8 +43,9 @@ InputSpec read_spec(const tenon_input_spec& given, size_t i) {
     const bool is_word = std::all_of(name.begin(), name.end(),
                                      [](unsigned char c) { return std::isalnum(c) || c == '_'; });
     if (!is_word || (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0])))) {
-      fail_argument("specs",
-                    tenon::format("[{}] has a size called \"{}\", which is no word", {i, name}));
+      fail_argument(
+          "specs",
+          tenon::format("[{}] has a size named \"{}\", which is not an identifier", {i, name}));
     }
     spec.dim_names.emplace_back(name);
   }
@@ -53,7 +54,7 @@ InputSpec read_spec(const tenon_input_spec& given, size_t i) {
   const bool fits = spec.dtype == tenon::DType::kF32 || spec.dtype == tenon::DType::kI64 ||
                     spec.dtype == tenon::DType::kBool;
   if (spec.weak && !fits) {
-    fail_argument("specs", tenon::format("[{}] is a scalar of {}; there are f32, i64 and bool",
+    fail_argument("specs", tenon::format("[{}] is a scalar of {}, but scalars are f32, i64 or bool",
                                          {i, spec.dtype}));
   }
   return spec;
@@ -86,7 +87,7 @@ std::shared_ptr<const OwnedStatics> kept_defaults(const tenon_function_options& 
   // Rejects values here that a call would reject.
   auto kept = std::make_shared<const OwnedStatics>(options.defaults, options.n_defaults);
   for (const tenon_static& value : kept->all()) {
-    if (value.name.size == 0) fail_argument("options.defaults", "has one without a name");
+    if (value.name.size == 0) fail_argument("options.defaults", "has an entry without a name");
   }
   return kept;
 }
@@ -226,7 +227,7 @@ tenon_error* tenon_function_get_trace(tenon_function* function, size_t index,
     require_pointer(out_trace, "out_trace");
     const std::vector<Ref<Trace>> all = get(function, "function").traces();
     tenon::require_code(index < all.size(), tenon::Code::kOutOfRange,
-                        "there are {} traces, and none with the number {}", all.size(), index);
+                        "there are {} traces, but no trace {}", all.size(), index);
     give(all[index], out_trace);
   });
 }
@@ -253,7 +254,7 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
       fail_argument("trace", "belongs to another context than the scope");
     }
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
-    tenon::require(n_outputs == callee.n_outputs(), "it gives {} outputs, and {} are asked for",
+    tenon::require(n_outputs == callee.n_outputs(), "it has {} outputs, but {} were requested",
                    callee.n_outputs(), n_outputs);
     Arguments arguments(self, inputs, n_inputs);
     const std::optional<tenon::Sizes> sizes = callee.sizes_for(arguments.tensors());
@@ -262,7 +263,7 @@ tenon_error* tenon_trace_call(tenon_scope* scope, tenon_trace* trace, tenon_tens
       for (const Tensor& x : arguments.tensors()) {
         types += (types.empty() ? "" : ", ") + tenon::to_string(x->type);
       }
-      tenon::fail(tenon::Code::kInvalidArgument, "it serves {}, and not ({})",
+      tenon::fail(tenon::Code::kInvalidArgument, "it serves {}, but not ({})",
                   {signature_text(callee.graph()), types});
     }
     Tensors outputs = callee.call(self, arguments.tensors(), *sizes);

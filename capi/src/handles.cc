@@ -40,12 +40,12 @@ TensorImpl& tensor_of(const Scope& scope, const tenon_tensor* handle, Donation m
 
 // Applies the checks of tensor_of() to an output of a callback.
 void check_filled(const TensorImpl& y, const char* who, size_t i) {
-  require(y.donation != Donation::kConsumed, "{} gives as output {} a tensor that was donated", who,
-          i);
+  require(y.donation != Donation::kConsumed, "{} returned as output {} a tensor that was donated",
+          who, i);
   const Scope* scope = find_current_scope();
   if (!scope) return;
   require(!y.storage || &y.storage->device->context() == &scope->context(),
-          "{} gives as output {} a tensor of another context", who, i);
+          "{} returned as output {} a tensor of another context", who, i);
   require_same_trace(*scope, y);
 }
 
@@ -139,7 +139,7 @@ TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank) {
   bool known = false;
   type.dtype = dtype_from_c(dtype, &known);
   if (!known || type.dtype == DType::kNone) {
-    fail_argument("dtype", format("{} is not a dtype that is known here", {dtype}));
+    fail_argument("dtype", format("{} is not a known dtype", {dtype}));
   }
   if (rank > 0) require_pointer(shape, "shape");
   if (rank > kMaxRank) {

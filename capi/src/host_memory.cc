@@ -82,7 +82,7 @@ HostArray host_array(const TensorType& type, const int64_t* strides, void* data)
     const int64_t stride = strides ? strides[axis] : int64_t{array.strides[axis]};
     const int64_t room = std::numeric_limits<int64_t>::max() / element - 1 - before - after;
     require(stride <= room / steps && stride >= -(room / steps),
-            "stride {} of axis {} leads out of memory", stride, axis);
+            "stride {} of axis {} reaches outside memory", stride, axis);
     array.strides[axis] = stride;
     (stride < 0 ? before : after) += steps * (stride < 0 ? -stride : stride);
   }
@@ -131,7 +131,7 @@ void element_as(DType from, const void* bits, DType as, void* to) {
     return;
   }
   require_code(from != DType::kU64 || load<uint64_t>(bits) >> 63 == 0, Code::kOutOfRange,
-               "{} is more than an int64 holds", load<uint64_t>(bits));
+               "{} exceeds the range of int64", load<uint64_t>(bits));
   const int64_t value = integer(from, bits);
   std::memcpy(to, &value, sizeof value);
 }

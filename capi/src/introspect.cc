@@ -118,7 +118,7 @@ tenon_error* tenon_introspect_onnx_run(tenon_scope* scope, const void* data, siz
     if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
     const auto model = tenon::onnx::parse_model(bytes_of(data, size));
     tenon::require(n_outputs <= model.graph.outputs.size(),
-                   "{} outputs are asked for, but the model gives {}", n_outputs,
+                   "{} outputs were requested, but the model has {}", n_outputs,
                    model.graph.outputs.size());
     const auto tensors = get_tensors(self, inputs, n_inputs, "inputs");
     set_outputs(tenon::onnx::run_onnx(model, tensors), out_outputs, n_outputs);

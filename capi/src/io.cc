@@ -130,7 +130,7 @@ tenon_error* tenon_safetensors_read(tenon_scope* scope, tenon_safetensors* file,
     require_pointer(out_tensor, "out_tensor");
     const Safetensors& from = get(file, "file");
     tenon::require_code(index < from.tensors().size(), tenon::Code::kOutOfRange,
-                        "tensor {} is asked for, but there are {}", index, from.tensors().size());
+                        "tensor {} was requested, but there are {}", index, from.tensors().size());
     give(load(self, from, from.tensors()[index]), out_tensor);
   });
 }

@@ -17,7 +17,7 @@ namespace {
 Tensor get_list(const tenon::Scope& scope, const tenon_tensor* handle) {
   Tensor list = get_tensor(scope, handle, "list");
   if (!list->type.lists) {
-    fail_argument("list", tenon::format("is no list of tensors, but {}", {list->type}));
+    fail_argument("list", tenon::format("must be a list of tensors, but is {}", {list->type}));
   }
   return list;
 }

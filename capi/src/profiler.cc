@@ -56,7 +56,7 @@ tenon_error* tenon_profiler_describe_row(const tenon_profiler* profiler, size_t 
   return boundary([&] {
     const Profile& profile = get(profiler, "profiler").profile();
     tenon::require_code(index < profile.rows.size(), tenon::Code::kOutOfRange,
-                        "row {} is asked for, but there are {}", index, profile.rows.size());
+                        "row {} was requested, but there are {}", index, profile.rows.size());
     const Profile::Row& row = profile.rows[index];
     const tenon::SpanTimes& times = row.times;
     tenon_profiler_row made = {};

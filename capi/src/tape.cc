@@ -21,7 +21,7 @@ tenon::GradientOptions gradient_options(const tenon_gradient_options* options) {
   constexpr tenon_gradient_options kDefault = TENON_GRADIENT_OPTIONS_DEFAULT;
   const tenon_gradient_options given = read_struct(options, kDefault, "options");
   if (given.unreached != TENON_UNREACHED_ZEROS && given.unreached != TENON_UNREACHED_NULL) {
-    fail_argument("options.unreached", "is not one that is known here");
+    fail_argument("options.unreached", "is not a known value");
   }
   return {.unreached_as_null = given.unreached == TENON_UNREACHED_NULL};
 }
@@ -112,7 +112,7 @@ tenon_error* tenon_tape_get_watched(tenon_tape* tape, size_t index, tenon_value*
     require_pointer(out_value, "out_value");
     const std::vector<Source> watched = self.watched();
     tenon::require_code(index < watched.size(), tenon::Code::kOutOfRange,
-                        "value {} is asked for, but {} are watched", index, watched.size());
+                        "value {} was requested, but {} are watched", index, watched.size());
     *out_value = to_value(watched[index]);
   });
 }

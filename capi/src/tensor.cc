@@ -55,7 +55,8 @@ tenon_tensor* scalar(Tensor (*make)(void*), void* value) {
 template <class T>
 T read_item(tenon::Scope& scope, const Tensor& tensor, tenon::DType as) {
   const int64_t n = tenon::count(tensor->type.shape);
-  tenon::require(n == 1, "only a tensor of one element is an item, but this is {}", tensor->type);
+  tenon::require(n == 1, "only a tensor with one element can be read as an item, but this is {}",
+                 tensor->type);
   uint64_t bits = 0;
   tenon::to_host(scope, tensor, &bits, tenon::size_of(tensor->type.dtype));
   T value{};
@@ -77,9 +78,10 @@ void tenon_tensor_release_all(tenon_tensor* const* tensors, size_t n_tensors) {
 tenon_error* tenon_tensor_donate(tenon_tensor* tensor) {
   return boundary([&] {
     TensorImpl& self = get(tensor, "tensor");
-    if (self.donation != tenon::Donation::kNone) fail_argument("tensor", "was donated before");
+    if (self.donation != tenon::Donation::kNone) fail_argument("tensor", "was already donated");
     if (self.is_scalar_value()) fail_argument("tensor", "is an inline scalar, which has no memory");
-    if (self.storage->imported) fail_argument("tensor", "was lent, and its memory is not ours");
+    if (self.storage->imported)
+      fail_argument("tensor", "has imported memory, which cannot be donated");
     self.donation = tenon::Donation::kDonated;
   });
 }
@@ -106,8 +108,8 @@ tenon_error* tenon_tensor_from_host(tenon_scope* scope, tenon_dtype dtype, const
     require_pointer(out_tensor, "out_tensor");
     const TensorType type = get_type(dtype, shape, rank);
     HostArray array = host_array(type, strides, data);
-    tenon::require(array.bytes <= size, "the elements reach to byte {}, but size is {}",
-                   array.bytes, size);
+    tenon::require(array.bytes <= size, "the elements end at byte {}, but size is {}", array.bytes,
+                   size);
     if (array.bytes > 0) require_pointer(data, "data");
     if (data) array.data = static_cast<char*>(data) + array.bytes_before;
     give(lend(self, array, std::move(loan)), out_tensor);
@@ -236,7 +238,7 @@ tenon_error* tenon_tensor_item_i64(tenon_scope* scope, tenon_tensor* tensor, int
     require_pointer(out_value, "out_value");
     const Tensor x = get_value(self, tensor, "tensor");
     tenon::require(!tenon::is_floating(x->type.dtype),
-                   "{} is floating: read it as a double, or cast it", x->type);
+                   "{} is floating point: read it as a double, or cast it", x->type);
     *out_value = read_item<int64_t>(self, x, tenon::DType::kI64);
   });
 }

@@ -45,7 +45,7 @@ static void outputs_at_the_end_may_be_left_out(void) {
   CHECK_OK(tenon_call(scope(), TENON_OP_max_pool, &attrs, &x, 1, &y, 1));
   CHECK_VALUES(y, 4);
   CHECK_ERROR(tenon_call(scope(), TENON_OP_max_pool, &attrs, &x, 1, three, 3),
-              TENON_INVALID_ARGUMENT, "max_pool: 3 outputs are asked for, but it gives 2");
+              TENON_INVALID_ARGUMENT, "max_pool: 3 outputs were requested, but it has 2");
   CHECK(three[0] == NULL && three[1] == NULL && three[2] == NULL);
   tenon_tensor_release(x);
   tenon_tensor_release(y);
@@ -62,13 +62,13 @@ static void all_outputs_of_split_must_be_taken(void) {
   pair[1] = x;
 
   CHECK_ERROR(tenon_split(scope(), x, &halves, parts, 1), TENON_INVALID_ARGUMENT,
-              "split: 1 outputs are asked for, but it gives 2");
+              "split: 1 outputs were requested, but it has 2");
   CHECK_ERROR(tenon_split(scope(), x, &halves, parts, 3), TENON_INVALID_ARGUMENT,
-              "split: 3 outputs are asked for, but it gives 2");
+              "split: 3 outputs were requested, but it has 2");
   CHECK_ERROR(tenon_unstack(scope(), x, NULL, parts, 3), TENON_INVALID_ARGUMENT,
-              "unstack: 3 outputs are asked for, but it gives 4");
+              "unstack: 3 outputs were requested, but it has 4");
   CHECK_ERROR(tenon_call(scope(), TENON_OP_meshgrid, NULL, pair, 2, parts, 1),
-              TENON_INVALID_ARGUMENT, "meshgrid: 1 outputs are asked for, but it gives 2");
+              TENON_INVALID_ARGUMENT, "meshgrid: 1 outputs were requested, but it has 2");
   CHECK(parts[0] == NULL);
   CHECK_OK(tenon_split(scope(), x, &halves, parts, 2));
   CHECK_VALUES(parts[1], 3, 4);
@@ -142,7 +142,7 @@ static void wrong_attributes_are_errors(void) {
   reshape.shape = sizes;
   reshape.n_shape = 2;
   CHECK_ERROR(tenon_reshape(scope(), x, &reshape, &y), TENON_INVALID_ARGUMENT,
-              "reshape: f32[3,9223372036854775807] has more bytes than an int64 counts");
+              "reshape: f32[3,9223372036854775807] has a size in bytes that exceeds int64");
   reshape.shape = negative;
   reshape.n_shape = 1;
   CHECK_ERROR(tenon_reshape(scope(), x, &reshape, &y), TENON_INVALID_ARGUMENT, "reshape: C");

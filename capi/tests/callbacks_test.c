@@ -32,7 +32,7 @@ static tenon_error* reset_in_backward(void* payload, tenon_scope* inner,
                                       size_t n_grads) {
   struct tape_user* user = payload;
   (void)n_grads;
-  CHECK_ERROR(tenon_tape_reset(user->tape), TENON_FAILED_PRECONDITION, "is giving gradients");
+  CHECK_ERROR(tenon_tape_reset(user->tape), TENON_FAILED_PRECONDITION, "is computing gradients");
   return tenon_neg(inner, args->cotangents[0], &out_grads[0]);
 }
 

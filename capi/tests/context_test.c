@@ -55,7 +55,7 @@ static void refuses_options_that_it_does_not_know(void) {
 
   options.numeric_policy = 7;
   CHECK_ERROR(tenon_context_create(&options, &own), TENON_INVALID_ARGUMENT,
-              "options.numeric_policy 7 is not one that is known here");
+              "options.numeric_policy 7 is not a known value");
   CHECK(own == NULL && log.destroyed == 1);
   options.numeric_policy = TENON_NUMERIC_FAST;
   options.fallback_policy = -1;
@@ -134,7 +134,7 @@ static void counts_devices(void) {
   {
     tenon_device* device = GARBAGE(tenon_device);
     CHECK_ERROR(tenon_context_get_device(context(), n, &device), TENON_OUT_OF_RANGE,
-                "is asked for, but there are");
+                "was requested, but there are");
     CHECK(device == NULL);
   }
 }

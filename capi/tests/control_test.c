@@ -243,7 +243,7 @@ static void invalid_while_loops_are_errors(void) {
   CHECK_ERROR(tenon_while_loop(scope(), body, body, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "must be bool[]");
   CHECK_ERROR(tenon_while_loop(scope(), holds, holds, &x, 1, NULL, &out), TENON_INVALID_ARGUMENT,
-              "while_loop carries f32[] as value 0, but its body gives bool[]");
+              "while_loop carries f32[] as value 0, but its body returns bool[]");
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, NULL, 1, NULL, &out), TENON_INVALID_ARGUMENT,
               "initial");
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, NULL, NULL), TENON_INVALID_ARGUMENT,
@@ -253,13 +253,13 @@ static void invalid_while_loops_are_errors(void) {
   CHECK(!out);
   options.policy = 3;
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
-              "options.policy 3 is no policy");
+              "options.policy 3 is not a policy");
   options.policy = TENON_LOOP_BOUNDED;
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
-              "how many trips");
+              "needs max_trips");
   options.max_trips = 6;
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
-              "goes on after 6 trips");
+              "continues after 6 trips");
   tenon_tensor_release(x);
 }
 
@@ -320,7 +320,7 @@ static void invalid_scans_are_errors(void) {
   CHECK_ERROR(tenon_scan(scope(), body, &zero, 1, &x, 0, NULL, &total, all, 1, &n),
               TENON_INVALID_ARGUMENT, "n_xs");
   CHECK_ERROR(tenon_scan(scope(), body, &zero, 1, &zero, 1, NULL, &total, all, 1, &n),
-              TENON_INVALID_ARGUMENT, "scan goes over the first axis, but f32[] has none");
+              TENON_INVALID_ARGUMENT, "scan iterates over the first axis, but f32[] has none");
   CHECK_ERROR(tenon_scan(scope(), body, &zero, 1, &x, 1, NULL, NULL, all, 1, &n),
               TENON_INVALID_ARGUMENT, "out_carried");
   CHECK_ERROR(tenon_scan(scope(), body, &zero, 1, &x, 1, NULL, &total, NULL, 1, &n),

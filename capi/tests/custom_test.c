@@ -103,7 +103,8 @@ static void a_gradient_of_another_type_is_an_error(void) {
   CHECK_OK(tenon_custom_gradient(scope(), forward, &x, 1, backward, &y, 1));
 
   CHECK_ERROR(tenon_tape_gradient(scope(), tape, &y, 1, NULL, &source, 1, NULL, &dx),
-              TENON_INVALID_ARGUMENT, "the derivative gives i32[1,1] for input 0, which is f32[1]");
+              TENON_INVALID_ARGUMENT,
+              "the derivative returned i32[1,1] for input 0, but the input is f32[1]");
 
   CHECK(dx == NULL);
   tenon_tensor_release(x);
@@ -251,7 +252,7 @@ static void errors_of_callbacks_are_returned(void) {
   memset(&larger, 0, sizeof larger);
   larger.known.struct_size = sizeof larger;
   CHECK_ERROR(tenon_call(scope(), id, &larger, &f, 1, &y, 1), TENON_INVALID_ARGUMENT,
-              "test.scale: attrs has 16 bytes, and those of test.scale have 8");
+              "test.scale: attrs has 16 bytes, but the attributes of test.scale have 8");
   tenon_tensor_release(x);
   tenon_tensor_release(f);
 }
@@ -294,7 +295,7 @@ static void refuses_ops_without_required_fields(void) {
   op = scale_op();
   op.name = tenon_str("add");
   CHECK_ERROR(tenon_op_register(context(), &op, &id), TENON_INVALID_ARGUMENT,
-              "an op named add exists already");
+              "an op named add already exists");
   op = scale_op();
   CHECK_ERROR(tenon_op_register(NULL, &op, &id), TENON_INVALID_ARGUMENT, "context is NULL");
   CHECK(destroyed == 6);

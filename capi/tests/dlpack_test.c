@@ -5,7 +5,7 @@ static int cannot_export(tenon_tensor* x) {
   tenon_dlpack* loan = GARBAGE(tenon_dlpack);
   if (device_has(TENON_FEATURE_HOST_VISIBLE)) return 0;
   CHECK_ERROR(tenon_tensor_to_dlpack(scope(), x, NULL, &loan), TENON_UNIMPLEMENTED,
-              "DLPack has no name for the memory of");
+              "DLPack has no device type for the memory of");
   CHECK(loan == NULL);
   tenon_tensor_release(x);
   return 1;
@@ -49,7 +49,7 @@ static void reimports_the_same_memory(void) {
    * it, too. */
   CHECK_OK(tenon_tensor_to_dlpack(scope(), y, NULL, &loan));
   if (loan->tensor.data == data) {
-    CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "was lent");
+    CHECK_ERROR(tenon_tensor_donate(y), TENON_INVALID_ARGUMENT, "has imported memory");
   } else {
     CHECK(!device_has(TENON_FEATURE_IMPORT_HOST | TENON_FEATURE_SYNCHRONOUS));
   }
@@ -157,7 +157,7 @@ static void refuses_unsupported_imports(void) {
 
   loan.version.major = 2;
   CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_INVALID_ARGUMENT,
-              "dlpack is of version 2, and version 1 is known here");
+              "dlpack has version 2, but only version 1 is supported");
   CHECK(x == NULL && deleted == 1);
   loan = a_loan(data, shape);
   loan.tensor.device.type = 2;

@@ -93,7 +93,7 @@ static void invalid_prints_are_errors(void) {
   tenon_tensor* x = F32(1);
   keep_prints();
   CHECK_ERROR(tenon_print(scope(), tenon_str("{} {}"), &x, 1, NULL), TENON_INVALID_ARGUMENT,
-              "the format \"{} {}\" has 2 places for 1 values");
+              "the format \"{} {}\" has 2 placeholders for 1 values");
   CHECK_ERROR(tenon_print(scope(), tenon_str("{"), NULL, 0, NULL), TENON_INVALID_ARGUMENT,
               "write it twice");
   CHECK_ERROR(tenon_print(scope(), tenon_str("{}"), NULL, 1, NULL), TENON_INVALID_ARGUMENT,
@@ -184,7 +184,7 @@ static void invalid_assertions_are_errors(void) {
   CHECK_ERROR(tenon_assert(scope(), NULL, tenon_str(""), NULL, 0), TENON_INVALID_ARGUMENT,
               "condition");
   CHECK_ERROR(tenon_assert(scope(), yes, tenon_str("{}"), NULL, 0), TENON_INVALID_ARGUMENT,
-              "has 1 places for 0 values");
+              "has 1 placeholders for 0 values");
   tenon_tensor_release(x);
   tenon_tensor_release(yes);
   tenon_tensor_release(no);
@@ -273,7 +273,7 @@ static void invalid_host_calls_are_errors(void) {
               "the callback");
   CHECK_ERROR(tenon_host_call(scope(), failing, &x, 1, &x, &y, 1), TENON_OUT_OF_RANGE, "not today");
   CHECK_ERROR(tenon_host_call(scope(), eight, &x, 1, &two, &y, 1), TENON_INVALID_ARGUMENT,
-              "the callback gives f32[1] as output 0, and f32[2] was announced");
+              "the callback returned f32[1] as output 0, but f32[2] was declared");
   CHECK(code.destroyed == 1);
   CHECK_ERROR(tenon_host_call(scope(), eight, NULL, 1, &x, &y, 1), TENON_INVALID_ARGUMENT,
               "inputs");

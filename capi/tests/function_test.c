@@ -122,7 +122,7 @@ static void distinguish_static_arguments(void) {
 
   other.handle = scope();
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL),
-              TENON_INVALID_ARGUMENT, "no tensor, variable, generator or function");
+              TENON_INVALID_ARGUMENT, "not a tensor, variable, generator or function");
   other.handle = NULL;
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &other, 1, outputs, 2, NULL),
               TENON_INVALID_ARGUMENT, "a handle that is NULL");
@@ -156,10 +156,10 @@ static void report_the_number_of_outputs(void) {
   tenon_tensor_release(outputs[0]);
   tenon_tensor_release(outputs[1]);
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &factor, 1, outputs, 1, &n),
-              TENON_INVALID_ARGUMENT, "function f gives 2 outputs, and 1 are asked for");
+              TENON_INVALID_ARGUMENT, "function f has 2 outputs, but 1 were requested");
   CHECK(n == 0);
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, &factor, 1, outputs, 3, NULL),
-              TENON_INVALID_ARGUMENT, "function f gives 2 outputs, and 3 are asked for");
+              TENON_INVALID_ARGUMENT, "function f has 2 outputs, but 3 were requested");
   tenon_tensor_release(x);
   tenon_function_release(f);
 }
@@ -239,7 +239,7 @@ static void serve_unknown_sizes(void) {
               TENON_INVALID_ARGUMENT, "takes 2 inputs, but got 1");
   specs[0].size_names = wrong;
   CHECK_ERROR(tenon_function_trace(scope(), f, specs, 2, NULL, 0, &trace), TENON_INVALID_ARGUMENT,
-              "a size called \"2 n\", which is no word");
+              "a size named \"2 n\", which is not an identifier");
   tenon_tensor_release(inputs[0]);
   tenon_tensor_release(inputs[1]);
   tenon_function_release(f);

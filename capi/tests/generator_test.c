@@ -117,9 +117,9 @@ static void refuses_ops_without_a_random_state(void) {
               TENON_INVALID_ARGUMENT, "inputs must have a NULL entry for the state");
   CHECK(out == NULL);
   CHECK_ERROR(tenon_generator_call(scope(), generator, TENON_OP_abs, NULL, none, 1, &out, 1),
-              TENON_INVALID_ARGUMENT, "no new state");
+              TENON_INVALID_ARGUMENT, "does not return the new state");
   CHECK_ERROR(tenon_generator_assign(scope(), generator, x), TENON_INVALID_ARGUMENT,
-              "a generator's state is u32[6], but this is f32[1]");
+              "a generator's state must be u32[6], but is f32[1]");
   CHECK_ERROR(tenon_generator_uniform(scope(), generator, TENON_FLOAT32, shape, 1, 0, 1, &out),
               TENON_INVALID_ARGUMENT, "a size is negative: f32[-3]");
   CHECK_ERROR(tenon_generator_uniform(scope(), generator, TENON_INT32, NULL, 0, 0, 1, &out),

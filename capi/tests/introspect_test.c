@@ -69,7 +69,7 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, &integers, 1, outputs, 1),
               TENON_INVALID_ARGUMENT, "input \"x\" is i32[1,2], but the model takes f32[2]");
   CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, pair, 1, outputs, 2),
-              TENON_INVALID_ARGUMENT, "2 outputs are asked for, but the model gives 1");
+              TENON_INVALID_ARGUMENT, "2 outputs were requested, but the model has 1");
   CHECK(outputs[0] == NULL && outputs[1] == NULL);
   CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, NULL, 1, outputs, 1),
               TENON_INVALID_ARGUMENT, "inputs is NULL");

@@ -101,7 +101,7 @@ static void error_cause_is_the_first_error(void) {
   }
   CHECK(tenon_error_code(cause) == TENON_INVALID_ARGUMENT);
   CHECK_TEXT(tenon_error_message(cause),
-             "f64[4611686018427387904] has more bytes than an int64 counts");
+             "f64[4611686018427387904] has a size in bytes that exceeds int64");
   CHECK(tenon_error_cause(cause) == NULL);
   tenon_error_release(error);
 }
@@ -142,7 +142,7 @@ static void invalid_calls_are_errors(void) {
               "there is no tensor \"y\"; there are: x");
   CHECK(out == NULL);
   CHECK_ERROR(tenon_safetensors_read(scope(), file, 1, &out), TENON_OUT_OF_RANGE,
-              "tensor 1 is asked for, but there are 1");
+              "tensor 1 was requested, but there are 1");
   CHECK_TEXT(tenon_safetensors_name(file, 9), "");
   CHECK(tenon_safetensors_dtype(file, 9) == TENON_DTYPE_NONE);
   CHECK(tenon_safetensors_rank(file, 9) == 0 && tenon_safetensors_shape(file, 9) == NULL);

@@ -300,7 +300,7 @@ static void invalid_arguments_do_not_change_the_tape(void) {
               "source 0 must be floating, but is i32[2,3]");
   CHECK(none == NULL);
   CHECK_ERROR(tenon_tape_jacobian(scope(), tape, y, &source, 1, &options, &none),
-              TENON_INVALID_ARGUMENT, "options.unreached is not one that is known here");
+              TENON_INVALID_ARGUMENT, "options.unreached is not a known value");
   CHECK_ERROR(jacobian(tape, NULL, x, &none), TENON_INVALID_ARGUMENT, "target is NULL");
   CHECK_ERROR(tenon_tape_jacobian(scope(), tape, y, &missing, 1, NULL, &none),
               TENON_INVALID_ARGUMENT, "sources[0] is NULL");

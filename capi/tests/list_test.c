@@ -161,7 +161,7 @@ static void return_their_properties(void) {
   CHECK(tenon_tensor_device(list) == tenon_tensor_device(x));
   CHECK(tenon_tensor_data(list) == NULL);
   CHECK_ERROR(tenon_tensor_read(scope(), list, read, sizeof read), TENON_INVALID_ARGUMENT,
-              "list of f32[2] is no tensor but a list of them");
+              "list of f32[2] is a list of tensors, not a tensor");
   CHECK_ERROR(tenon_tensor_format(scope(), list, NULL, &text), TENON_INVALID_ARGUMENT,
               "is no tensor but a list");
   CHECK_ERROR(tenon_add(scope(), list, x, &sum), TENON_INVALID_ARGUMENT, "is no tensor but a list");
@@ -189,7 +189,7 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_create_like(scope(), NULL, 0, &out), TENON_INVALID_ARGUMENT, "entry");
   CHECK_ERROR(tenon_list_create_like(scope(), x, -2, &out), TENON_INVALID_ARGUMENT, "capacity");
   CHECK_ERROR(tenon_list_set(scope(), x, zero, x, &out), TENON_INVALID_ARGUMENT,
-              "list is no list of tensors, but f32[2]");
+              "list must be a list of tensors, but is f32[2]");
   CHECK_ERROR(tenon_list_set(scope(), list, zero, wrong, &out), TENON_INVALID_ARGUMENT,
               "the list holds f32[2], but x is f32[3]");
   CHECK_ERROR(tenon_list_set(scope(), list, minus, x, &out), TENON_INVALID_ARGUMENT,
@@ -202,20 +202,20 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_push(scope(), list, wrong, &out), TENON_INVALID_ARGUMENT, "f32[3]");
   CHECK_ERROR(tenon_list_get(scope(), list, minus, &out), TENON_INVALID_ARGUMENT,
               "list_get: the index is -1");
-  CHECK_ERROR(tenon_list_get(scope(), x, zero, &out), TENON_INVALID_ARGUMENT, "is no list");
-  CHECK_ERROR(tenon_list_length(scope(), x, &out), TENON_INVALID_ARGUMENT, "is no list");
+  CHECK_ERROR(tenon_list_get(scope(), x, zero, &out), TENON_INVALID_ARGUMENT, "is not a list");
+  CHECK_ERROR(tenon_list_length(scope(), x, &out), TENON_INVALID_ARGUMENT, "is not a list");
   CHECK_ERROR(tenon_list_stack(scope(), list, minus, &out), TENON_INVALID_ARGUMENT,
               "the length is -1");
   CHECK_ERROR(tenon_list_stack(scope(), list, x, &out), TENON_INVALID_ARGUMENT,
               "the length must be i64[], but is f32[2]");
   CHECK_ERROR(tenon_list_stack(scope(), nested, zero, &out), TENON_INVALID_ARGUMENT,
-              "is no list of tensors");
+              "is not a list of tensors");
   CHECK_ERROR(tenon_list_concat(scope(), scalars, zero, &out), TENON_INVALID_ARGUMENT,
               "holds f32[], which has no axis");
   CHECK_ERROR(tenon_list_unstack(scope(), list, &out), TENON_INVALID_ARGUMENT,
               "is no tensor but a list");
   CHECK_ERROR(tenon_list_unstack(scope(), zero, &out), TENON_INVALID_ARGUMENT,
-              "has no axis to take apart");
+              "has no axis to unstack");
   CHECK_ERROR(tenon_list_unstack(NULL, x, &out), TENON_INVALID_ARGUMENT, "scope");
   CHECK(!out);
   tenon_tensor_release(list);

@@ -80,7 +80,7 @@ static void files_that_are_no_shared_objects_are_refused(void) {
   bytes[16] = 2; /* ELF type: executable. */
   write_copy(bytes, size);
   CHECK_ERROR(load(kCopy), TENON_INVALID_ARGUMENT, "is not a shared object");
-  CHECK_ERROR(load(plugin_folder()), TENON_INVALID_ARGUMENT, "no regular file");
+  CHECK_ERROR(load(plugin_folder()), TENON_INVALID_ARGUMENT, "not a regular file");
   free(bytes);
   remove(kCopy);
 }
@@ -108,24 +108,24 @@ static void shared_objects_that_are_no_plugins_are_refused(void) {
 
 static void invalid_plugins_are_refused(void) {
   CHECK_ERROR(load_bad("epoch"), TENON_UNAVAILABLE,
-              "is of another epoch: it exports tenon_plugin_query_v2, and this host looks for "
+              "has another ABI epoch: it exports tenon_plugin_query_v2, and this host looks for "
               "tenon_plugin_query_v1");
   CHECK_ERROR(load_bad("error"), TENON_UNAVAILABLE, "bad: needs a unicorn");
   CHECK_ERROR(load_bad("nothing"), TENON_INTERNAL, "neither a plugin nor an error");
   CHECK_ERROR(load_bad("feature"), TENON_UNAVAILABLE,
-              "it needs of the host what this one lacks: bit 40");
+              "it requires host features that are missing: bit 40");
   CHECK_ERROR(load_bad("name"), TENON_INVALID_ARGUMENT,
               "its name Bad name is not of the form [a-z][a-z0-9_]*");
   CHECK_ERROR(load_bad("calls"), TENON_INVALID_ARGUMENT, "it has no `launch`");
   CHECK_ERROR(load_bad("table"), TENON_INVALID_ARGUMENT,
-              "its table of calls says that it has 0 bytes");
+              "its table of calls has a struct_size of 0 bytes");
   CHECK_ERROR(load_bad("signature"), TENON_INVALID_ARGUMENT,
               "its kernels[1]: signature \"f32,f23->f32\": expected a dtype or a letter");
   CHECK_ERROR(load_bad("prepare"), TENON_INVALID_ARGUMENT, "its kernels[1] has no `prepare`");
   CHECK_ERROR(load_bad("kernels"), TENON_INVALID_ARGUMENT, "its list of kernels is NULL");
   CHECK_ERROR(load_bad("nulltext"), TENON_INVALID_ARGUMENT,
               "its kernels[1] has a signature that is NULL");
-  CHECK_ERROR(load_bad("custom"), TENON_INVALID_ARGUMENT, "custom ops go by name, with op 0");
+  CHECK_ERROR(load_bad("custom"), TENON_INVALID_ARGUMENT, "custom ops have a name and op 0");
   CHECK_ERROR(load_bad("count"), TENON_INVALID_ARGUMENT,
               "its list has 1099511627776 kernels, more than the 1048576 allowed");
   CHECK_ERROR(load_bad("create"), TENON_UNAVAILABLE, "the driver is asleep");
@@ -154,7 +154,7 @@ static void every_candidate_has_its_reason(void) {
   CHECK(candidate.state == TENON_PLUGIN_REFUSED && candidate.code == TENON_UNAVAILABLE);
   CHECK_TEXT(candidate.reason, "bad: needs a unicorn");
   CHECK_ERROR(tenon_context_get_candidate(context(), before + 1, &candidate), TENON_OUT_OF_RANGE,
-              "is asked for, but there are");
+              "was requested, but there are");
   CHECK_ERROR(tenon_context_get_candidate(context(), 0, NULL), TENON_INVALID_ARGUMENT,
               "out_candidate is NULL");
 }

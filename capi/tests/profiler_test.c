@@ -199,7 +199,7 @@ static void misuse_is_an_error(void) {
 
   CHECK_OK(tenon_profiler_start(context(), NULL, &profiler));
   CHECK_ERROR(tenon_profiler_start(context(), NULL, &second), TENON_FAILED_PRECONDITION,
-              "profiled already");
+              "already being profiled");
   CHECK(second == NULL);
   CHECK_ERROR(tenon_profiler_table(profiler, &text), TENON_FAILED_PRECONDITION, "stop it first");
   CHECK_ERROR(tenon_profiler_write_trace(profiler, tenon_str("trace.json")),
@@ -209,11 +209,11 @@ static void misuse_is_an_error(void) {
   CHECK(tenon_profiler_count_rows(profiler) == 0);
   CHECK(tenon_profiler_count_dropped_events(profiler) == 0);
   CHECK_OK(tenon_profiler_stop(profiler));
-  CHECK_ERROR(tenon_profiler_stop(profiler), TENON_FAILED_PRECONDITION, "stopped before");
+  CHECK_ERROR(tenon_profiler_stop(profiler), TENON_FAILED_PRECONDITION, "already stopped");
 
   row.struct_size = sizeof row;
   CHECK_ERROR(tenon_profiler_describe_row(profiler, 0, &row), TENON_OUT_OF_RANGE,
-              "row 0 is asked for, but there are 0");
+              "row 0 was requested, but there are 0");
   CHECK_ERROR(tenon_profiler_table(profiler, NULL), TENON_INVALID_ARGUMENT, "out_text");
   CHECK_ERROR(tenon_profiler_write_trace(profiler, tenon_str("no_such_folder/trace.json")),
               TENON_NOT_FOUND, "no_such_folder/trace.json");

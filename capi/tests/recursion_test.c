@@ -322,11 +322,11 @@ static void decompose_must_match_infer(void) {
   const float values[] = {1, 2, 3, 4};
   tenon_tensor *x = make_f32_matrix(2, 2, values), *one = F32(1), *scalar = NULL;
   check_op(register_op("test.sum", NULL, decompose_as_sum), x,
-           "decompose gives f32[] as output 0, but infer said f32[2,2]", 0);
+           "decompose returned f32[] as output 0, but infer declared f32[2,2]", 0);
   check_op(register_op("test.integers", NULL, decompose_as_integers), x,
-           "decompose gives i64[2,2] as output 0, but infer said f32[2,2]", 0);
+           "decompose returned i64[2,2] as output 0, but infer declared f32[2,2]", 0);
   check_op(register_op("test.scalar", NULL, decompose_as_scalar), one,
-           "decompose gives f32[] as output 0, but infer said f32[1]", 0);
+           "decompose returned f32[] as output 0, but infer declared f32[1]", 0);
   /* An inline scalar is a tensor of rank 0. */
   CHECK_OK(tenon_sum(scope(), one, NULL, &scalar));
   check_op(register_op("test.seven", NULL, decompose_as_scalar), scalar, NULL, 7);

@@ -73,7 +73,7 @@ static void wrong_sizes_are_errors(void) {
   tenon_size_argument sizes[2] = {{TENON_STR("shape"), NULL}, {TENON_STR("shape"), NULL}};
   sizes[0].sizes = sizes[1].sizes = list;
   CHECK_ERROR(tenon_call_sized(scope(), TENON_OP_fill, NULL, sizes, 2, &one, 1, &y, 1),
-              TENON_INVALID_ARGUMENT, "names the attribute \"shape\" again");
+              TENON_INVALID_ARGUMENT, "sets the attribute \"shape\" twice");
   CHECK(y == NULL);
   CHECK_ERROR(tenon_call_sized(scope(), TENON_OP_fill, NULL, NULL, 1, &one, 1, &y, 1),
               TENON_INVALID_ARGUMENT, "sizes");

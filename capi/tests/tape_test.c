@@ -206,7 +206,7 @@ static void an_unreached_source_gives_zeros_or_null(void) {
 
   options.unreached = 9;
   CHECK_ERROR(tenon_tape_gradient(scope(), tape, &y, 1, NULL, sources, 2, &options, grads),
-              TENON_INVALID_ARGUMENT, "options.unreached is not one that is known here");
+              TENON_INVALID_ARGUMENT, "options.unreached is not a known value");
   tenon_tensor_release(x);
   tenon_tensor_release(unused);
   tenon_tensor_release(y);
@@ -307,7 +307,7 @@ static void lists_what_it_watches(void) {
   CHECK(tenon_value_as_variable(value) == v);
   tenon_value_release(value);
   CHECK_ERROR(tenon_tape_get_watched(tape, 2, &value), TENON_OUT_OF_RANGE,
-              "value 2 is asked for, but 2 are watched");
+              "value 2 was requested, but 2 are watched");
   CHECK(value == NULL);
   tenon_tensor_release(x);
   tenon_tensor_release(read);

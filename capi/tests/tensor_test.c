@@ -74,7 +74,7 @@ static void refuses_invalid_shapes(void) {
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, one, 1, &value, 8, &x),
               TENON_INVALID_ARGUMENT, "f32[1] has 4 bytes, but size is 8");
   CHECK_ERROR(tenon_tensor_from_data(scope(), 12345, one, 1, &value, 4, &x), TENON_INVALID_ARGUMENT,
-              "dtype 12345 is not a dtype that is known here");
+              "dtype 12345 is not a known dtype");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_DTYPE_NONE, one, 1, &value, 4, &x),
               TENON_INVALID_ARGUMENT, "dtype 0 is not a dtype");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, NULL, 1, &value, 4, &x),
@@ -134,11 +134,11 @@ static void runs_the_deleter_if_the_import_fails(void) {
 
   CHECK_ERROR(tenon_tensor_from_host(scope(), TENON_FLOAT32, shape, 1, far, values, sizeof values,
                                      deleter, &x),
-              TENON_INVALID_ARGUMENT, "the elements reach to byte 12, but size is 8");
+              TENON_INVALID_ARGUMENT, "the elements end at byte 12, but size is 8");
   CHECK(ended == 1 && x == NULL);
   CHECK_ERROR(tenon_tensor_from_host(scope(), TENON_FLOAT32, shape, 1, back, values, sizeof values,
                                      deleter, &x),
-              TENON_INVALID_ARGUMENT, "the elements reach to byte 12, but size is 8");
+              TENON_INVALID_ARGUMENT, "the elements end at byte 12, but size is 8");
   CHECK_ERROR(tenon_tensor_from_host(NULL, TENON_FLOAT32, shape, 1, NULL, values, sizeof values,
                                      deleter, &x),
               TENON_INVALID_ARGUMENT, "scope is NULL");
@@ -246,9 +246,9 @@ static void items_are_numbers(void) {
   CHECK_ERROR(tenon_tensor_item_i64(scope(), x, &i), TENON_INVALID_ARGUMENT, "is floating");
   CHECK(i == 0);
   CHECK_ERROR(tenon_tensor_item_i64(scope(), u, &i), TENON_OUT_OF_RANGE,
-              "18446744073709551615 is more than an int64 holds");
+              "18446744073709551615 exceeds the range of int64");
   CHECK_ERROR(tenon_tensor_item_f64(scope(), pair, &d), TENON_INVALID_ARGUMENT,
-              "only a tensor of one element is an item, but this is f32[2]");
+              "only a tensor with one element can be read as an item, but this is f32[2]");
   CHECK_ERROR(tenon_tensor_item_f64(scope(), x, NULL), TENON_INVALID_ARGUMENT, "out_value is NULL");
   tenon_tensor_release(x);
   tenon_tensor_release(u);
@@ -347,7 +347,7 @@ static void a_donated_tensor_can_be_used_by_one_call(void) {
   tenon_tensor* scalar = tenon_scalar_i64(1);
 
   CHECK_OK(tenon_tensor_donate(x));
-  CHECK_ERROR(tenon_tensor_donate(x), TENON_INVALID_ARGUMENT, "tensor was donated before");
+  CHECK_ERROR(tenon_tensor_donate(x), TENON_INVALID_ARGUMENT, "tensor was already donated");
   CHECK_ERROR(tenon_tensor_read(scope(), x, read, sizeof read), TENON_INVALID_ARGUMENT,
               "tensor was donated and cannot be used again");
   CHECK_OK(tenon_neg(scope(), x, &y));

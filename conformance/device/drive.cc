@@ -114,7 +114,8 @@ Failure take(tenon_error* error) {
   require(failure.code > TENON_OK && failure.code <= TENON_INTERNAL,
           "an error has the code {}, which there is not: {}", failure.code, failure.message);
   require(!failure.message.empty(), "an error of code {} has no message", failure.code);
-  require(is_utf8(failure.message), "the message of an error of code {} is no UTF-8", failure.code);
+  require(is_utf8(failure.message), "the message of an error of code {} is not UTF-8",
+          failure.code);
   return failure;
 }
 
@@ -141,7 +142,7 @@ std::vector<FailedLaunch> take_failed_launches() {
 
 Plugin::Plugin(const Subject& subject, const tenon_host& given) : host(given) {
   succeed(subject.query(&given, &facts), "the query function");
-  require(facts != nullptr, "the query function gave neither a plugin nor an error");
+  require(facts != nullptr, "the query function returned neither a plugin nor an error");
   require(facts->create && facts->calls, "it has no `create` or no calls");
   std::memcpy(&calls, facts->calls, std::min<size_t>(facts->calls->struct_size, sizeof calls));
 }
@@ -176,7 +177,7 @@ Bench::Bench(const Subject& subject, const tenon_host& host) : plugin_(subject, 
   require(instance_ != nullptr, "create returned neither an instance nor an error");
   try {
     succeed(calls().open_device(instance_, subject.index, &device_), "open_device");
-    require(device_ != nullptr, "open_device gave neither a device nor an error");
+    require(device_ != nullptr, "open_device returned neither a device nor an error");
     properties_.struct_size = sizeof properties_;
     succeed(calls().describe_device(device_, &properties_), "describe_device");
   } catch (...) {
@@ -219,7 +220,7 @@ void Bench::settle() const {
 
 Buffer::Buffer(const Bench& bench, uint64_t size) : bench_(bench), size_(size) {
   succeed(bench.calls().allocate(bench.device(), size, &handle_), "allocate");
-  require(handle_ != nullptr, "allocate gave neither a buffer nor an error");
+  require(handle_ != nullptr, "allocate returned neither a buffer nor an error");
 }
 Buffer::Buffer(Buffer&& other) noexcept
     : bench_(other.bench_), handle_(std::exchange(other.handle_, nullptr)), size_(other.size_) {}

@@ -13,7 +13,7 @@ namespace tenon_kit::device {
 namespace {
 
 void test_symbol(const Subject& subject) {
-  if (subject.file.empty()) throw Unsupported("it is no file");
+  if (subject.file.empty()) throw Unsupported("it is not a file");
   const Symbols symbols = read_symbols(subject.file);
   require(!symbols.exported.empty(), "{} exports no {}", subject.file, TENON_PLUGIN_SYMBOL);
   for (const std::string& name : symbols.exported) {

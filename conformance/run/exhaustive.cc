@@ -97,7 +97,8 @@ class Parts {
     if (!file) throw std::runtime_error("--resume: cannot read " + options.resume);
     Json json = Json::parse(file, nullptr, false);
     if (json.is_discarded() || !json.contains("parts")) {
-      throw std::runtime_error("--resume: " + options.resume + " is no file of an exhaustive run");
+      throw std::runtime_error("--resume: " + options.resume +
+                               " is not a file of an exhaustive run");
     }
     const Json parts = json["parts"];
     json.erase("parts");

@@ -54,8 +54,8 @@ TEST(Program, SkipsOnlyPluginsThatReturnUnavailable) {
   } cases[] = {
       {"error", 77, "bad: needs a unicorn"},
       {"create", 77, "the driver is asleep"},
-      {"epoch", 1, "is of another epoch"},
-      {"feature", 1, "it needs of the host what this one lacks: bit 40"},
+      {"epoch", 1, "has another ABI epoch"},
+      {"feature", 1, "it requires host features that are missing: bit 40"},
       {"load", 1, "what_no_library_has"},
       {"many", 1, "it has 1099511627776 devices, more than the 4096 allowed"},
       {"count", 1, "its list has 1099511627776 kernels, more than the"},

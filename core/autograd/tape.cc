@@ -77,7 +77,7 @@ void Tape::forget() {
 
 void Tape::reset() {
   require_code(n_gradients_running_ == 0, Code::kFailedPrecondition,
-               "the tape is giving gradients: reset it when that call has returned");
+               "the tape is computing gradients: reset it after that call returns");
   forget();
   serial_ = scope_->context().next_serial();  // Makes all earlier nodes unknown to this tape.
   is_consumed_ = false;
@@ -125,14 +125,15 @@ void Tape::check_usable() const {
   require_code(
       !is_consumed_, Code::kFailedPrecondition,
       "the tape was consumed by an earlier gradient: make it persistent to compute several");
-  require_code(options_.persistent || n_gradients_running_ == 0, Code::kFailedPrecondition,
-               "the tape is giving gradients, which uses it up: make it persistent to use it "
-               "meanwhile");
+  require_code(
+      options_.persistent || n_gradients_running_ == 0, Code::kFailedPrecondition,
+      "the tape is computing gradients, which consumes it: make it persistent to use it meanwhile");
 }
 
 void Tape::check_on_scope() const {
-  require_code(is_on_scope(), Code::kFailedPrecondition,
-               "the tape was made in a callback that has ended, and records no more: reset it");
+  require_code(
+      is_on_scope(), Code::kFailedPrecondition,
+      "the tape was created in a callback that has ended, and no longer records: reset it");
 }
 
 void Tape::watch(const Source& source) {

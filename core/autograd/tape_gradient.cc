@@ -318,7 +318,7 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
     const TensorType& type = targets[i]->type;
     require(is_floating(type.dtype), "target {} must be floating, but is {}", i, type);
     if (i >= cotangents.size() || !cotangents[i]) {
-      require(!type.lists, "target {} is a {}: give its cotangent, or stack it first", i, type);
+      require(!type.lists, "target {} is a {}: pass its cotangent, or stack it first", i, type);
       continue;
     }
     require(cotangents[i]->type == type, "cotangent {} must be {} as its target, but is {}", i,

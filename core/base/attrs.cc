@@ -154,14 +154,14 @@ uint64_t hash(const AttrsType& type, const void* attrs) {
 
 void read(const AttrField& field, EnumWord& value, int32_t c) {
   const auto n = static_cast<int64_t>(field.info().values.size());
-  if (c < 0 || c >= n) fail_attr(field.name, "is not a value that is known here", c);
+  if (c < 0 || c >= n) fail_attr(field.name, "is not a known value", c);
   value.set(c);
 }
 void read(const AttrField& field, DType& value, tenon_dtype c) {
   bool known = false;
   value = dtype_from_c(c, &known);
   if (!known) {
-    fail_attr(field.name, "is not a dtype that is known here", static_cast<int64_t>(c));
+    fail_attr(field.name, "is not a known dtype", static_cast<int64_t>(c));
   }
 }
 // A list or text whose pointer is NULL keeps its default.

@@ -120,7 +120,7 @@ Json::Json(std::initializer_list<Json> elements) {
 template <class T>
 const T& Json::require() const {
   const T* value = std::get_if<T>(&value_);
-  require_code(value != nullptr, Code::kInternal, "a value of JSON is of another kind");
+  require_code(value != nullptr, Code::kInternal, "a JSON value has the wrong type");
   return *value;
 }
 

@@ -47,7 +47,7 @@ void check_size(const TensorType& type) {
     if (!size.known()) continue;  // Checked in each call.
     // The sizes of empty tensors are multiplied, too, when strides are computed.
     if (identical(size, 0)) continue;
-    require(size <= kLimit / bytes, "{} has more bytes than an int64 counts", type);
+    require(size <= kLimit / bytes, "{} has a size in bytes that exceeds int64", type);
     bytes *= size;
   }
 }

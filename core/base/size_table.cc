@@ -67,7 +67,7 @@ SizeTable::Use::Use(SizeTable& table) : outer_(std::exchange(current_table, &tab
 SizeTable::Use::~Use() { current_table = outer_; }
 
 SizeTable& SizeTable::current() {
-  require_code(current_table, Code::kInternal, "a size of a trace was used outside it");
+  require_code(current_table, Code::kInternal, "a symbolic size was used outside its trace");
   return *current_table;
 }
 
@@ -455,7 +455,7 @@ int64_t SizeTable::pin(Size size) {
   if (size.known()) return size.word();
   const auto number = example(size, false);
   require_code(number.has_value(), Code::kFailedPrecondition,
-               "size {} has to be a number here: give it in the signature, or call the function",
+               "size {} must be a number here: specify it in the signature, or call the function",
                text(size));
   record({Test::kEqual, size.word(), *number});
   return *number;

@@ -157,7 +157,7 @@ TEST_F(Sizes, FailToConvertWithoutAnExample) {
     const int64_t number = n;
     FAIL() << number;
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("size rows has to be a number"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("size rows must be a number"), std::string::npos);
   }
 }
 

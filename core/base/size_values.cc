@@ -131,9 +131,8 @@ void SizeTable::check_data_dependent(size_t symbol, std::span<const Size> values
     if (!is_known(Size::from_word(guard.test.a)) || !is_known(Size::from_word(guard.test.b))) {
       continue;
     }
-    require(evaluate(guard.test, values).hold(),
-            "{} came out as {}, but the code was traced for {}", symbol_name(symbol),
-            values[symbol], text(guard.test));
+    require(evaluate(guard.test, values).hold(), "{} is {}, but the function was traced for {}",
+            symbol_name(symbol), values[symbol], text(guard.test));
   }
 }
 

@@ -173,7 +173,7 @@ FileVerdict check_shared_object(const std::string& path) {
     const int error = errno;
     return {code_of_errno(error), format("cannot be opened: {}", {std::strerror(error)})};
   }
-  if (!S_ISREG(status.st_mode)) return not_a_library("it is no regular file");
+  if (!S_ISREG(status.st_mode)) return not_a_library("it is not a regular file");
 
   const auto size = static_cast<uint64_t>(status.st_size);
   ElfW(Ehdr) header;

@@ -69,7 +69,7 @@ void KernelTable::load(const tenon_plugin& plugin) {
     // Lines for ops of newer versions of Tenon are never used here. Each context assigns its own
     // ids to custom ops, so no plugin can refer to one.
     if (is_custom(line->op)) {
-      fail(Code::kInvalidArgument, "its kernels[{}] is for op {}: custom ops go by name, with op 0",
+      fail(Code::kInvalidArgument, "its kernels[{}] is for op {}: custom ops have a name and op 0",
            {i, line->op});
     }
     constexpr uint32_t kMaxOp = 1u << 16;

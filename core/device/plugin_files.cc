@@ -160,9 +160,10 @@ tenon_plugin_query map_plugin_file(const std::string& path) {
   }
   for (int epoch = 0; epoch < kMaxEpoch; ++epoch) {
     const std::string symbol = format("tenon_plugin_query_v{}", {epoch});
-    require_code(dlsym(library, symbol.c_str()) == nullptr, Code::kUnavailable,
-                 "is of another epoch: it exports {}, and this host looks for " TENON_PLUGIN_SYMBOL,
-                 symbol);
+    require_code(
+        dlsym(library, symbol.c_str()) == nullptr, Code::kUnavailable,
+        "has another ABI epoch: it exports {}, and this host looks for " TENON_PLUGIN_SYMBOL,
+        symbol);
   }
   fail(Code::kInvalidArgument, "is not a plugin: it does not export " TENON_PLUGIN_SYMBOL);
 }

@@ -47,7 +47,7 @@ tenon_error* unimplemented(const char* call) {
 // Requires that a plugin that provides a feature also provides its call.
 void check_claims(const tenon_plugin& plugin) {
   constexpr size_t kFirst = offsetof(tenon_plugin_calls, destroy);
-  require(plugin.calls->struct_size > kFirst, "its table of calls says that it has {} bytes",
+  require(plugin.calls->struct_size > kFirst, "its table of calls has a struct_size of {} bytes",
           plugin.calls->struct_size);
   complete_calls(*plugin.calls);
   tenon_plugin_calls calls = {};
@@ -91,10 +91,10 @@ void check_plugin(const tenon_plugin& plugin) {
 
 void match_features(const tenon_host& host, const tenon_plugin& plugin) {
   const tenon_features of_host = plugin.requires_of_host & ~host.provides;
-  require_code(of_host == 0, Code::kUnavailable, "it needs of the host what this one lacks: {}",
+  require_code(of_host == 0, Code::kUnavailable, "it requires host features that are missing: {}",
                host_feature_names(of_host));
   const tenon_features of_plugin = host.requires_of_plugin & ~plugin.provides;
-  require_code(of_plugin == 0, Code::kUnavailable, "it lacks what the host needs: {}",
+  require_code(of_plugin == 0, Code::kUnavailable, "it lacks features that the host requires: {}",
                plugin_feature_names(of_plugin));
 }
 
@@ -139,7 +139,7 @@ void load_plugin(PluginCandidate& candidate) {
     const tenon_plugin* plugin = nullptr;
     if (tenon_error* error = query(&host_table(), &plugin)) throw take_error(error);
     require_code(plugin != nullptr, Code::kInternal,
-                 "its query function gave neither a plugin nor an error");
+                 "its query function returned neither a plugin nor an error");
     check_plugin(*plugin);
     require(!candidate.is_discovered || candidate.name == view_of(plugin->name),
             "its file is named for the plugin {}, but holds the plugin {}: name the file after its "

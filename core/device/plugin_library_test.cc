@@ -74,7 +74,7 @@ TEST_F(PluginLibrary, LoadsAValidPlugin) {
 TEST_F(PluginLibrary, RefusesAPluginThatNeedsMoreThanTheHostHas) {
   plugin.requires_of_host = TENON_HOST_FEATURE_ERROR_RECORDS | kOfTheFuture;
 
-  expect_refused(Code::kUnavailable, "it needs of the host what this one lacks: bit 50");
+  expect_refused(Code::kUnavailable, "it requires host features that are missing: bit 50");
 }
 
 TEST_F(PluginLibrary, RefusesAPluginThatLacksWhatTheHostNeeds) {
@@ -83,7 +83,7 @@ TEST_F(PluginLibrary, RefusesAPluginThatLacksWhatTheHostNeeds) {
   plugin.provides = TENON_FEATURE_IEEE_DIV;
 
   EXPECT_ERROR(match_features(host, plugin), Code::kUnavailable,
-               "it lacks what the host needs: IMPORT_HOST, bit 50");
+               "it lacks features that the host requires: IMPORT_HOST, bit 50");
 
   plugin.provides |= TENON_FEATURE_IMPORT_HOST | kOfTheFuture;
   match_features(host, plugin);
@@ -95,7 +95,7 @@ TEST_F(PluginLibrary, NamesWhatAnOlderHostLacks) {
   plugin.requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS | TENON_HOST_FEATURE_ERROR_RECORDS;
 
   EXPECT_ERROR(match_features(host, plugin), Code::kUnavailable,
-               "it needs of the host what this one lacks: ERROR_RECORDS");
+               "it requires host features that are missing: ERROR_RECORDS");
 }
 
 TEST_F(PluginLibrary, RefusesFeaturesWithoutTheirCall) {

@@ -33,7 +33,7 @@ Tensor Cell::load(Scope& scope) const {
   if (scope.traced_cells()) return scope.traced_cells()->load(*this);
   Tensor value = held();
   require_code(!value->storage->traced, Code::kFailedPrecondition,
-               "the {} was made by code under trace that failed before it had a value",
+               "the {} was created in a trace that failed before it had a value",
                kind() == Kind::kVariable ? "variable" : "generator");
   return value;
 }

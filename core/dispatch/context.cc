@@ -267,7 +267,7 @@ const std::string& Context::keep(std::string_view text) {
 void Context::start_profile(std::shared_ptr<ProfileLog> log) {
   std::lock_guard guard(mutex_);
   require_code(!profile_log_, Code::kFailedPrecondition,
-               "the context is profiled already: stop that profiler first");
+               "the context is already being profiled: stop that profiler first");
   profile_log_ = std::move(log);
   profiled_.store(profile_log_->number(), std::memory_order_relaxed);
 }
@@ -288,7 +288,7 @@ const OpDef& Context::add_op(std::unique_ptr<OpDef> op) {
   std::lock_guard guard(ops_mutex_);
   bool taken = tenon::find_op(op->name) != nullptr;
   for (const auto& other : custom_ops_) taken = taken || other->name == op->name;
-  require(!taken, "an op named {} exists already", op->name);
+  require(!taken, "an op named {} already exists", op->name);
   op->id = (uint32_t{1} << 31) + static_cast<uint32_t>(custom_ops_.size());
   custom_ops_.push_back(std::move(op));
   return *custom_ops_.back();

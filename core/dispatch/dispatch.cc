@@ -55,7 +55,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
     if (!lay()) {
       base = copied(scope, base);
       const bool ok = lay();
-      require_code(ok, Code::kInternal, "no view of a dense tensor");
+      require_code(ok, Code::kInternal, "a dense tensor must have this view");
     }
     outputs.push_back(make_view(*base, types[i], layout.strides, layout.offset));
   }
@@ -215,7 +215,7 @@ Device& common_device(Scope& scope, Inputs inputs) {
         continue;
       }
       fail(Code::kInvalidArgument,
-           "the inputs lie on {} and on {}: copy one of them to the other's device",
+           "the inputs are on {} and on {}: copy one of them to the other's device",
            {device->name(), own->name()});
     }
   }

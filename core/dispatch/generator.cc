@@ -24,7 +24,7 @@ Generator::Generator(Scope& scope, uint64_t seed)
           scope, seeded(scope, seed)) {}
 
 void Generator::set_state(Scope& scope, const Tensor& state) {
-  require(state->type == state_type(), "a generator's state is {}, but this is {}", state_type(),
+  require(state->type == state_type(), "a generator's state must be {}, but is {}", state_type(),
           state->type);
   store(scope, state);
 }
@@ -43,7 +43,7 @@ Tensors Generator::draw(Scope& scope, const OpDef& op, AnyAttrs attrs, Inputs in
   }
   Tensors outputs = apply(scope, op, attrs, all);
   require(outputs.size() >= 2 && outputs.back()->type == state_type(),
-          "{} gives no new state of a generator", op.name);
+          "{} does not return the new state of its generator", op.name);
   store(scope, outputs.back());
   outputs.pop_back();
   return outputs;

@@ -82,7 +82,7 @@ void Operands::promote(const OpDef& op, Inputs inputs) {
     }
     const DType joined = common == DType::kNone ? type.dtype : tenon::promote(common, type.dtype);
     require(joined != DType::kNone,
-            "the inputs' dtypes {} and {} have no common one: convert one of them with cast",
+            "the inputs' dtypes {} and {} have no common dtype: convert one of them with cast",
             common, type.dtype);
     common = joined;
   }

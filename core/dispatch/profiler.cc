@@ -66,7 +66,7 @@ Profiler::~Profiler() {
 
 void Profiler::stop() {
   std::lock_guard guard(mutex_);
-  require_code(!profile_, Code::kFailedPrecondition, "the profiler was stopped before");
+  require_code(!profile_, Code::kFailedPrecondition, "the profiler was already stopped");
   context_->stop_profile(*log_);
   log_->drain();
   profile_ = log_->close();
@@ -80,7 +80,7 @@ const Profile* Profiler::find_profile() const {
 const Profile& Profiler::profile() const {
   const Profile* found = find_profile();
   require_code(found != nullptr, Code::kFailedPrecondition,
-               "the profiler still runs: stop it first");
+               "the profiler is still running: stop it first");
   return *found;
 }
 

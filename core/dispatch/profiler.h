@@ -112,7 +112,7 @@ class Profiler final : public Object, public Pooled<Profiler> {
   }
 
   // Waits for launches on asynchronous devices that are still in progress. Open spans, on other
-  // threads or around this call, are left out. Fails if the profiler was stopped before.
+  // threads or around this call, are left out. Fails if the profiler was already stopped.
   void stop();
   // Fails while the profiler runs.
   const Profile& profile() const;

@@ -298,10 +298,10 @@ TEST_F(Profiles, MayFollowEachOtherInsideACall) {
 
 TEST_F(Profiles, RunOneAtATimeAndStopOnce) {
   start();
-  EXPECT_ERROR(Profiler::start(context()), Code::kFailedPrecondition, "profiled already");
-  EXPECT_ERROR(profiler->profile(), Code::kFailedPrecondition, "still runs");
+  EXPECT_ERROR(Profiler::start(context()), Code::kFailedPrecondition, "already being profiled");
+  EXPECT_ERROR(profiler->profile(), Code::kFailedPrecondition, "is still running");
   stop();
-  EXPECT_ERROR(profiler->stop(), Code::kFailedPrecondition, "stopped before");
+  EXPECT_ERROR(profiler->stop(), Code::kFailedPrecondition, "already stopped");
   start();
   profiler.reset();
   EXPECT_FALSE(scope().is_profiled());

@@ -61,8 +61,8 @@ Tensor allocate(Device& device, DType dtype, const Dims& shape) {
 void require_value(const TensorImpl& x) {
   if (x.storage && x.storage->traced) [[unlikely]]
     fail_traced(x);
-  require(!x.type.is_token(), "a token is no tensor");
-  require(!x.storage || !x.storage->list, "{} is no tensor but a list of them", x.type);
+  require(!x.type.is_token(), "a token is not a tensor");
+  require(!x.storage || !x.storage->list, "{} is a list of tensors, not a tensor", x.type);
 }
 
 void require_same_trace(const Scope& scope, const TensorImpl& x) {

@@ -29,8 +29,8 @@ void Variable::assign(Scope& scope, const Tensor& given) {
   }
   require(value->type == type(), "variable {} holds {}, but the value is {}", name_, type(),
           value->type);
-  require(value->storage->device == &device(), "variable {} lies on {}, but the value on {}", name_,
-          device().name(), value->storage->device->name());
+  require(value->storage->device == &device(), "variable {} is on {}, but the value is on {}",
+          name_, device().name(), value->storage->device->name());
   store(scope, value);
 }
 

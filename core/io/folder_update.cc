@@ -33,7 +33,7 @@ FolderUpdate::FolderUpdate(const std::string& folder) : folder_(folder) {
   made_folder_ = fs::create_directory(folder_, error);
   if (!error && fs::is_directory(folder_)) return;
   const bool nowhere = error == std::errc::no_such_file_or_directory;
-  fail(nowhere ? Code::kNotFound : Code::kUnavailable, "{}: cannot be made a folder: {}",
+  fail(nowhere ? Code::kNotFound : Code::kUnavailable, "{}: cannot become a folder: {}",
        {folder, error ? error.message() : "it is a file"});
 }
 
@@ -49,7 +49,7 @@ std::string FolderUpdate::add(const std::string& name) {
   std::error_code ignored;
   const fs::file_status status = fs::symlink_status(target, ignored);
   require_code(!fs::exists(status) || fs::is_regular_file(status), Code::kUnavailable,
-               "{}: cannot be written: it is no regular file", (folder_ / name).string());
+               "{}: cannot be written: it is not a regular file", (folder_ / name).string());
   names_.push_back(name);
   targets_.push_back(target);
   new_paths_.push_back(tenon_files::unique_path(tenon_files::folder_of(target)));

@@ -71,8 +71,7 @@ class Folder {
       return Ref<Cell>::share(variable.get());
     }
     require_code(entry["kind"] == "generator" && !trainable, Code::kDataLoss,
-                 "the variable \"{}\" is a {}, which is not known here", name,
-                 entry["kind"].dump());
+                 "the variable \"{}\" is a {}, which is not supported", name, entry["kind"].dump());
     require_code(value->type.dtype == Generator::state_type().dtype &&
                      identical(value->shape(), Generator::state_type().shape),
                  Code::kDataLoss, "the generator \"{}\" is {}, not {}", name, value->type,

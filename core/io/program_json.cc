@@ -36,9 +36,9 @@ Json read_program_json(onnx::ModelFolder& files) {
     return found ? *found : Json();
   };
   require_code(value_of("format") == "tenon program", Code::kDataLoss,
-               "tenon.json describes no program");
+               "tenon.json does not describe a program");
   require_code(value_of("version") == 1, Code::kUnimplemented,
-               "tenon.json is of version {}, and 1 is known here", value_of("version").dump());
+               "tenon.json is of version {}, and 1 is supported here", value_of("version").dump());
   json.items().erase("version");
   require_keys(json, kProgramJson,
                {{"format", JsonForm::kText},
@@ -49,23 +49,23 @@ Json read_program_json(onnx::ModelFolder& files) {
 }
 
 void require_keys(const Json& object, std::string_view what, std::initializer_list<JsonKey> keys) {
-  require_code(object.is_object(), Code::kDataLoss, "{} is no object", what);
+  require_code(object.is_object(), Code::kDataLoss, "{} is not an object", what);
   for (const JsonKey& key : keys) {
     const Json* value = object.find(key.name);
     require_code(value && is_of(*value, key.form), Code::kDataLoss,
-                 "{} has no \"{}\", or it is of another kind", what, key.name);
+                 "{} has no \"{}\", or it has the wrong type", what, key.name);
   }
   for (const auto& item : object.items()) {
     require_code(any_of(keys, [&](const JsonKey& key) { return item.first == key.name; }),
-                 Code::kDataLoss, "{} has \"{}\", which is not known here", what, item.first);
+                 Code::kDataLoss, "{} has \"{}\", which is not supported", what, item.first);
   }
 }
 
 std::vector<std::string> texts_in(const Json& list, std::string_view what) {
   std::vector<std::string> texts;
   for (const Json& each : list) {
-    require_code(each.is_string(), Code::kDataLoss, "{} is a list of names, and {} is none", what,
-                 each.dump());
+    require_code(each.is_string(), Code::kDataLoss, "{} is a list of names, but {} is not a name",
+                 what, each.dump());
     texts.push_back(each.text());
   }
   return texts;

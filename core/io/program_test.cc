@@ -69,15 +69,18 @@ TEST_F(ExternalData, IsRefusedOutsideTheModelsFolder) {
   const char* const paths[] = {"../w.bin",      "/etc/hostname", "",       ".",
                                "a/../../w.bin", "a//w.bin",      "./w.bin"};
   for (const char* each : paths) {
-    EXPECT_ERROR(sum(adding(each)), Code::kDataLoss, "names no file of the model's folder");
+    EXPECT_ERROR(sum(adding(each)), Code::kDataLoss,
+                 "must be a plain relative path within the model's folder");
   }
   EXPECT_ERROR(sum(adding(std::string("w\0.bin", 6))), Code::kDataLoss,
-               "a character that no path here has");
-  EXPECT_ERROR(sum(adding("..\\w.bin")), Code::kDataLoss, "a character that no path here has");
-  EXPECT_ERROR(sum(adding("link.bin")), Code::kDataLoss, "that is no link");
-  EXPECT_ERROR(sum(adding("out/w.bin")), Code::kDataLoss, "that is no link");
-  EXPECT_ERROR(sum(adding("twin.bin")), Code::kDataLoss, "is no file, or has other names");
-  EXPECT_ERROR(sum(adding("folder")), Code::kDataLoss, "is no file, or has other names");
+               "a character that paths cannot have on this system");
+  EXPECT_ERROR(sum(adding("..\\w.bin")), Code::kDataLoss,
+               "a character that paths cannot have on this system");
+  EXPECT_ERROR(sum(adding("link.bin")), Code::kDataLoss, "that is not a link");
+  EXPECT_ERROR(sum(adding("out/w.bin")), Code::kDataLoss, "that is not a link");
+  EXPECT_ERROR(sum(adding("twin.bin")), Code::kDataLoss,
+               "is not a regular file with a single link");
+  EXPECT_ERROR(sum(adding("folder")), Code::kDataLoss, "is not a regular file with a single link");
   EXPECT_ERROR(sum(adding("none.bin")), Code::kNotFound, "\"none.bin\" cannot be opened");
 }
 
@@ -89,7 +92,7 @@ TEST_F(ExternalData, MustFitIntoItsFile) {
   EXPECT_ERROR(sum(adding("w.bin", "18446744073709551615")), Code::kDataLoss, "which has 8");
   EXPECT_ERROR(sum(adding("w.bin", "0", "4")), Code::kDataLoss,
                "tensor \"w\" is f32[2] with 8 bytes, but has 4");
-  EXPECT_ERROR(sum(adding("w.bin", "-1")), Code::kDataLoss, "is no number of bytes");
+  EXPECT_ERROR(sum(adding("w.bin", "-1")), Code::kDataLoss, "is not a number of bytes");
   EXPECT_ERROR(sum(adding("w.bin", "0", "", uint64_t{1} << 40)), Code::kDataLoss,
                "of 4398046511104 bytes at 0");
 }
@@ -175,21 +178,23 @@ TEST_F(SavedFolder, IsRefusedIfItsDescriptionIsInvalid) {
     EXPECT_ERROR(read("p"), Code::kDataLoss, why);
   };
 
-  refused("\"tenon program\"", "\"a program\"", "tenon.json describes no program");
-  refused(
-      "\"weights\":", "\"more\": 1, \"weights\":", "tenon.json has \"more\", which is not known");
+  refused("\"tenon program\"", "\"a program\"", "tenon.json does not describe a program");
+  refused("\"weights\":", "\"more\": 1, \"weights\":",
+          "tenon.json has \"more\", which is not supported");
   refused("\"file\":", "\"files\":", "has no \"file\"");
   refused("\"trainable\": true", "\"trainable\": 1", "has no \"trainable\"");
   refused("\"version\": 1", "\"version\": 1, \"version\": 1", "the key \"version\" twice");
-  refused("\"step.onnx\"", "\"../step.onnx\"", "names no file of the model's folder");
+  refused("\"step.onnx\"", "\"../step.onnx\"",
+          "must be a plain relative path within the model's folder");
   refused("\"weights.safetensors\"", "\"step.onnx\"", "");
   refused("\"sum_next\"", "\"next\"", "the graph has no output \"next\"");
-  refused("\"kind\": \"variable\"", "\"kind\": \"cell\"", "which is not known here");
+  refused("\"kind\": \"variable\"", "\"kind\": \"cell\"", "which is not supported");
   refused("{", (std::string(40, '[') + "{").c_str(), "is nested too deep");
   refused("\"version\": 1", "\"version\": 1e999", "tenon.json is not valid JSON");
   save();
   replace("\"version\": 1", "\"version\": 2");
-  EXPECT_ERROR(read("p"), Code::kUnimplemented, "tenon.json is of version 2, and 1 is known here");
+  EXPECT_ERROR(read("p"), Code::kUnimplemented,
+               "tenon.json is of version 2, and 1 is supported here");
 }
 
 TEST_F(SavedFolder, IsRefusedIfItsFilesAreInconsistent) {
@@ -199,7 +204,7 @@ TEST_F(SavedFolder, IsRefusedIfItsFilesAreInconsistent) {
   save();
   fs::rename(folder_.path() / "p" / "step.onnx", folder_.path() / "step.onnx");
   fs::create_symlink(folder_.path() / "step.onnx", folder_.path() / "p" / "step.onnx");
-  EXPECT_ERROR(read("p"), Code::kDataLoss, "that is no link");
+  EXPECT_ERROR(read("p"), Code::kDataLoss, "that is not a link");
 }
 
 }  // namespace

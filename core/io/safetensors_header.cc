@@ -45,7 +45,7 @@ TensorType read_type(const std::string& name, const Json& entry) {
                "the dtype {} of tensor \"{}\" is unknown here", dtype_name, name);
 
   const Json& shape = field(name, entry, "shape");
-  check(shape.is_array(), "the shape of tensor \"{}\" is no list", name);
+  check(shape.is_array(), "the shape of tensor \"{}\" is not a list", name);
   require_code(shape.size() <= kMaxRank, Code::kUnimplemented,
                "tensor \"{}\" has {} axes, more than the {} that a tensor can have", name,
                shape.size(), kMaxRank);
@@ -63,7 +63,7 @@ TensorType read_type(const std::string& name, const Json& entry) {
 }
 
 StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t data_size) {
-  check(entry.is_object(), "tensor \"{}\" is no object", name);
+  check(entry.is_object(), "tensor \"{}\" is not an object", name);
   StoredTensor tensor{.name = name, .type = read_type(name, entry)};
   const Json& offsets = field(name, entry, "data_offsets");
   check(offsets.is_array() && offsets.size() == 2 && offsets.at(0).is_number_unsigned() &&
@@ -83,10 +83,10 @@ StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t da
 }
 
 Metadata read_metadata(const Json& entries) {
-  check(entries.is_object(), "its {} is no object", kMetadata);
+  check(entries.is_object(), "its {} is not an object", kMetadata);
   Metadata metadata;
   for (const auto& [key, value] : entries.items()) {
-    check(value.is_string(), "the value of \"{}\" in its {} is no text", key, kMetadata);
+    check(value.is_string(), "the value of \"{}\" in its {} is not a string", key, kMetadata);
     metadata[key] = value.text();
   }
   return metadata;
@@ -96,7 +96,7 @@ Metadata read_metadata(const Json& entries) {
 void check_offsets(const std::vector<StoredTensor>& tensors, uint64_t data_size) {
   uint64_t end = 0;
   for (const StoredTensor& tensor : tensors) {
-    check(tensor.begin >= end, "tensor \"{}\" overlaps the one before it, at byte {}", tensor.name,
+    check(tensor.begin >= end, "tensor \"{}\" overlaps the previous tensor at byte {}", tensor.name,
           tensor.begin);
     check(tensor.begin == end, "bytes {} to {} belong to no tensor", end, tensor.begin);
     end = tensor.begin + tensor.size;

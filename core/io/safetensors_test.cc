@@ -149,7 +149,7 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
             "bytes 3 to 4 belong to no tensor");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
                  R"("y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})"),
-            "tensor \"y\" overlaps the one before it, at byte 1");
+            "tensor \"y\" overlaps the previous tensor at byte 1");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})"),
             "the shape of tensor \"x\" holds -4, which is no size");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4.0],"data_offsets":[0,4]}})"),
@@ -159,9 +159,9 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
   EXPECT_EQ(with(R"({"x":{"dtype":"C128","shape":[4],"data_offsets":[0,4]}})"),
             "the dtype C128 of tensor \"x\" is unknown here");
   EXPECT_EQ(with(R"({"x":{"shape":[4],"data_offsets":[0,4]}})"), "tensor \"x\" has no dtype");
-  EXPECT_EQ(with(R"({"x":[]})"), "tensor \"x\" is no object");
+  EXPECT_EQ(with(R"({"x":[]})"), "tensor \"x\" is not an object");
   EXPECT_EQ(with(R"({"__metadata__":{"a":1}})"),
-            "the value of \"a\" in its __metadata__ is no text");
+            "the value of \"a\" in its __metadata__ is not a string");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[[[[4]]]],"data_offsets":[0,4]}})"),
             "its header is nested too deep");
 }

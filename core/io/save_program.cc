@@ -51,7 +51,7 @@ void check_pair(const std::string& name, const Trace& a, const Trace& b) {
   const std::vector<InputSpec> specs = specs_of(a);
   const bool are_one =
       statics_of(a).key() == statics_of(b).key() && have_equal_inputs(specs, specs_of(b));
-  require(!are_one, "two signatures of {} are alike: {}", name,
+  require(!are_one, "two signatures of {} are equal: {}", name,
           signature_text(specs, &statics_of(a)));
   require(defaults_of(a).key() == defaults_of(b).key(),
           "traces of {} come from functions with different defaults: {}, and {}", name,
@@ -206,7 +206,7 @@ std::string description(std::span<const onnx::ExportedModel> models,
 void save_program(Scope& scope, const std::string& path,
                   std::span<const FunctionToSave> functions) {
   require_code(!scope.traced_cells(), Code::kFailedPrecondition,
-               "a program cannot be saved by code under trace");
+               "a program cannot be saved while tracing");
   check_functions(functions);
   const onnx::StoredNames stored = names_of_stored(functions);
   onnx::Inexpressible unsayable;

@@ -276,7 +276,7 @@ TEST_F(SaveProgram, NamesThatCannotBeFileNamesAreRefused) {
     EXPECT_EQ(refusal({{name, trace}}).first, Code::kInvalidArgument) << name;
   }
   EXPECT_EQ(refusal({{"f", trace}, {"f", trace}}).second,
-            "two signatures of f are alike: (x: f32[2,3])");
+            "two signatures of f are equal: (x: f32[2,3])");
   EXPECT_EQ(refusal({}).second, "there is no function to save");
   EXPECT_FALSE(fs::exists(path()));
 }

@@ -297,10 +297,10 @@ TEST_F(SaveStatics, AmbiguousSignaturesAreRefused) {
   };
   EXPECT_ERROR(pair(x_of(DType::kF32, {kUnknown, 3}, {"n", ""}),
                     x_of(DType::kF32, {kUnknown, 3}, {"m", ""})),
-               Code::kInvalidArgument, "two signatures of f are alike: (x: f32[n,3])");
+               Code::kInvalidArgument, "two signatures of f are equal: (x: f32[n,3])");
   InputSpec scalar = x_of(DType::kF32, {});
   scalar.weak = true;  // In the file: an ordinary tensor without axes.
-  EXPECT_ERROR(pair(scalar, x_of(DType::kF32, {})), Code::kInvalidArgument, "are alike");
+  EXPECT_ERROR(pair(scalar, x_of(DType::kF32, {})), Code::kInvalidArgument, "are equal");
   EXPECT_ERROR(
       saved({{"f", traced(times(), {})}, {"f", traced(numbered(), {number_named("by", 3)})}}),
       Code::kInvalidArgument, "come from functions with different defaults: by=2, and ");

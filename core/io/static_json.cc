@@ -40,7 +40,7 @@ Json written(const tenon_static& value, int depth) {
     case TENON_STATIC_MAP:
       return {{"map", written_map({value.items, value.n_items}, depth - 2)}};
     case TENON_STATIC_HANDLE:
-      fail(Code::kUnimplemented, "the static argument {} is an object, which is in no file",
+      fail(Code::kUnimplemented, "the static argument {} is an object, which cannot be saved",
            {view(value.name)});
     default:
       return nullptr;
@@ -51,7 +51,7 @@ Json written_map(std::span<const tenon_static> items, int depth) {
   Json map = Json::object();
   for (const tenon_static& item : items) {
     require_code(item.name.size > 0, Code::kUnimplemented,
-                 "a static argument has no name, by which a file could hold it");
+                 "a static argument has no name, which it needs to be saved");
     map[std::string(view(item.name))] = written(item, depth);
   }
   return map;
@@ -143,7 +143,7 @@ class Reader {
   }
 
   [[noreturn]] void refuse(const Json& json) const {
-    fail(Code::kDataLoss, "{}: {} is no static argument", {what_, json.dump()});
+    fail(Code::kDataLoss, "{}: {} is not a static argument", {what_, json.dump()});
   }
   static tenon_string lend(const std::string& text) { return {text.data(), text.size()}; }
 

@@ -42,7 +42,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(q.shape[kSize] == k.shape[kSize], "C4: q: {} and k: {} differ in size", q, k);
   const int64_t heads = q.shape[kHeads], kv_heads = k.shape[kHeads];
   require(heads == kv_heads || (kv_heads > 0 && heads % kv_heads == 0),
-          "C5: {} heads of q: {} are no multiple of {} of k: {}", heads, q, kv_heads, k);
+          "C5: {} heads of q: {} are not a multiple of {} heads of k: {}", heads, q, kv_heads, k);
   if (in.has(kMask)) require_mask(in[kMask], scores_type(q, k), "C1", "C6");
   require(attrs.softcap >= 0, "C7: softcap must not be negative, but is {}", attrs.softcap);
   return {TensorType(q.dtype, {q.shape[kBatch], heads, q.shape[kLength], v.shape[kSize]})};  // C8

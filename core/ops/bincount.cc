@@ -37,7 +37,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   if (in.has(1)) {
     const TensorType& weights = in[1];
     require(is_numeric(weights.dtype) && weights.shape == x.shape,
-            "C3: weights {} are not a number for each element of {}", weights, x);
+            "C3: weights {} must have one element for each element of {}", weights, x);
     y.dtype = weights.dtype;
   }
   require(attrs.minlength >= 0, "C4: minlength must not be negative, but is {}", attrs.minlength);
@@ -58,7 +58,7 @@ Tensors decompose(const Attrs& attrs, TensorSpan in) {
   if (!has_size(attrs.length)) {
     Attrs sized = attrs;
     sized.length = needed_length(attrs, in[0]);
-    require(sized.length <= kMaxCounts, "C4: x holds {}, too large a number to count up to",
+    require(sized.length <= kMaxCounts, "C4: x contains {}, which is too large to count",
             sized.length - 1);
     return call_op(OpId::k_bincount, any_attrs(sized), in);
   }

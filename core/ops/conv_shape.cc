@@ -150,8 +150,8 @@ void require_no_empty_window(const Dims& x, const PoolAttrs& attrs, std::string_
     const bool reaches = axis.pad_begin == 0 || size >= axis.dilation;
     const bool ends = axis.pad_begin < axis.extent() && axis.pad_end < axis.extent();
     require(size >= 1 && reaches && ends,
-            "{}: a window of {} elements may hold padding alone along spatial axis {} of {}", label,
-            axis.size, i, x);
+            "{}: a window of {} elements may contain only padding along spatial axis {} of {}",
+            label, axis.size, i, x);
   }
 }
 

@@ -17,8 +17,8 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require(x.rank() >= 1 && w.rank() == 2,
           "C2: x must have at least one axis and w two, but they are {} and {}", x, w);
   const int64_t features = x.shape[x.rank() - 1];
-  require(features == w.shape[0], "C3: {} features of x: {} do not meet {} rows of w: {}", features,
-          x, w.shape[0], w);
+  require(features == w.shape[0], "C3: {} features of x: {} do not match {} rows of w: {}",
+          features, x, w.shape[0], w);
   if (in.has(2)) {
     const TensorType& b = in[2];
     require(b.dtype == x.dtype, "C1: b must be {} like x, but is {}", x.dtype, b);

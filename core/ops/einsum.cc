@@ -269,7 +269,8 @@ Cases<Attrs> cases() {
       {.name = "not_a_letter",
        .attrs = {.equation = "i1->i"},
        .inputs = {a},
-       .error = "C2: equation \"i1->i\": no letter, comma, \"...\" or first \"->\" at 1: \"1->i\""},
+       .error = "C2: equation \"i1->i\": expected a letter, a comma, \"...\" or the first \"->\" "
+                "at 1: \"1->i\""},
       {.name = "two_points", .attrs = {.equation = "..i"}, .inputs = {a}, .error = "C2"},
       {.name = "two_ellipses", .attrs = {.equation = "...i..."}, .inputs = {a}, .error = "C2"},
       {.name = "two_results", .attrs = {.equation = "ij->i->j"}, .inputs = {a}, .error = "C2"},
@@ -287,7 +288,8 @@ Cases<Attrs> cases() {
       {.name = "sizes_differ",
        .attrs = {.equation = "ij,ij"},
        .inputs = {a, b},
-       .error = "C4: equation \"ij,ij\": axis 0 of operand 1 is 3 long, but was 2 before"},
+       .error = "C4: equation \"ij,ij\": axis 0 of operand 1 has size 3, but its letter has size 2 "
+                "before"},
       {.name = "letters_do_not_broadcast",
        .attrs = {.equation = "i,i"},
        .inputs = {v, f32({1})},

@@ -34,7 +34,8 @@ struct Parsed {
         ++at;
       } else {
         require(rest.substr(0, 3) == "...",
-                "C2: equation \"{}\": no letter, comma, \"...\" or first \"->\" at {}: \"{}\"",
+                "C2: equation \"{}\": expected a letter, a comma, \"...\" or the first \"->\" at "
+                "{}: \"{}\"",
                 text, at, rest);
         require(!contains(term, kEllipsis),
                 "C2: equation \"{}\": a second \"...\" in one term, at {}: \"{}\"", text, at, rest);
@@ -86,8 +87,8 @@ Labels written_output(const Parsed& parsed, const std::vector<Labels>& terms,
     output.push_back(c);
   }
   require(contains(parsed.output, kEllipsis) || under_ellipsis.empty(),
-          "C5: equation \"{}\": {} axes lie under \"...\", which the result lacks", parsed.equation,
-          under_ellipsis.size());
+          "C5: equation \"{}\": {} axes are covered by \"...\", which the result lacks",
+          parsed.equation, under_ellipsis.size());
   return output;
 }
 
@@ -148,7 +149,8 @@ void EinsumPlan::choose_products(const std::string& equation) {
         best = {a, b, std::move(result)};
       }
     }
-    require(best.result.size() <= kMaxRank, "C6: equation \"{}\": a product has {} axes", equation,
+    require(best.result.size() <= kMaxRank,
+            "C6: equation \"{}\": an intermediate product has {} axes, which is too many", equation,
             best.result.size());
     left.erase(left.begin() + static_cast<ptrdiff_t>(best.right));
     left.erase(left.begin() + static_cast<ptrdiff_t>(best.left));
@@ -174,8 +176,9 @@ EinsumPlan::EinsumPlan(const std::string& equation, const std::vector<Dims>& sha
       }
       if (!is_letter(label) && identical(shapes[i][axis], 1)) continue;
       require(size == shapes[i][axis],
-              "C4: equation \"{}\": axis {} of operand {} is {} long, but was {} before", equation,
-              axis, i, shapes[i][axis], size);
+              "C4: equation \"{}\": axis {} of operand {} has size {}, but its letter has size {} "
+              "before",
+              equation, axis, i, shapes[i][axis], size);
     }
   }
   Labels under_ellipsis;

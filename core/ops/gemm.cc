@@ -33,7 +33,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           b);
   const Size inner_a = a.shape[attrs.trans_a ? 0 : 1];
   const Size inner_b = b.shape[attrs.trans_b ? 1 : 0];
-  require(inner_a == inner_b, "C3: {} columns of a: {} do not meet {} rows of b: {}", inner_a, a,
+  require(inner_a == inner_b, "C3: {} columns of a: {} do not match {} rows of b: {}", inner_a, a,
           inner_b, b);
 
   const TensorType y(a.dtype, {a.shape[attrs.trans_a ? 1 : 0], b.shape[attrs.trans_b ? 0 : 1]});

@@ -24,7 +24,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
           x.dtype);
   require(in[1].rank() == 0 && in[2].rank() == 0,
           "C1: low and high must have rank 0, but are {} and {}", in[1], in[2]);
-  require(attrs.bins >= 1, "C2: there cannot be {} bins", attrs.bins);
+  require(attrs.bins >= 1, "C2: bins must be positive, but is {}", attrs.bins);
   return {require_sizes(DType::kI64, {attrs.bins}, "C2")};
 }
 

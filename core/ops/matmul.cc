@@ -77,7 +77,7 @@ Dims require_product(const TensorType& a, const TensorType& b, const MatmulAttrs
   const size_t ra = a.rank(), rb = b.rank();
   const Size inner_a = a.shape[attrs.transpose_a ? ra - 2 : ra - 1];
   const Size inner_b = rb == 1 ? b.shape[0] : b.shape[attrs.transpose_b ? rb - 1 : rb - 2];
-  require(inner_a == inner_b, "C4: {} columns of a: {} do not meet {} rows of b: {}", inner_a, a,
+  require(inner_a == inner_b, "C4: {} columns of a: {} do not match {} rows of b: {}", inner_a, a,
           inner_b, b);
 
   TensorType batch_a = a, batch_b = b;

@@ -30,8 +30,8 @@ int64_t require_projection(TypeSpan in, size_t w, size_t b, int64_t features, in
   require(weights.shape[0] == features, "C4: {} must have {} rows, but is {}", kNames[w], features,
           weights);
   const int64_t columns = weights.shape[1];
-  require(columns % heads == 0, "C5: the columns of {}: {} are no multiple of {} heads", kNames[w],
-          weights, heads);
+  require(columns % heads == 0, "C5: the columns of {}: {} are not a multiple of {} heads",
+          kNames[w], weights, heads);
   if (in.has(b)) {
     require(in[b].shape == Dims{columns}, "C6: {} must have {} elements, but is {}", kNames[b],
             columns, in[b]);

@@ -55,7 +55,7 @@ void require_from_axis(const TensorType& p, const TensorType& x, size_t axis, co
   TensorType row(x.dtype, {});
   for (size_t i = axis; i < x.rank(); ++i) row.shape.push_back(x.shape[i]);
   require(p.rank() <= row.rank() && require_broadcast(row, p, "C3") == row.shape,
-          "C3: {}: {} cannot be broadcast to what is normalised: {}", name, p, row);
+          "C3: {}: {} cannot be broadcast to the normalised axes: {}", name, p, row);
 }
 
 void require_channels(TypeSpan in) {

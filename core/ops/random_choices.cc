@@ -26,7 +26,8 @@ TensorTypes categorical_infer(const CategoricalAttrs& attrs, TypeSpan in) {
   const TensorType& logits = in[1];
   require(is_floating(logits.dtype) && logits.rank() >= 1 && logits.shape[logits.rank() - 1] >= 1,
           "C2: logits must be floating point with a class along the last axis, but are {}", logits);
-  require(attrs.num_samples >= 0, "C3: {} samples cannot be drawn", attrs.num_samples);
+  require(attrs.num_samples >= 0, "C3: num_samples must not be negative, but is {}",
+          attrs.num_samples);
   TensorType y(DType::kI64, logits.shape);
   y.shape[y.rank() - 1] = attrs.num_samples;
   check_size(y);

@@ -68,7 +68,7 @@ ResizedAxis resize_axis(const Resizing& attrs, const TensorType& x, size_t axis,
   ResizedAxis result{.axis = axis, .from = x.shape[axis]};
   Size n = attrs.scales.empty() ? 1 : attrs.scales[i];
   Size d = attrs.scale_divisors.empty() ? 1 : attrs.scale_divisors[i];
-  require(n > 0 && d > 0, "C3: {} / {} is no scale", n, d);
+  require(n > 0 && d > 0, "C3: scale must be positive, but is {} / {}", n, d);
   result.to = attrs.sizes.empty() ? times(result.from, n) / d : Size(attrs.sizes[i]);
   require(result.to >= 0, "C3: size {} is negative", result.to);
   if (result.to == 0) return result;

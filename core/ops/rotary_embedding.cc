@@ -51,8 +51,8 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
       x, attrs.num_heads);
   const HeadSizes sizes = sizes_of(attrs, x.shape);
   const int64_t n = turning(attrs, sizes);
-  require(n >= 0 && n % 2 == 0 && n <= sizes.size, "C3: {} of {} features of x: {} cannot turn", n,
-          sizes.size, x);
+  require(n >= 0 && n % 2 == 0 && n <= sizes.size,
+          "C3: {} of {} features of x: {} cannot be rotated", n, sizes.size, x);
   Dims rows{sizes.batch, sizes.length, n / 2};
   if (in.has(kPositions)) {
     const TensorType& positions = in[kPositions];

@@ -33,7 +33,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(ids.dtype == DType::kI32 || ids.dtype == DType::kI64,
           "C3: segment_ids must be int32 or int64, but are {}", ids.dtype);
   require(x.rank() > 0 && ids.rank() == 1 && ids.shape[0] == x.shape[0],
-          "C3: segment_ids {} do not tell the segments of {}", ids, x);
+          "C3: segment_ids {} must have one element for each slice along axis 0 of {}", ids, x);
   require(attrs.num_segments >= 0, "C4: num_segments must not be negative, but is {}",
           attrs.num_segments);
   TensorType y(x.dtype, x.shape);

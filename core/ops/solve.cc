@@ -22,7 +22,7 @@ TensorTypes infer(const NoAttrs&, TypeSpan in) {
   require(b.rank() >= 1, "C2: b must have at least one axis, but is {}", b);
   const size_t ra = a.rank(), rb = b.rank();
   const Size rows = b.shape[rb == 1 ? 0 : rb - 2];
-  require(rows == a.shape[ra - 1], "C4: a: {} does not meet {} rows of b: {}", a, rows, b);
+  require(rows == a.shape[ra - 1], "C4: a: {} does not match {} rows of b: {}", a, rows, b);
   TensorType batch_a = a, batch_b = b;
   batch_a.shape.set_rank(ra - 2);
   batch_b.shape.set_rank(rb == 1 ? 0 : rb - 2);

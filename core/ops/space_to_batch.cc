@@ -31,15 +31,15 @@ void require_blocks(const Attrs& attrs, const TensorType& x) {
   require(x.rank() > n, "C1: x must have a batch and {} more axes, but is {}", n, x);
   int64_t places = 1;
   for (const int64_t side : attrs.block_shape) {
-    require(side >= 1 && side <= kMaxBlockElements / places,
-            "C2: {} is not the size of a block, or too large", side);
+    require(side >= 1 && side <= kMaxBlockElements / places, "C2: {} is not a valid block size",
+            side);
     places *= side;
   }
   require(attrs.pads.empty() || attrs.pads.size() == 2 * n, "C3: {} pads for {} axes",
           attrs.pads.size(), n);
   for (const int64_t pad : attrs.pads) {
     require(pad >= 0 && pad <= kMaxBlockElements,
-            "C3: {} is no number of elements to pad or to crop", pad);
+            "C3: {} is not a valid number of elements to pad or to crop", pad);
   }
 }
 
@@ -52,8 +52,9 @@ TensorTypes collect_infer(const Attrs& attrs, TypeSpan in) {
   TensorType y = in[0];
   for (size_t i = 0; i < n; ++i) {
     const Size size = y.shape[i + 1] + pad_of(attrs, i) + pad_of(attrs, n + i);
-    require(size % attrs.block_shape[i] == 0, "C4: {} elements along axis {} are no multiple of {}",
-            size, i + 1, attrs.block_shape[i]);
+    require(size % attrs.block_shape[i] == 0,
+            "C4: {} elements along axis {} are not a multiple of {}", size, i + 1,
+            attrs.block_shape[i]);
     y.shape[i + 1] = size / attrs.block_shape[i];
   }
   check_size(TensorType(y.dtype, {y.shape[0], block_size(attrs)}));

@@ -57,7 +57,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   for (size_t i = 0; i < n; ++i) {
     const int64_t at = left.summed[i], bt = right.summed[i];
     require(a.shape[static_cast<size_t>(at)] == b.shape[static_cast<size_t>(bt)],
-            "C4: axis {} of a: {} does not meet axis {} of b: {}", at, a, bt, b);
+            "C4: axis {} of a: {} does not match axis {} of b: {}", at, a, bt, b);
   }
   require(left.kept.size() + right.kept.size() <= kMaxRank,
           "C5: the product of {} and {} over {} axes has more than {} axes", a, b, n, kMaxRank);

@@ -22,7 +22,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   require(a.dtype == b.dtype, "C1: a and b must be of one dtype, but are {} and {}", a, b);
   const size_t ra = a.rank(), rb = b.rank();
   require(b.shape[attrs.left ? rb - 2 : rb - 1] == a.shape[ra - 1],
-          "C4: a: {} does not meet the {} of b: {}", a, attrs.left ? "rows" : "columns", b);
+          "C4: a: {} does not match the {} of b: {}", a, attrs.left ? "rows" : "columns", b);
   TensorType batch_a = a, batch_b = b;
   batch_a.shape.set_rank(ra - 2);
   batch_b.shape.set_rank(rb - 2);

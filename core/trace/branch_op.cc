@@ -154,11 +154,11 @@ void check_same_types(const std::vector<TracedBlock>& blocks) {
   const auto first = blocks[0].graph->outputs();
   for (const TracedBlock& block : blocks) {
     const auto own = block.graph->outputs();
-    require(own.size() == first.size(), "one branch gives {} values, another {}", first.size(),
+    require(own.size() == first.size(), "one branch returns {} values, another {}", first.size(),
             own.size());
     for (size_t i = 0; i < own.size(); ++i) {
       const TensorType &a = first[i].type(), &b = own[i].type();
-      require(alike(a, b), "as value {} one branch gives {}, another {}", i, a, b);
+      require(alike(a, b), "as value {} one branch returns {}, another {}", i, a, b);
     }
   }
 }

@@ -35,8 +35,8 @@ Tensors converted_to_carried(const char* name, TensorSpan carried, TensorSpan gi
   for (size_t i = 0; i < carried.size(); ++i) {
     const TensorType& type = carried[i]->type;
     Tensor x = as_tensor(given[i], type.dtype);
-    require(alike(x->type, type), "{} carries {} as value {}, but its body gives {}", name, type, i,
-            x->type);
+    require(alike(x->type, type), "{} carries {} as value {}, but its body returns {}", name, type,
+            i, x->type);
     all.push_back(std::move(x));
   }
   return all;
@@ -148,12 +148,12 @@ Tensors loop(Scope& scope, const Loop& given) {
 
 Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial,
                    const WhileOptions& options) {
-  require(options.max_trips >= 0, "a loop cannot take at most {} trips", options.max_trips);
+  require(options.max_trips >= 0, "max_trips must not be negative, but is {}", options.max_trips);
   require(options.policy != LoopPolicy::kBounded || options.max_trips > 0,
-          "a bounded loop must say how many trips it takes at most");
+          "a bounded loop needs max_trips");
   const auto holds = [&](TensorSpan carried) {
     const Tensors given = condition(carried);
-    require(given.size() == 1, "the condition of while_loop gives {} values instead of one",
+    require(given.size() == 1, "the condition of while_loop returns {} values instead of one",
             given.size());
     check_predicate(*given[0], "the condition of while_loop");
     return given[0];
@@ -165,7 +165,7 @@ Tensors while_loop(Scope& scope, const Block& condition, const Block& body, Tens
                           [&](TensorSpan in) {
                             Tensors given = body(in);
                             require(given.size() == in.size(),
-                                    "while_loop carries {} values, but its body gives {}",
+                                    "while_loop carries {} values, but its body returns {}",
                                     in.size(), given.size());
                             given = converted_to_carried("while_loop", in, given);
                             Tensors all = {holds(given)};
@@ -180,10 +180,10 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
              const ScanOptions& options) {
   require(!xs.empty(), "scan needs at least one tensor to iterate over");
   for (const Tensor& x : xs) {
-    require(x->rank() > 0 && !x->type.lists, "scan goes over the first axis, but {} has none",
+    require(x->rank() > 0 && !x->type.lists, "scan iterates over the first axis, but {} has none",
             x->type);
-    require(x->shape()[0] == xs[0]->shape()[0], "scan goes over {} and {}, which differ in length",
-            xs[0]->type, x->type);
+    require(x->shape()[0] == xs[0]->shape()[0],
+            "scan iterates over {} and {}, which differ in length", xs[0]->type, x->type);
   }
   const Size n = xs[0]->shape()[0];
   const Tensor length = reshape(shape_tensor(Dims{n}), Dims{});
@@ -201,7 +201,7 @@ Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
     for (const Tensor& x : in.subspan(2)) operands.push_back(x);
     for (const Tensor& list : lists) operands.push_back(list_get(list, in[0]));
     Tensors given = body(operands);
-    require(given.size() >= n_carried, "scan carries {} values, but its body gives {}", n_carried,
+    require(given.size() >= n_carried, "scan carries {} values, but its body returns {}", n_carried,
             given.size());
     return given;
   };

@@ -285,7 +285,7 @@ TEST_F(Control, ReportsErrors) {
   });
   const Tensor x = scalar64(0);
   EXPECT_ERROR(f->call(scope(), {&x, 1}, {}), Code::kInvalidArgument,
-               "while_loop carries f64[] as value 0, but its body gives f64[1]");
+               "while_loop carries f64[] as value 0, but its body returns f64[1]");
 
   const auto g = function([&](const Tensor& y) {
     return cond(
@@ -293,7 +293,7 @@ TEST_F(Control, ReportsErrors) {
         [&](TensorSpan) { return Tensors{cast(y, DType::kF32)}; })[0];
   });
   EXPECT_ERROR(g->call(scope(), {&x, 1}, {}), Code::kInvalidArgument,
-               "as value 0 one branch gives f64[], another f32[]");
+               "as value 0 one branch returns f64[], another f32[]");
   EXPECT_ERROR(cond(scope(), x, nullptr, nullptr), Code::kInvalidArgument,
                "the predicate of cond must be bool[], but is f64[]");
   EXPECT_ERROR(sin(list_create(x->type)), Code::kInvalidArgument, "is no tensor but a list");

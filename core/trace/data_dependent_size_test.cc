@@ -66,8 +66,7 @@ TEST_F(DataDependentSizes, CanBeMadeFromAnyTensor) {
   });
   EXPECT_EQ(call(f, f32({1, 2}))->shape(), (Dims{3, 2}));
   EXPECT_EQ(call(f, f32({0, 0}))->shape(), (Dims{0, 2}));
-  EXPECT_ERROR(call(f, f32({1, -2})), Code::kInvalidArgument,
-               "a size that its code comes to is -1");
+  EXPECT_ERROR(call(f, f32({1, -2})), Code::kInvalidArgument, "a size computed in its body is -1");
   EXPECT_EQ(f->traces().size(), 1u);
 }
 
@@ -126,14 +125,14 @@ TEST_F(DataDependentSizes, CannotLeaveABranch) {
         [&](TensorSpan) { return Tensors{positive(-x)}; })[0];
   });
   EXPECT_ERROR(call(f, vectors_[0]), Code::kUnimplemented,
-               "only the values inside it say how large that is");
+               "whose size depends on values inside it");
 }
 
 TEST_F(DataDependentSizes, FixedToANumberFailForOthers) {
   const auto f = of_vector([](const Tensor& x) { return positive(x) + f64({10, 20}); });
   EXPECT_EQ(values_of(call(f, f64({3, -1, 2}))), (Doubles{13, 22}));
   EXPECT_ERROR(call(f, f64({3, 1, 2})), Code::kInvalidArgument,
-               "d0 came out as 3, but the code was traced for 2 == d0");
+               "d0 is 3, but the function was traced for 2 == d0");
 }
 
 TEST_F(DataDependentSizes, AreParsedBackFromText) {

@@ -268,7 +268,7 @@ bool Derivative::serves(std::span<const Size> sizes) const {
 void Derivative::require_served(std::span<const Size> sizes) const {
   for (const SizeTest& guard : graph_->sizes().guards()) {
     require_code(graph_->sizes().evaluate(guard, sizes).hold(), Code::kUnimplemented,
-                 "the derivative of this code needs {}", graph_->sizes().text(guard));
+                 "the derivative of this function needs {}", graph_->sizes().text(guard));
   }
 }
 

@@ -79,7 +79,7 @@ TEST_F(Effects, PrintEagerlyAtOnce) {
 
 TEST_F(Effects, RejectInvalidFormats) {
   EXPECT_ERROR(show("{} {}", {f32({1})}), Code::kInvalidArgument,
-               "the format \"{} {}\" has 2 places for 1 values");
+               "the format \"{} {}\" has 2 placeholders for 1 values");
   EXPECT_ERROR(show("a { b", {}), Code::kInvalidArgument, "has a single { at 2: write it twice");
   EXPECT_ERROR(show("}", {}), Code::kInvalidArgument, "print:");
   EXPECT_ERROR(assert_all(scope(), f32({1}), ""), Code::kInvalidArgument,
@@ -439,7 +439,7 @@ TEST_F(Effects, TokensCannotBeUsedTwice) {
       b = print(order, x, format="{}")
       return a, b
     })");
-  EXPECT_ERROR(verify(scope(), *graph, none), Code::kInternal, "breaks G8 at b");
+  EXPECT_ERROR(verify(scope(), *graph, none), Code::kInternal, "violates G8 at b");
   EXPECT_ERROR(parse_graph(scope(), "(x: f32[]) {\n a = print(x, x)\n return a\n}"),
                Code::kInvalidArgument, "the first input must be a token, but is f32[]");
 }

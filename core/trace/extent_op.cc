@@ -23,7 +23,7 @@ TensorTypes infer(const Attrs& attrs, TypeSpan) {
 
 Tensors run(Scope&, const Call& call) {
   const int64_t n = read_integer(Tensor::share(call.inputs[0]));
-  require(n >= 0, "a size that its code comes to is {}", n);
+  require(n >= 0, "a size computed in its body is {}", n);
   return {broadcast_to(make_scalar_bool(true), Dims{n})};
 }
 

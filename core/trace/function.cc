@@ -80,7 +80,7 @@ Tensors Function::call(Scope& scope, TensorSpan inputs, const Statics& statics, 
 
 void Function::check_outputs(size_t n, Wanted wanted) const {
   require(n >= wanted.least && n <= wanted.most,
-          "function {} gives {} outputs, and {} are asked for", name_, n, wanted.most);
+          "function {} has {} outputs, but {} were requested", name_, n, wanted.most);
 }
 
 Tensors Function::run_body(Scope& scope, TensorSpan inputs, const Statics& statics, Wanted wanted) {
@@ -113,7 +113,7 @@ void Function::fall_back_to_eager(Scope& scope, const Error& why) {
 
 void Function::check(TensorSpan inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    require(inputs[i]->donation != Donation::kConsumed, "function {}: input {} was donated before",
+    require(inputs[i]->donation != Donation::kConsumed, "function {}: input {} was already donated",
             name_, i);
   }
   if (!options_.has_signature) return;
@@ -163,8 +163,9 @@ Function::Entry* Function::find(const SignatureKey& like, TensorSpan inputs, con
 
 Function::Bound Function::bind(Scope& scope, TensorSpan inputs, const Statics& statics) {
   if (!signatures_.empty()) return function_for(inputs, statics).bind(scope, inputs, statics);
-  require_code(!scope.traced_cells(), Code::kFailedPrecondition,
-               "function {} has no trace of its own inside another's code", name_);
+  require_code(
+      !scope.traced_cells(), Code::kFailedPrecondition,
+      "function {} is inlined into another function's trace, so it has no trace of its own", name_);
   check(inputs);
   std::lock_guard guard(mutex_);
   ++calls_;
@@ -255,8 +256,8 @@ Ref<Trace> Function::make(Scope& scope, const std::vector<InputSpec>& specs, Ten
     initialise_variables(scope, written, examples);
     TracedBody again = write(scope, name_, specs, examples, body_, statics, is_relaxed);
     require_code(again.made.empty(), Code::kFailedPrecondition,
-                 "function {} makes {} at every call: make it before the function, or at its first "
-                 "call alone",
+                 "function {} creates {} in every call: create it before the function, or only in "
+                 "the first call",
                  name_, again.names_of_made());
     written = std::move(again);
   }
@@ -281,8 +282,9 @@ Ref<Trace> Function::trace(Scope& scope, const std::vector<InputSpec>& inputs,
                            const Statics& statics) {
   if (!signatures_.empty())
     return function_for(input_types_of(inputs), statics).trace(scope, inputs, statics);
-  require_code(!scope.traced_cells(), Code::kFailedPrecondition,
-               "function {} has no trace of its own inside another's code", name_);
+  require_code(
+      !scope.traced_cells(), Code::kFailedPrecondition,
+      "function {} is inlined into another function's trace, so it has no trace of its own", name_);
   std::lock_guard guard(mutex_);
   for (const Entry& entry : entries_) {
     if (entry.inputs == inputs && entry.statics == statics.key) return entry.trace;
@@ -334,13 +336,14 @@ Ref<Function> Function::gradient() {
       tape->watch(inputs.back());
       sources.emplace_back(inputs.back());
     }
-    require(!sources.empty(), "function {} has no floating input to be differentiated by",
+    require(!sources.empty(),
+            "function {} has no floating input with respect to which to differentiate",
             primal->name());
     Tensors targets;
     for (Tensor& y : primal->call(scope, inputs, statics)) {
       if (is_floating(y->type.dtype) && !y->type.weak) targets.push_back(std::move(y));
     }
-    require(!targets.empty(), "function {} has no floating output to be differentiated",
+    require(!targets.empty(), "function {} has no floating output to differentiate",
             primal->name());
     return tape->gradient(targets, {}, sources);
   };

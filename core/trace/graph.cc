@@ -117,7 +117,7 @@ TensorType evaluated(const Graph& graph, TensorType type, std::span<const Size> 
 void Graph::rename(Value value, std::string name) {
   std::string& own = value.node->names[value.index];
   if (own == name) return;
-  require(names_.insert(name).second, "two values are called {}", name);
+  require(names_.insert(name).second, "two values are named {}", name);
   names_.erase(own);
   own = std::move(name);
 }

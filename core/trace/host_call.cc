@@ -64,21 +64,22 @@ const HostRecord& record_of(const TensorImpl& x) {
 
 Tensors call_host(Scope& scope, const HostAttrs& attrs, TensorSpan inputs) {
   const auto* code = static_cast<const HostCode*>(attrs.code.get());
-  require_code(code != nullptr, Code::kFailedPrecondition, "the callback is not part of the text");
+  require_code(code != nullptr, Code::kFailedPrecondition,
+               "the callback is not part of the text form");
   const TensorTypes types = output_types(attrs);
   SmallVector<TensorImpl*, 6> borrowed;
   for (const Tensor& x : inputs) borrowed.push_back(x.get());
   Device& device = common_device(scope, borrowed);
   const Scope::OnDevice on(scope, device);
   Tensors given = code->run(scope, inputs);
-  require(given.size() == types.size(), "the callback gives {} tensors, and {} were announced",
+  require(given.size() == types.size(), "the callback returned {} tensors, but {} were declared",
           given.size(), types.size());
   for (size_t i = 0; i < given.size(); ++i) {
     Tensor& y = given[i];
     y = as_tensor(y, types[i].dtype);
-    require(y->type == types[i], "the callback gives {} as output {}, and {} was announced",
+    require(y->type == types[i], "the callback returned {} as output {}, but {} was declared",
             y->type, i, types[i]);
-    require(y->storage->device == &device, "the callback gives output {} on {} instead of {}", i,
+    require(y->storage->device == &device, "the callback returned output {} on {} instead of {}", i,
             y->storage->device->name(), device.name());
   }
   return given;
@@ -282,7 +283,7 @@ Tensors host_call(Scope& scope, const std::shared_ptr<const HostCode>& code, Ten
                   TensorSpan like) {
   HostAttrs attrs = {.code = code};
   for (const Tensor& x : like) {
-    require(!x->type.lists, "{} is no type of a tensor", x->type);
+    require(!x->type.lists, "{} is not the type of a tensor", x->type);
     attrs.dtypes.push_back(static_cast<int64_t>(x->type.dtype));
     attrs.ranks.push_back(static_cast<int64_t>(x->rank()));
     for (const Size size : x->shape()) attrs.sizes.push_back(size);

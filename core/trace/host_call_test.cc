@@ -173,9 +173,9 @@ TEST_F(HostCalls, MustReturnTheDeclaredTypes) {
   const auto other = wrong([](Scope&, TensorSpan) { return Tensors{f32({1, 2})}; });
   everywhere([&] {
     EXPECT_ERROR(call(none, f32({1})), Code::kInvalidArgument,
-                 "the callback gives 0 tensors, and 1 were announced");
+                 "the callback returned 0 tensors, but 1 were declared");
     EXPECT_ERROR(call(other, f32({1})), Code::kInvalidArgument,
-                 "the callback gives f32[2] as output 0, and f32[1] was announced");
+                 "the callback returned f32[2] as output 0, but f32[1] was declared");
   });
 }
 

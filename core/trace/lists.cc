@@ -81,7 +81,8 @@ struct ListStorage final : NonMemoryStorage<ListStorage> {
 
 const ListStorage& storage_of(const TensorImpl& list) {
   if (list.storage && list.storage->traced) fail_traced(list);
-  require_code(list.storage && list.storage->list, Code::kInternal, "a list has no entries");
+  require_code(list.storage && list.storage->list, Code::kInternal,
+               "the storage of a list has no entries");
   return static_cast<const ListStorage&>(*list.storage);
 }
 const TensorList& content_of(const TensorImpl& list) { return storage_of(list).content; }
@@ -106,7 +107,7 @@ TensorTypes types_of(const Call& call) {
   return call.op.infer(call.op, call.attrs.data, call.types);
 }
 
-void require_list(const TensorType& type) { require(type.lists > 0, "{} is no list", type); }
+void require_list(const TensorType& type) { require(type.lists > 0, "{} is not a list", type); }
 void require_index(const TensorType& type) {
   require(type.dtype == DType::kI64 && type.rank() == 0 && !type.lists,
           "the index must be i64[], but is {}", type);
@@ -231,7 +232,7 @@ struct StackAttrs {
 };
 
 TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
-  require(in[0].lists == 1, "{} is no list of tensors", in[0]);
+  require(in[0].lists == 1, "{} is not a list of tensors", in[0]);
   require(attrs.length >= 0, "the length is {}", attrs.length);
   TensorType type = element_of(in[0]);
   type.shape.insert(0, attrs.length);
@@ -290,7 +291,7 @@ Tensors vjp_stack(const StackAttrs&, const VjpArgs& v) { return {list_unstack(v.
 // ---- list_unstack
 
 TensorTypes infer_unstack(const NoAttrs&, TypeSpan in) {
-  require(!in[0].lists && in[0].rank() > 0, "{} has no axis to take apart", in[0]);
+  require(!in[0].lists && in[0].rank() > 0, "{} has no axis to unstack", in[0]);
   TensorType type = in[0];
   type.shape.erase(0);
   return {list_of(type)};

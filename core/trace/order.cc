@@ -97,7 +97,7 @@ Tensors vjp_ordered(const OpDef& op, const void* attrs, const VjpArgs& args) {
 Cell& cell_of(const Call& call) {
   const HostObject& cell = static_cast<const CellAttrs*>(call.attrs.data)->cell;
   require_code(cell != nullptr, Code::kFailedPrecondition,
-               "which variable is not part of the text");
+               "which variable is not part of the text form");
   return *const_cast<Cell*>(static_cast<const Cell*>(cell.get()));
 }
 

@@ -198,7 +198,7 @@ class Parser {
       if (accept("capture")) role = InputRole::kCapture;
       if (accept("state")) role = InputRole::kState;
       const bool is_generator = role == InputRole::kState && word().empty();
-      if (values_.contains(called)) fail_here(format("two inputs are called {}", {called}));
+      if (values_.contains(called)) fail_here(format("two inputs are named {}", {called}));
       values_[called] = tracer_.input(is_generator ? Generator::state_type() : type(), role, called,
                                       scope_.device());
       if (token() != ")") expect(",");
@@ -378,9 +378,9 @@ class Parser {
         return;
       }
       case AttrKind::kRegions:
-        fail_here("graphs are given behind the call");
+        fail_here("graphs must follow the call");
       case AttrKind::kHeld:
-        fail_here("no text says what that is");
+        fail_here("this attribute has no text form");
     }
   }
   static std::string unquoted(std::string_view quoted) {

@@ -337,8 +337,7 @@ bool LaunchPlan::can_repeat(uint32_t go, std::span<const Carry> feedback) const 
 }
 
 void TripLimit::fail() const {
-  tenon::fail(Code::kInvalidArgument,
-              "the loop goes on after {} trips, which is the most that it may take", {most_});
+  tenon::fail(Code::kInvalidArgument, "the loop continues after {} trips, its maximum", {most_});
 }
 
 // Waits for the value if the host cannot access the memory.

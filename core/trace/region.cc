@@ -29,8 +29,8 @@ void require_no_data_dependent_sizes(const Graph& graph, size_t n_symbols, const
     for (const Size size : y.type().shape) {
       for (const size_t symbol : graph.sizes().data_dependent_symbols_of(size)) {
         require_code(symbol < n_symbols, Code::kUnimplemented,
-                     "{} gives {}, and only the values inside it say how large that is: give "
-                     "values of sizes that are known outside",
+                     "{} returns {}, whose size depends on values inside it: return values whose "
+                     "sizes are known outside",
                      name, y.type());
       }
     }
@@ -53,7 +53,7 @@ TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const B
   require_no_data_dependent_sizes(*out.graph, n_symbols, name);
   for (const Tracer::Made& made : tracer.made()) {
     require_code(!made.is_permanent(), Code::kFailedPrecondition,
-                 "{} makes a variable or a generator: make it before", name);
+                 "{} creates a variable or a generator: create it before", name);
   }
   out.commits = tracer.commits();
   out.reloads = tracer.reloads();

@@ -49,7 +49,7 @@ uint64_t identity_of(const void* handle) {
     case Kind::kFunction:
       return static_cast<const Function*>(handle)->id();
     default:
-      refuse("has a handle of something that is no tensor, variable, generator or function");
+      refuse("has a handle of an object that is not a tensor, variable, generator or function");
   }
 }
 

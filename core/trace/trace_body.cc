@@ -100,7 +100,7 @@ void initialise_variables(Scope& scope, const TracedBody& written, TensorSpan ex
     }
     for (const auto& [cell, value] : drawn) const_cast<Cell*>(cell)->hold(values[next++]);
   } catch (const Error& error) {
-    fail_because(error, error.code(), "the first value of a variable cannot be computed: {}",
+    fail_because(error, error.code(), "the initial value of a variable cannot be computed: {}",
                  {error.what()});
   }
 }

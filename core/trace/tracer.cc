@@ -116,7 +116,7 @@ const int64_t* strides_or_recorded_failure(const TensorImpl& x) {
 void fail_traced(const TensorImpl& x) {
   fail(Code::kFailedPrecondition,
        "{} belongs to a trace{} and has no value: compute with it inside the function, choose "
-       "by it with where or cond, show it with print, give it to code of the host with host_call, "
+       "by it with where or cond, show it with print, pass it to host code with host_call, "
        "or return it from the function",
        {traced_text(x), of_function(x)});
 }
@@ -181,7 +181,7 @@ void Tracer::require_same_trace(const TensorImpl& x) const {
   const auto& traced = static_cast<const TracedStorage&>(*x.storage);
   if (traced.trace == serial_ || is_inside(traced.trace)) return;
   fail(Code::kFailedPrecondition,
-       "{} belongs to another trace{}: give it to the function as an argument, or return it from "
+       "{} belongs to another trace{}: pass it to the function as an argument, or return it from "
        "the function that created it",
        {traced_text(x), of_function(x)});
 }
@@ -339,8 +339,8 @@ Tensors Tracer::apply_on(Interpreter& self, Scope& scope, const Call& call) {
     // The decomposition determines the output size; inference checks the op's own rules.
     call.op.infer(call.op, call.attrs.data, call.types);
     require_code(call.op.decompose, Code::kUnimplemented,
-                 "how large its output is depends on data, which code under trace does not have: "
-                 "give the size as an attribute");
+                 "the size of its output depends on data, which is unknown while tracing: give the "
+                 "size as an attribute");
     return composites(scope).call(call);
   }
   AnyAttrs attrs = call.attrs;

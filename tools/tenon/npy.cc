@@ -49,7 +49,7 @@ void read_exactly(FILE* file, const std::string& path, void* to, size_t size) {
 uint64_t size_of_file(FILE* file, const std::string& path) {
   long size = -1;
   if (std::fseek(file, 0, SEEK_END) == 0) size = std::ftell(file);
-  if (size < 0 || std::fseek(file, 0, SEEK_SET) != 0) fail(path, "is no regular file");
+  if (size < 0 || std::fseek(file, 0, SEEK_SET) != 0) fail(path, "is not a regular file");
   return static_cast<uint64_t>(size);
 }
 

@@ -178,8 +178,8 @@ Tensors flex_attention(const NodeCall& n) {
   const DType precision = n.attr_dtype("softmax_precision", wide_dtype(dtype));
   const Dims &a = q->shape(), &b = k->shape();
   const int64_t heads = a[1], kv_heads = b[1];
-  require(kv_heads > 0 && heads % kv_heads == 0, "{} heads of q are no multiple of {} of k", heads,
-          kv_heads);
+  require(kv_heads > 0 && heads % kv_heads == 0,
+          "{} heads of q are not a multiple of {} heads of k", heads, kv_heads);
   const double size = static_cast<double>(int64_t{a[3]});
   const double scale = n.attr_float("scale", 1 / std::sqrt(size));
   const Size rows = heads / kv_heads * a[2];
@@ -244,7 +244,7 @@ Tensors linear_attention(const NodeCall& n) {
           "update_rule {} is given decay: {}, beta: {}", rule, n.has(4), n.has(5));
   const int64_t heads = n.attr("q_num_heads", 0), kv_heads = n.attr("kv_num_heads", 0);
   require(heads > 0 && kv_heads > 0 && heads % kv_heads == 0,
-          "{} heads of queries are no multiple of {} of keys", heads, kv_heads);
+          "{} heads of queries are not a multiple of {} heads of keys", heads, kv_heads);
   const DType dtype = n.in(0)->type.dtype, wide = wide_dtype(dtype);
   const auto wide_heads = [&](size_t i, int64_t of) {
     require(n.rank(i) == 3, "input {} must have three axes, but is {}", i, n.in(i)->type);

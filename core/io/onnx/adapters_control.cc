@@ -41,7 +41,7 @@ struct Iterations {
   Iterations(const Graph& body, Tensors initial, size_t first)
       : carried(std::move(initial)), first(first) {
     const size_t n = first + carried.size();
-    require(body.outputs.size() >= n, "a body gives {} outputs, and must give {} at least",
+    require(body.outputs.size() >= n, "a body has {} outputs, but needs at least {}",
             body.outputs.size(), n);
     collected.resize(body.outputs.size() - n);
   }

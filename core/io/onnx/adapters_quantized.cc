@@ -56,7 +56,7 @@ Tensor of_whole(const Tensor& parameter) {
 Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t block) {
   if (!parameter) return parameter;
   require(block > 0 && block < (int64_t{1} << 30), "attribute block_size is {}", block);
-  require(parameter->rank() == x->rank(), "{} is no block-wise parameter of {}", parameter->type,
+  require(parameter->rank() == x->rank(), "{} is not a block-wise parameter of {}", parameter->type,
           x->type);
   const auto at = static_cast<size_t>(require_axis(axis, x->rank(), "axis"));
   Dims repeated, joined;

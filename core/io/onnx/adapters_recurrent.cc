@@ -9,7 +9,7 @@ namespace {
 std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::string> usual) {
   for (const char* parameters : {"activation_alpha", "activation_beta"}) {
     require_code(n.attr_floats(parameters).empty(), Code::kUnimplemented,
-                 "attribute {} is known for no activation here", parameters);
+                 "attribute {} does not belong to a supported activation", parameters);
   }
   const std::vector<std::string> given = n.attr_texts("activations");
   if (given.empty()) return usual;

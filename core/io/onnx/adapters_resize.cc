@@ -21,7 +21,7 @@ void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
           request.axes.size());
   for (const double scale : scales) {
     const std::optional<Fraction> fraction = fraction_of(scale);
-    require(fraction && scale > 0, "{} is no scale", scale);
+    require(fraction && scale > 0, "{} is not a scale", scale);
     request.scales.push_back(fraction->numerator);
     request.scale_divisors.push_back(fraction->denominator);
   }

@@ -264,7 +264,7 @@ TEST_F(OnnxAdapters, RecurrentLayersHaveDefaultActivations) {
   EXPECT_TENSOR(rnn("Relu"), f32({1, 1, 1}, {0}));
   EXPECT_TENSOR_NEAR(rnn("Tanh"), f32({1, 1, 1}, {-0.9640276}), 1e-6, 0);
   EXPECT_ERROR(rnn("Affine"), Code::kInvalidArgument,
-               "rnn takes no such value for its attribute activation");
+               "rnn does not accept this value for its attribute activation");
 }
 
 TEST_F(OnnxAdapters, UniqueSlicesOfAnAxisAreSorted) {

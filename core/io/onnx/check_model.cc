@@ -24,7 +24,7 @@ class Names {
 
   void add(std::string_view name) {
     if (name.empty()) return;
-    require_code(names_.insert(name).second, Code::kDataLoss, "the value \"{}\" is made twice",
+    require_code(names_.insert(name).second, Code::kDataLoss, "the value \"{}\" is defined twice",
                  name);
   }
   bool has(std::string_view name) const {
@@ -43,12 +43,12 @@ void require_made(const Names& names, const Graph& graph, std::string_view name,
     for (const std::string& output : graph.nodes[i].outputs) {
       if (output != name) continue;
       fail(Code::kDataLoss,
-           "the value \"{}\" is read by {}, but nothing before makes it: {} does, so that the "
-           "nodes are in no order, or form a cycle",
+           "the value \"{}\" is read by {}, but no earlier node defines it: {} does, so the nodes "
+           "are unordered or form a cycle",
            {name, reader, call_it(graph.nodes[i], i)});
     }
   }
-  fail(Code::kDataLoss, "the value \"{}\" is read by {}, but nothing before makes it",
+  fail(Code::kDataLoss, "the value \"{}\" is read by {}, but no earlier node defines it",
        {name, reader});
 }
 
@@ -146,8 +146,7 @@ class Calls {
       all.nodes += one.nodes;
       all.calls = std::max(all.calls, one.calls);
       require_code(all.nodes <= max_nodes_, Code::kDataLoss,
-                   "the model has more than {} nodes where its functions are written out",
-                   max_nodes_);
+                   "the model has more than {} nodes after its functions are inlined", max_nodes_);
     });
     return all;
   }

@@ -23,23 +23,24 @@ class CheckModel : public CoreTest {
 
 TEST_F(CheckModel, ValuesAreComputedOnceAndBeforeTheyAreRead) {
   EXPECT_ERROR(read({node("Neg", {"z"}, {"y"})}), Code::kDataLoss,
-               "the value \"z\" is read by node 0 (Neg), but nothing before makes it");
+               "the value \"z\" is read by node 0 (Neg), but no earlier node defines it");
   EXPECT_ERROR(read({node("Neg", {"x"}, {"y"}), node("Abs", {"x"}, {"y"})}), Code::kDataLoss,
-               "the value \"y\" is made twice");
-  EXPECT_ERROR(read({node("Neg", {"x"}, {"x"})}), Code::kDataLoss, "the value \"x\" is made twice");
+               "the value \"y\" is defined twice");
+  EXPECT_ERROR(read({node("Neg", {"x"}, {"x"})}), Code::kDataLoss,
+               "the value \"x\" is defined twice");
   EXPECT_ERROR(
       read({node("Neg", {"x"}, {"y"})}, {float_tensor("w", {}, {1}), float_tensor("w", {}, {1})}),
-      Code::kDataLoss, "the value \"w\" is made twice");
+      Code::kDataLoss, "the value \"w\" is defined twice");
   EXPECT_ERROR(
       read(std::vector<WireWriter>()), Code::kDataLoss,
-      "the value \"y\" is read by the graph \"\" as an output, but nothing before makes it");
+      "the value \"y\" is read by the graph \"\" as an output, but no earlier node defines it");
 }
 
 TEST_F(CheckModel, NodesFormNoCycle) {
   EXPECT_ERROR(read({node("Add", {"x", "b"}, {"a"}), node("Neg", {"a"}, {"b"}).text(3, "back"),
                      node("Abs", {"b"}, {"y"})}),
                Code::kDataLoss,
-               "node \"back\" (Neg) does, so that the nodes are in no order, or form a cycle");
+               "node \"back\" (Neg) does, so the nodes are unordered or form a cycle");
   EXPECT_ERROR(read({node("Neg", {"y"}, {"y"})}), Code::kDataLoss, "form a cycle");
 }
 
@@ -51,7 +52,7 @@ TEST_F(CheckModel, InnerGraphsReadOnlyEarlierValues) {
            {graph_attribute("then_branch", inner), graph_attribute("else_branch", inner)});
 
   EXPECT_ERROR(read({choose, node("Neg", {"x"}, {"later"})}), Code::kDataLoss,
-               "the value \"later\" is read by node 0 (Neg), but nothing before makes it");
+               "the value \"later\" is read by node 0 (Neg), but no earlier node defines it");
 }
 
 TEST_F(CheckModel, AttributesAreUnique) {
@@ -59,7 +60,7 @@ TEST_F(CheckModel, AttributesAreUnique) {
       read({node("Elu", {"x"}, {"y"}, {float_attribute("alpha", 1), float_attribute("alpha", 2)})}),
       Code::kDataLoss, "node 0 (Elu) has the attribute alpha twice");
   EXPECT_ERROR(read({node("Elu", {"x"}, {"y"}, {WireWriter().text(1, "alpha").text(21, "beta")})}),
-               Code::kDataLoss, "refers to an attribute of a function, outside one");
+               Code::kDataLoss, "refers to an attribute of a function, but is outside a function");
 }
 
 TEST_F(CheckModel, InputsHaveTensorTypes) {
@@ -75,7 +76,7 @@ TEST_F(CheckModel, InputsHaveTensorTypes) {
   };
 
   EXPECT_ERROR(with(WireWriter().message(4, WireWriter())), Code::kUnimplemented,
-               "the input \"x\" is no tensor, which is no tensor of numbers");
+               "the input \"x\" is no tensor, which is not a tensor of numbers");
   EXPECT_ERROR(with(tensor(8, {})), Code::kUnimplemented, "the input \"x\" is tensor(string)[]");
   EXPECT_ERROR(with(tensor(0, {})), Code::kUnimplemented, "the input \"x\" is tensor(undefined)[]");
   EXPECT_ERROR(with(tensor(99, {})), Code::kUnimplemented, "tensor(element type 99)[]");
@@ -109,7 +110,7 @@ TEST_F(CheckModel, TheNumberOfNodesIsBounded) {
   const std::string many = WireWriter().text(7, empty_nodes).bytes();
 
   EXPECT_ERROR(read(model(inner)), Code::kDataLoss, "nests graphs too deep");
-  EXPECT_ERROR(read(many), Code::kDataLoss, "is one part too many of a model");
+  EXPECT_ERROR(read(many), Code::kDataLoss, "exceeds the limit of 2^21 parts in a model");
 }
 
 TEST_F(CheckModel, ADomainImportedTwiceHasTheHigherVersion) {

@@ -32,13 +32,13 @@ std::vector<std::string> parts_of(const std::string& location) {
     } else {
       parts.back() += c;
     }
-    require_code(c != '\0' && c != '\\', Code::kDataLoss,
-                 "the location of external data has a character that no path here has");
+    require_code(
+        c != '\0' && c != '\\', Code::kDataLoss,
+        "the location of external data has a character that paths cannot have on this system");
   }
   for (const std::string& part : parts) {
     require_code(!part.empty() && part != "." && part != "..", Code::kDataLoss,
-                 "\"{}\" names no file of the model's folder, in which external data lies",
-                 location);
+                 "\"{}\" must be a plain relative path within the model's folder", location);
   }
   return parts;
 }
@@ -71,8 +71,8 @@ void OpenFile::read(uint64_t offset, void* to, uint64_t n) const {
 
 std::string read_whole(const OpenFile& file, uint64_t most, std::string_view name) {
   const uint64_t size = file.size();
-  require_code(size <= most, Code::kDataLoss, "\"{}\" has {} bytes, and {} are the most", name,
-               size, most);
+  require_code(size <= most, Code::kDataLoss, "\"{}\" has {} bytes, more than the maximum of {}",
+               name, size, most);
   std::string bytes(size, '\0');
   file.read(0, bytes.data(), size);
   return bytes;
@@ -84,7 +84,7 @@ std::string read_whole_file(const std::string& path, uint64_t most) {
   require_code(file.is_open(), code_of_errno(error), "\"{}\" cannot be opened: {}", path,
                std::strerror(error));
   require_code(S_ISREG(status_of(file.descriptor()).st_mode), Code::kInvalidArgument,
-               "\"{}\" is no file", path);
+               "\"{}\" is not a file", path);
   return read_whole(file, most, path);
 }
 
@@ -104,14 +104,15 @@ const OpenFile& ModelFolder::open(const std::string& location) {
     require_code(next.is_open(),
                  error == ENOENT || error == EACCES || error == ENOMEM ? code_of_errno(error)
                                                                        : Code::kDataLoss,
-                 "\"{}\" cannot be opened as a file of the model's folder that is no link: {}",
+                 "\"{}\" cannot be opened as a file of the model's folder that is not a link: {}",
                  location, std::strerror(error));
     inner = std::move(next);
   }
   const struct stat status = status_of(inner.descriptor());
-  require_code(S_ISREG(status.st_mode) && status.st_nlink == 1, Code::kDataLoss,
-               "\"{}\" is no file, or has other names, and could lie outside the model's folder",
-               location);
+  require_code(
+      S_ISREG(status.st_mode) && status.st_nlink == 1, Code::kDataLoss,
+      "\"{}\" is not a regular file with a single link, so it could be outside the model's folder",
+      location);
   file_ = std::move(inner);
   location_ = location;
   return file_;

@@ -293,7 +293,7 @@ bool GraphExporter::decompose(OpCall& call) {
   }
   for (const SizeTest& guard : sizes.guards().subspan(n_guards)) {
     require_code(guard.kind != SizeTest::Kind::kEqual, Code::kUnimplemented,
-                 "its parts are those of one size, {}", sizes.text(guard));
+                 "its decomposition is valid for one size only, {}", sizes.text(guard));
   }
   const WriteBody body = [&](NodeWriter& w, const Texts& inputs) {
     Values values(graph.n_slots());

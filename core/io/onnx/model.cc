@@ -32,8 +32,7 @@ class ParseContext {
   bool is_in_function() const { return in_function_; }
   void count(const WireReader& fields) const {
     constexpr size_t kMaxParts = size_t{1} << 21;
-    if (++*parts_ > kMaxParts)
-      fields.fail_here("is one part too many of a model, which may have 2^21");
+    if (++*parts_ > kMaxParts) fields.fail_here("exceeds the limit of 2^21 parts in a model");
   }
 
  private:
@@ -97,7 +96,7 @@ Attribute read_attribute(WireReader fields, const ParseContext& place) {
         break;
       case 21:
         if (!place.is_in_function()) {
-          fields.fail_here("refers to an attribute of a function, outside one");
+          fields.fail_here("refers to an attribute of a function, but is outside a function");
         }
         attribute.refers_to = fields.text();
         break;
@@ -346,7 +345,7 @@ Model parse_model(std::string_view bytes) {
                 .emplace(full_name(function.domain, function.name, function.overload),
                          model.functions.size())
                 .second;
-        require_code(is_new, Code::kDataLoss, "the function {} is there twice", function.name);
+        require_code(is_new, Code::kDataLoss, "the function {} is defined twice", function.name);
         model.functions.push_back(std::move(function));
         break;
       }

@@ -80,7 +80,7 @@ TEST_F(ModelFunctions, AreSelectedByTheirOverload) {
   EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}).text(8, "m"), {negate})), Code::kUnimplemented,
                "ops that are unknown here: mine.F (node 0)");
   EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}), {magnify, magnify})), Code::kDataLoss,
-               "the function F is there twice");
+               "the function F is defined twice");
 }
 
 TEST_F(ModelFunctions, MayNotCallThemselves) {
@@ -101,7 +101,7 @@ TEST_F(ModelFunctions, MayNotGrowWithoutBound) {
   }
 
   EXPECT_ERROR(read(calling(mine("F40", {"x"}, {"y"}), functions)), Code::kDataLoss,
-               "nodes where its functions are written out");
+               "nodes after its functions are inlined");
 }
 
 TEST_F(ModelFunctions, OfTenonsDomainBecomeItsOwnOps) {

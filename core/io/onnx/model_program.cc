@@ -336,7 +336,7 @@ struct Interface {
     const bool says_nothing = value.is_tensor && value.element == 0 && *what == 'o';
     const bool is_known = value.is_tensor && dtype_of_element(value.element) != DType::kNone;
     require_code(is_known || says_nothing, Code::kUnimplemented,
-                 "the {} \"{}\" is {}, which is no tensor of numbers", what, value.name,
+                 "the {} \"{}\" is {}, which is not a tensor of numbers", what, value.name,
                  to_string(value));
   }
 
@@ -349,7 +349,7 @@ struct Interface {
     size_t take(const std::string& name) {
       const auto at = free_.find(name);
       require_code(at != free_.end(), Code::kDataLoss,
-                   "the graph has no {} \"{}\", or it is asked for twice", what_, name);
+                   "the graph has no {} \"{}\", or it was requested twice", what_, name);
       const size_t place = at->second;
       free_.erase(at);
       return place;

@@ -71,7 +71,7 @@ TEST_F(OnnxTensor, UnreadableElementsAreReportedWhenTheyAreNeeded) {
 
   EXPECT_EQ(refusal(with_initializer(WireWriter().number(2, kString).text(6, "z"))), "");
   EXPECT_ERROR(read(WireWriter().number(2, kString).text(8, "words")), Code::kUnimplemented,
-               "tensor \"words\" is not read: its elements are of string");
+               "tensor \"words\" cannot be read: its elements are of string");
   EXPECT_ERROR(read(WireWriter().number(2, 77)), Code::kUnimplemented, "of element type 77");
   EXPECT_ERROR(read(WireWriter().number(2, kOnnxFloat).number(14, kExternal)), Code::kUnimplemented,
                "its elements lie in another file");

@@ -101,7 +101,7 @@ bool NamedAttrs::has(std::string_view name) const { return find(*op_.attrs, name
 void NamedAttrs::set(std::string_view name, const AttrValue& value) {
   const AttrField* field = find(*op_.attrs, name);
   require(field != nullptr, "{} has no attribute {}", op_.name, name);
-  require(write(attrs_.data(), *field, value), "{} takes no such value for its attribute {}",
+  require(write(attrs_.data(), *field, value), "{} does not accept this value for its attribute {}",
           op_.name, name);
 }
 

@@ -59,8 +59,8 @@ void NodeCall::require_readable(size_t i) const {
   const Tensor& x = in(i);
   const bool is_traced = x->storage && x->storage->traced;
   require_code(!is_traced, Code::kFailedPrecondition,
-               "input {} is computed from values of the call, which a trace does not have: what "
-               "shapes and axes depend on must follow from sizes and constants",
+               "input {} depends on the values of inputs, which are unknown while tracing: shapes "
+               "and axes must depend on sizes and constants only",
                i);
 }
 
@@ -191,8 +191,8 @@ DType NodeCall::attr_dtype(std::string_view name, DType otherwise) const {
 
 void NodeCall::require_attr(std::string_view name, int64_t value) const {
   const int64_t given = attr(name, value);
-  require_code(given == value, Code::kUnimplemented,
-               "attribute {} is {}, and only {} is known here", name, given, value);
+  require_code(given == value, Code::kUnimplemented, "attribute {} is {}, but only {} is supported",
+               name, given, value);
 }
 
 std::optional<Ints> NodeCall::ints_since(int64_t since, std::string_view name, size_t input) const {

@@ -48,7 +48,7 @@ AttrValue value_of(const Attribute& attribute) {
     case AttributeKind::kInts:
       return Ints(std::span<const int64_t>(attribute.ints));
     default:
-      fail(Code::kUnimplemented, "attribute {} is of a kind that no op has", {attribute.name});
+      fail(Code::kUnimplemented, "attribute {} has a type that no op accepts", {attribute.name});
   }
 }
 
@@ -125,7 +125,7 @@ class Run {
     ModelValues outputs;
     for (const ValueInfo& output : graph_.outputs) {
       outputs.push_back(find(output.name));
-      require(bool(outputs.back()), "the output \"{}\" is a value that is absent", output.name);
+      require(bool(outputs.back()), "the output \"{}\" is missing", output.name);
     }
     return outputs;
   }
@@ -138,7 +138,7 @@ class Run {
       check_declared(*at->second, type);
     }
     const bool is_new = values_.emplace(name, std::move(value)).second;
-    require_code(is_new, Code::kDataLoss, "the value \"{}\" is made twice", name);
+    require_code(is_new, Code::kDataLoss, "the value \"{}\" is defined twice", name);
   }
 
   void check_declared(const ValueInfo& value, const TensorType& type) const {
@@ -168,7 +168,7 @@ class Run {
   const ModelValue& find(const std::string& name) const {
     const ModelValue* value = find_any(name);
     require_code(value != nullptr, Code::kDataLoss,
-                 "the value \"{}\" is read, but nothing before makes it", name);
+                 "the value \"{}\" is read, but no earlier node defines it", name);
     return *value;
   }
 
@@ -212,8 +212,8 @@ class Run {
       outputs = call_op(call);
     }
     for (size_t i = outputs.size(); i < node.outputs.size(); ++i) {
-      require_code(!call.wants(i), Code::kUnimplemented, "output {} is asked for, and {} are known",
-                   i, outputs.size());
+      require_code(!call.wants(i), Code::kUnimplemented,
+                   "output {} was requested, but {} are known", i, outputs.size());
     }
     outputs.resize(std::max(outputs.size(), node.outputs.size()));
     return outputs;

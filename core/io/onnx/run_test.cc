@@ -66,7 +66,7 @@ TEST_F(OnnxRun, RefusesUnknownAttributes) {
   EXPECT_ERROR(run_node(node("Clip", {"x"}, {"y"}, {float_attribute("min", 1)}), {f32({1})}),
                Code::kUnimplemented, "node 0 (Clip): attribute min is unknown here");
   EXPECT_ERROR(run_node(node("Elu", {"x"}, {"y"}, {int_attribute("alpha", 1)}), {f32({1})}),
-               Code::kInvalidArgument, "elu takes no such value for its attribute alpha");
+               Code::kInvalidArgument, "elu does not accept this value for its attribute alpha");
 }
 
 TEST_F(OnnxRun, InputsMustHaveTheDeclaredTypes) {
@@ -88,12 +88,13 @@ TEST_F(OnnxRun, ValuesAreComputedOnceAndBeforeTheyAreRead) {
   };
 
   EXPECT_ERROR(with({node("Neg", {"z"}, {"y"})}), Code::kDataLoss,
-               "the value \"z\" is read, but nothing before makes it");
+               "the value \"z\" is read, but no earlier node defines it");
   EXPECT_ERROR(with({node("Neg", {"x"}, {"y"}), node("Abs", {"x"}, {"y"})}), Code::kDataLoss,
-               "the value \"y\" is made twice");
-  EXPECT_ERROR(with({}), Code::kDataLoss, "the value \"y\" is read, but nothing before makes it");
+               "the value \"y\" is defined twice");
+  EXPECT_ERROR(with({}), Code::kDataLoss,
+               "the value \"y\" is read, but no earlier node defines it");
   EXPECT_ERROR(with({node("Neg", {"x"}, {"y", "more"}), node("Abs", {"more"}, {"z"})}),
-               Code::kUnimplemented, "output 1 is asked for, and 1 are known");
+               Code::kUnimplemented, "output 1 was requested, but 1 are known");
 }
 
 // Control flow.

@@ -108,7 +108,7 @@ uint64_t number_in(std::string_view text, const WireReader& reader) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    reader.fail_here("is no number of bytes");
+    reader.fail_here("is not a number of bytes");
   }
   return value;
 }
@@ -176,7 +176,7 @@ TensorData read_tensor_data(WireReader reader) {
         reader.append_to(fields.uint64s);
         break;
       case 3:
-        reader.fail_here("is a part of a tensor, which is not read");
+        reader.fail_here("is a segment of a tensor, which is not supported");
       case 13:
         read_external(reader.message(), external);
         break;
@@ -213,7 +213,7 @@ void normalise(TensorData& data) {
 }
 
 Tensor upload(Scope& scope, Device& device, const TensorData& data) {
-  require_code(data.unreadable.empty(), Code::kUnimplemented, "tensor \"{}\" is not read: {}",
+  require_code(data.unreadable.empty(), Code::kUnimplemented, "tensor \"{}\" cannot be read: {}",
                data.name, data.unreadable);
   return from_host(scope, device, data.type, data.elements().data());
 }

@@ -180,7 +180,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
   for (size_t i = 2; i < n.n_inputs(); ++i) initial.push_back(n.in(i));
   const size_t n_carried = initial.size();
   require(body.inputs.size() == 2 + n_carried && body.outputs.size() > n_carried,
-          "a body takes {} inputs and gives {}, where {} values are carried", body.inputs.size(),
+          "a body has {} inputs and {} outputs, but {} values are carried", body.inputs.size(),
           body.outputs.size(), n_carried);
   const bool gathers = body.outputs.size() > 1 + n_carried;
   const bool begins_true = !n.has(1) || (n.known(1) && n.known(1)->values[0] == 1);
@@ -190,7 +190,7 @@ Tensors traced_loop(const NodeCall& n, const Graph& body) {
       gathers && begins_true ? trips_of(n, seen, runs_all) : std::nullopt;
   require_code(!gathers || trips, Code::kFailedPrecondition,
                "the number of iterations, and so the length of the scan outputs, depends on "
-               "values, which a trace does not have");
+               "values, which are unknown while tracing");
 
   const Tensor zero = fill(integer(0), Dims{}, DType::kI64);
   Tensor limit;
@@ -245,7 +245,7 @@ Tensor moved(const Tensor& x, int64_t from, int64_t to) {
 
 Tensors traced_scan(const NodeCall& n, const Graph& body, const ScanInputs& inputs) {
   const size_t n_scanned = inputs.scanned.size(), n_carried = inputs.carried.size();
-  require(body.outputs.size() >= n_carried, "a body gives {} outputs, and must give {} at least",
+  require(body.outputs.size() >= n_carried, "a body has {} outputs, but needs at least {}",
           body.outputs.size(), n_carried);
   const Ints axes = per_value_list(n, "scan_input_axes", n_scanned);
   const Ints directions = per_value_list(n, "scan_input_directions", n_scanned);

@@ -126,7 +126,7 @@ std::string_view WireReader::bytes() const {
 }
 
 std::string WireReader::text() const {
-  if (!is_utf8(bytes())) fail_here("is no UTF-8");
+  if (!is_utf8(bytes())) fail_here("is not UTF-8");
   return std::string(run_);
 }
 

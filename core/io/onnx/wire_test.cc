@@ -131,7 +131,7 @@ TEST(Wire, TextMustBeUtf8) {
   EXPECT_EQ(read("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x8e\x84"), "");
   for (const char* wrong : {"\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
                             "\xf4\x90\x80\x80", "\xe2\x28\xa1"}) {
-    EXPECT_EQ(read(wrong), "byte 0: field 1 is no UTF-8");
+    EXPECT_EQ(read(wrong), "byte 0: field 1 is not UTF-8");
   }
 }
 

@@ -44,7 +44,7 @@ class Verifier {
  private:
   [[noreturn]] static void fail_at(const Node& node, const char* rule, std::string what) {
     const char* op = node.kind == NodeKind::kCall && node.op ? node.op->name.c_str() : "no op";
-    fail(Code::kInternal, "the graph breaks {} at {}, which calls {}: {}",
+    fail(Code::kInternal, "the graph violates {} at {}, which calls {}: {}",
          {rule, node.names.empty() ? "a node" : node.names[0], op, what});
   }
 
@@ -61,7 +61,7 @@ class Verifier {
 
   static void check_constant(const Node& node) {
     const TensorImpl* const x = node.constant.get();
-    if (!x || !x->is_scalar_value()) fail_at(node, "G4", "it is no inline scalar");
+    if (!x || !x->is_scalar_value()) fail_at(node, "G4", "it is not an inline scalar");
     if (node.types.size() != 1 || x->type.dtype != node.types[0].dtype) {
       fail_at(node, "G4", format("the scalar is {}", {x->type}));
     }
@@ -74,7 +74,7 @@ class Verifier {
       if (!made_.contains(x.node))
         fail_at(node, "G2", "it uses a value that no earlier node defines");
       if (x.index >= x.node->types.size()) {
-        fail_at(node, "G2", format("{} gives no value {}", {x.node->names[0], x.index}));
+        fail_at(node, "G2", format("{} has no output {}", {x.node->names[0], x.index}));
       }
       if (x.type() == token_type() && !taken_.insert(x.slot()).second) {
         fail_at(node, "G8", format("{} is used by another call too", {x.name()}));
@@ -86,7 +86,7 @@ class Verifier {
     std::unordered_set<const Node*> seen;
     for (const Node* node : graph_.inputs()) {
       if (!made_.contains(node) || node->kind != NodeKind::kInput) {
-        fail(Code::kInternal, "the graph breaks G1: an input is no input node of it", {});
+        fail(Code::kInternal, "the graph violates G1: an input is not one of its input nodes", {});
       }
       if (!seen.insert(node).second) fail_at(*node, "G1", "it is an input twice");
     }
@@ -101,7 +101,7 @@ class Verifier {
     size_t next = 0;
     for (const Value& y : graph_.outputs()) {
       if (!y || !made_.contains(y.node) || y.index >= y.node->types.size()) {
-        fail(Code::kInternal, "the graph breaks G6: output {} is no value of it", {next});
+        fail(Code::kInternal, "the graph violates G6: output {} is no value of it", {next});
       }
       if (y.type() == token_type() && !taken_.insert(y.slot()).second) {
         fail_at(*y.node, "G8", "it is used more than once");
@@ -142,7 +142,7 @@ class Verifier {
       fail_at(node, "G5", error.what());
     }
     if (given.size() != node.types.size()) {
-      fail_at(node, "G5", format("it gives {} values", {given.size()}));
+      fail_at(node, "G5", format("it has {} outputs", {given.size()}));
     }
     for (uint32_t i = 0; i < given.size(); ++i) {
       const TensorType &is = tracer.value_of(*given[i]).type(), &says = node.types[i];
@@ -156,7 +156,7 @@ class Verifier {
   void check_regions(const Node& node, const RegionAttrs& attrs) const {
     for (const auto& region : attrs.regions) {
       if (!region || region->graph().shared_sizes() != graph_.shared_sizes()) {
-        fail_at(node, "G7", "it holds a graph of other sizes");
+        fail_at(node, "G7", "the sizes of its graph belong to another trace");
       }
       if (region->is_verified()) continue;
       Verifier(scope_, region->graph()).run();

@@ -25,7 +25,7 @@ class TensorList {
   // Converts a tensor that a block or function received or returned.
   TensorList(Tensor list, SourceLocation at = here()) : list_(std::move(list)) {
     if (!is_list(list_)) {
-      throw Error(Code::kInvalidArgument, "TensorList: the tensor is no list: use unstack", at);
+      throw Error(Code::kInvalidArgument, "TensorList: the tensor is not a list: use unstack", at);
     }
   }
   // An empty list of tensors with the type of `entry`.

@@ -191,7 +191,7 @@ impl TryFrom<Tensor> for List {
         if unsafe { sys::tenon_tensor_is_list(tensor.raw()) } {
             return Ok(Self(tensor));
         }
-        Err(invalid("a tensor is no list"))
+        Err(invalid("a tensor is not a list"))
     }
 }
 
