@@ -179,7 +179,7 @@ static void attributes_may_be_strings(void) {
   tenon_tensor_release(x[1]);
 }
 
-static void an_index_out_of_range_is_exact(void) {
+static void an_index_error_names_the_index_and_its_range(void) {
   const int32_t seven = 7;
   const int64_t shape[1] = {1};
   tenon_gather_attrs attrs = TENON_GATHER_ATTRS_DEFAULT;
@@ -286,7 +286,7 @@ int main(void) {
   RUN(unknown_ops_and_wrong_inputs_are_errors);
   RUN(wrong_attributes_are_errors);
   RUN(attributes_may_be_strings);
-  RUN(an_index_out_of_range_is_exact);
+  RUN(an_index_error_names_the_index_and_its_range);
   RUN(mixed_devices_are_an_error_that_names_both);
   RUN(infers_types_without_computing);
   RUN(explains_a_call);

@@ -41,7 +41,7 @@ static void takes_options(void) {
   CHECK(log.lines == 0); /* Nothing was logged. */
 }
 
-static void refuses_options_that_it_does_not_know(void) {
+static void refuses_unknown_options(void) {
   struct log log = {0, 0};
   struct {
     tenon_context_options known;
@@ -188,7 +188,7 @@ static void calls_after_a_cancellation_run(void) {
 int main(void) {
   RUN(returns_its_version);
   RUN(takes_options);
-  RUN(refuses_options_that_it_does_not_know);
+  RUN(refuses_unknown_options);
   RUN(a_shorter_struct_takes_the_defaults);
   RUN(finds_devices_by_name);
   RUN(an_unknown_name_lists_the_available_devices);

@@ -74,7 +74,7 @@ static void a_custom_gradient_replaces_the_ops_own(void) {
   CHECK(destroyed == 2);
 }
 
-static void without_a_tape_nothing_is_kept(void) {
+static void without_a_tape_no_residuals_are_saved(void) {
   const tenon_tensor_function forward = {same, NULL, on_destroy};
   tenon_backward_function backward = {thrice, NULL, on_destroy};
   tenon_tensor* x = F32(2);
@@ -304,7 +304,7 @@ static void refuses_ops_without_required_fields(void) {
 
 int main(void) {
   RUN(a_custom_gradient_replaces_the_ops_own);
-  RUN(without_a_tape_nothing_is_kept);
+  RUN(without_a_tape_no_residuals_are_saved);
   RUN(a_gradient_of_another_type_is_an_error);
   RUN(an_op_computes_in_host_memory);
   RUN(an_op_without_a_derivative_is_an_error);

@@ -3,7 +3,7 @@
 #include "capi/tests/function_code.h"
 
 /* A call may write to the memory of its donated inputs, and consumes them if it succeeds. */
-static void consume_donated_inputs(void) {
+static void a_successful_call_consumes_its_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *inputs[2] = {F32(1, 2, 3), F32(2, 2, 2)}, *y = NULL, *none = NULL;
@@ -24,7 +24,7 @@ static void consume_donated_inputs(void) {
   tenon_function_release(f);
 }
 
-static void keep_donated_inputs_of_a_failed_call(void) {
+static void a_failed_call_keeps_its_donated_inputs(void) {
   struct code code = {.run = product};
   tenon_function* f = function_of(&code, NULL);
   tenon_tensor *inputs[2] = {F32(1, 2, 3), F32(1, 2)}, *y = NULL;
@@ -42,7 +42,7 @@ static void keep_donated_inputs_of_a_failed_call(void) {
 }
 
 int main(void) {
-  RUN(consume_donated_inputs);
-  RUN(keep_donated_inputs_of_a_failed_call);
+  RUN(a_successful_call_consumes_its_donated_inputs);
+  RUN(a_failed_call_keeps_its_donated_inputs);
   return report();
 }

@@ -142,7 +142,7 @@ static void jacobian_of_a_gradient_is_the_hessian(void) {
   tenon_tape_release(inner);
 }
 
-static void an_unreached_source_gives_zeros_or_null(void) {
+static void an_unreached_source_has_a_zero_or_null_gradient(void) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   tenon_tensor* inputs[2];
   tenon_value* sources[2];
@@ -457,7 +457,7 @@ int main(void) {
   RUN(jacobian_of_an_empty_target_is_empty);
   RUN(jacobian_with_respect_to_variables);
   RUN(jacobian_of_a_gradient_is_the_hessian);
-  RUN(an_unreached_source_gives_zeros_or_null);
+  RUN(an_unreached_source_has_a_zero_or_null_gradient);
   RUN(jacobian_consumes_a_tape);
   RUN(a_consumed_tape_reports_an_error);
   RUN(a_persistent_tape_computes_jacobians_twice);

@@ -29,7 +29,7 @@ static tenon_error* in_the_end(tenon_error* error, tenon_tensor** y) {
   return error;
 }
 
-static void drop_eliminates_dead_calls(void) {
+static void dce_eliminates_dead_calls(void) {
   struct code code = {.run = unused_gather};
   const int64_t far[1] = {7}, one[1] = {1};
   tenon_tensor *inputs[2] = {F32(1, 2), NULL}, *y = NULL;
@@ -95,7 +95,7 @@ static void invalid_calls_are_errors(void) {
 
 int main(void) {
   RUN(have_names_and_summaries);
-  RUN(drop_eliminates_dead_calls);
+  RUN(dce_eliminates_dead_calls);
   RUN(each_pass_alone_preserves_results);
   RUN(invalid_calls_are_errors);
   return report();

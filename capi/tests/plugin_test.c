@@ -44,13 +44,13 @@ static tenon_error* load_bad(const char* fault) {
   return load(path);
 }
 
-static void a_missing_file(void) {
+static void a_missing_file_is_an_error(void) {
   CHECK_ERROR(load("no/such/libtenon_x.so"), TENON_NOT_FOUND,
               "no/such/libtenon_x.so: cannot be opened: No such file");
   CHECK_ERROR(load(""), TENON_NOT_FOUND, "cannot be opened");
 }
 
-static void a_file_truncated_anywhere(void) {
+static void a_file_truncated_anywhere_is_refused(void) {
   size_t size = 0;
   char* bytes = whole_plugin(&size);
   const size_t step = size / 61;
@@ -394,8 +394,8 @@ static void plugins_can_be_added_by_query_function(void) {
 }
 
 int main(void) {
-  RUN(a_missing_file);
-  RUN(a_file_truncated_anywhere);
+  RUN(a_missing_file_is_an_error);
+  RUN(a_file_truncated_anywhere_is_refused);
   RUN(files_that_are_no_shared_objects_are_refused);
   RUN(files_for_another_machine_are_refused);
   RUN(shared_objects_that_are_no_plugins_are_refused);

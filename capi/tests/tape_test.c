@@ -179,7 +179,7 @@ static void earlier_calls_are_not_recorded(void) {
   tenon_tape_release(tape);
 }
 
-static void an_unreached_source_gives_zeros_or_null(void) {
+static void an_unreached_source_has_a_zero_or_null_gradient(void) {
   tenon_gradient_options options = TENON_GRADIENT_OPTIONS_DEFAULT;
   tenon_tensor* x = F32(2);
   tenon_tensor* unused = F32(5, 6);
@@ -333,7 +333,7 @@ static void untrainable_variables_are_not_watched(void) {
   tenon_tape_release(tape);
 }
 
-static void gives_jacobians(void) {
+static void computes_jacobians(void) {
   tenon_tensor* x = F32(1, 2);
   tenon_value* source = tenon_tensor_as_value(x);
   tenon_tensor* jacobian = NULL;
@@ -404,13 +404,13 @@ int main(void) {
   RUN(may_be_released_out_of_order);
   RUN(records_nothing_while_it_is_paused);
   RUN(earlier_calls_are_not_recorded);
-  RUN(an_unreached_source_gives_zeros_or_null);
+  RUN(an_unreached_source_has_a_zero_or_null_gradient);
   RUN(takes_cotangents);
   RUN(sources_may_be_intermediate_values);
   RUN(sums_over_the_reads_of_a_variable);
   RUN(lists_what_it_watches);
   RUN(untrainable_variables_are_not_watched);
-  RUN(gives_jacobians);
+  RUN(computes_jacobians);
   RUN(tapes_of_different_scopes_are_independent);
   RUN(refuses_to_watch_integers);
   return report();

@@ -85,7 +85,7 @@ static void refuses_invalid_shapes(void) {
               TENON_INVALID_ARGUMENT, "out_tensor is NULL");
 }
 
-static void refuses_to_read_into_another_size(void) {
+static void refuses_to_read_into_a_buffer_of_another_size(void) {
   float read[2];
   tenon_tensor* x = F32(1);
 
@@ -404,7 +404,7 @@ int main(void) {
   RUN(many_are_released_in_one_call);
   RUN(may_be_empty);
   RUN(refuses_invalid_shapes);
-  RUN(refuses_to_read_into_another_size);
+  RUN(refuses_to_read_into_a_buffer_of_another_size);
   RUN(uses_imported_memory_until_it_is_released);
   RUN(runs_the_deleter_if_the_import_fails);
   RUN(imports_memory_with_negative_strides);

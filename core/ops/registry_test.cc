@@ -155,7 +155,7 @@ TEST(Registry, HasADifferentiableCaseForEveryDerivative) {
   }
 }
 
-TEST(Registry, SaysWhyAnOpHasNoDerivative) {
+TEST(Registry, HasAReasonForEveryOpWithoutADerivative) {
   for (const OpDef& op : all_ops()) {
     const bool has_derivative = op.vjp || op.decompose;
     EXPECT_TRUE(op.differentiable == op.no_gradient.empty()) << op.name;

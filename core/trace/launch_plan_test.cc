@@ -258,7 +258,7 @@ TEST_F(LaunchPlans, AreNotRecordedAcrossDevices) {
   EXPECT_EQ(first[0]->storage->device, &context().device("null"));
 }
 
-TEST_F(LaunchPlans, AreNotRecordedIfTheHostLooksAtMemory) {
+TEST_F(LaunchPlans, AreNotRecordedIfTheHostAccessesMemory) {
   EXPECT_EQ(record(
                 [](TensorSpan in) {
                   note_host_read();

@@ -93,7 +93,7 @@ class QueuedPlans : public ::testing::TestWithParam<Options>, public OnFake {
 
 INSTANTIATE_TEST_SUITE_P(Each, QueuedPlans, ::testing::Values(kQueue, kRecords, kSeen, kWall));
 
-TEST_P(QueuedPlans, ReplayEqualsTheirCode) {
+TEST_P(QueuedPlans, ReplayMatchesTheFunction) {
   const LaunchPlan::Code code = [](TensorSpan in) {
     const Tensor y = matmul(in[0] * in[2] + 1.0, transpose(in[0]));
     return Tensors{y,

@@ -41,7 +41,7 @@ TEST_F(Stages, AppearAsTheTraceIsExecuted) {
   EXPECT_TRUE(has(second, " -> output 0\n")) << second;
 }
 
-TEST_F(Stages, TellHostCallsFromSegments) {
+TEST_F(Stages, DistinguishHostCallsFromSegments) {
   context().set_print([](std::string_view) {});
   const auto f = function([&](TensorSpan in) {
     print(scope(), "{}", Tensors{in[0] + number(1)});

@@ -263,7 +263,7 @@ class VulkanLargeLoops : public ::testing::Test {
   const Queue queue_{bench_};
 };
 
-TEST_F(VulkanLargeLoops, SplitDenseOperandsIntoParts) {
+TEST_F(VulkanLargeLoops, SplitDenseOperandsIntoChunks) {
   const uint64_t n = seen() + 100001;
   const Memory memory(bench(), n);
   const Bytes numbers = drawn(n);
@@ -276,7 +276,7 @@ TEST_F(VulkanLargeLoops, SplitDenseOperandsIntoParts) {
 }
 
 // A single strided row already exceeds a binding.
-TEST_F(VulkanLargeLoops, SplitStridedOperandsIntoParts) {
+TEST_F(VulkanLargeLoops, SplitStridedOperandsIntoChunks) {
   constexpr uint64_t kRows = 3;
   const uint64_t n_columns = seen() / kRows + 50001, n = kRows * n_columns;
   const auto columns = static_cast<int64_t>(n_columns);

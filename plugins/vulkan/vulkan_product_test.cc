@@ -58,12 +58,12 @@ TEST_F(VulkanProducts, AreBitExactTransposed) {
 }
 
 // The packed factors exceed the packing limit: computes several matrices at a time, ...
-TEST_F(VulkanProducts, AreBitExactInPartsOfMatrices) {
+TEST_F(VulkanProducts, AreBitExactForSubmatrices) {
   expect_bits({.matrices = 40, .rows = 128, .deep = 512, .columns = 512});
 }
 
 // ... and of one matrix, several columns at a time.
-TEST_F(VulkanProducts, AreBitExactInPartsOfColumns) {
+TEST_F(VulkanProducts, AreBitExactForPartialColumns) {
   expect_bits({.matrices = 1, .rows = 16, .deep = 8192, .columns = 1400});
 }
 
@@ -72,7 +72,7 @@ TEST_F(VulkanProducts, AreBitExactForLongSums) {
 }
 
 // Exceeds the iterations of one dispatch: partial sums are kept in the workspace.
-TEST_F(VulkanProducts, AreBitExactInPartsOfLongSums) {
+TEST_F(VulkanProducts, AreBitExactForSplitLongSums) {
   expect_bits({.matrices = 1, .rows = 3, .deep = 600011, .columns = 2});
   expect_bits({.matrices = 2, .rows = 17, .deep = 270001, .columns = 33});
 }
@@ -267,7 +267,7 @@ TEST_F(VulkanProducts, MayHaveNoElements) {
 
 // Long sums with few results are split into parts; the results of several matrices must not be
 // mixed up.
-TEST_F(VulkanProducts, OfLongSumsAreSplitIntoPartsOnGpus) {
+TEST_F(VulkanProducts, OfLongSumsAreSplitAlongKOnGpus) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product products[] = {{.matrices = 1, .rows = 3, .deep = 5003, .columns = 2, .offset = 1},
@@ -292,7 +292,7 @@ TEST_F(VulkanProducts, OfLongSumsAreSplitIntoPartsOnGpus) {
 }
 
 // Partial sums that are too large to be stored all at once are accumulated.
-TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirParts) {
+TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirPartialSums) {
   const TestDevice bench({{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}});
   if (!bench.is_open()) GTEST_SKIP() << bench.failure().message;
   const Product product = {.matrices = 1, .rows = 1030, .deep = 4100, .columns = 512};

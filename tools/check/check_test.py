@@ -89,21 +89,21 @@ class Annotations(unittest.TestCase):
         found = faults_of(WHOLE.replace(taken, instead))
         self.assertEqual([line.split(".h: ", 1)[1] for line in found], [fault])
 
-    def test_find_nothing_in_a_header_that_is_whole(self):
+    def test_complete_header_has_no_faults(self):
         self.assertEqual(faults_of(WHOLE), [])
 
-    def test_of_a_list_in_a_struct(self):
+    def test_struct_list_without_count_is_a_fault(self):
         self.expect("names TENON_BORROWED TENON_COUNT(n_names)", "names TENON_BORROWED",
                     "tenon_list: names: TENON_COUNT is missing")
         self.expect("tensors TENON_BORROWED TENON_COUNT(n_names)", "tensors TENON_COUNT(n_names)",
                     "tenon_list: tensors: TENON_BORROWED or TENON_OWNED is missing at a list")
 
-    def test_name_what_is_beside_them(self):
+    def test_annotation_names_another_parameter(self):
         self.expect("names TENON_BORROWED TENON_COUNT(n_names)",
                     "names TENON_BORROWED TENON_COUNT(n)",
                     "tenon_list: names: counts n, which is not beside it")
 
-    def test_of_the_parameters_of_callbacks(self):
+    def test_callback_parameters_are_checked(self):
         self.expect("sizes TENON_BORROWED TENON_COUNT(rank)", "sizes",
                     "tenon_callback: function: sizes: TENON_COUNT is missing")
         self.expect("out_tensor TENON_OWNED", "out_tensor",
@@ -114,27 +114,27 @@ class Annotations(unittest.TestCase):
         self.expect("out_list TENON_BORROWED", "out_list",
                     "tenon_query: out_list: TENON_OWNED or TENON_BORROWED is missing")
 
-    def test_of_slots(self):
+    def test_plugin_slots_are_checked(self):
         self.expect("TENON_BORROWED void*, map", "void*, map",
                     "tenon_calls: map: returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
         self.expect("data TENON_BORROWED) TENON_NULLABLE", "data) TENON_NULLABLE",
                     "tenon_calls: map: data: TENON_BORROWED or TENON_OWNED is missing")
         self.expect("/* Gives an address. */\n", "", "tenon_calls: map: has no comment")
 
-    def test_of_functions(self):
+    def test_functions_are_checked(self):
         self.expect("data TENON_BORROWED TENON_COUNT(size)", "data TENON_COUNT(size)",
                     "tenon_do: data: TENON_BORROWED or TENON_OWNED is missing")
         self.expect("TENON_OWNED tenon_error* tenon_do", "tenon_error* tenon_do",
                     "tenon_do: returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
 
-    def test_of_manuals(self):
+    def test_manuals_are_checked(self):
         self.expect(" * @param size   How many.\n", "", "tenon_do: @param size is missing")
         self.expect(" * @since 0.1, unstable\n", "", "tenon_do: @since is missing")
         self.expect("TENON_NOT_FOUND", "TENON_NOT_FUOND", "tenon_do: there is no TENON_NOT_FUOND")
         self.expect("TENON_FAILED_PRECONDITION", "nothing",
                     "tenon_do: TENON_FAILED_PRECONDITION, of a scope in use elsewhere, is missing")
 
-    def test_of_errors_and_threads_that_neither_the_function_nor_the_head_tells(self):
+    def test_missing_errors_and_threads_are_faults(self):
         silent = (WHOLE.replace(" * Threads: any, but one at a time for one scope.\n", "")
                   .replace(" * Errors: of one that takes a scope TENON_FAILED_PRECONDITION.\n", "")
                   .replace(" *   - TENON_NOT_FOUND if there is none.\n", "")
@@ -146,12 +146,12 @@ class Annotations(unittest.TestCase):
 
 
 class Wrappers(unittest.TestCase):
-    def test_call_every_function_or_say_why_not(self):
+    def test_every_function_is_called_or_excused(self):
         called = wrappers.called_in(["check(tenon_a(x));  // As tenon_b() would."])
         self.assertEqual(wrappers.faults_in(["tenon_a", "tenon_b"], called, {"tenon_b": "why"}), [])
         self.assertEqual(len(wrappers.faults_in(["tenon_a", "tenon_b"], called, {})), 1)
 
-    def test_excuse_nothing_that_is_called_or_is_not_there(self):
+    def test_excuses_of_called_or_missing_functions_are_faults(self):
         reasons = {"tenon_a": "why", "tenon_gone": "why", "tenon_b": " "}
         faults = wrappers.faults_in(["tenon_a", "tenon_b"], {"tenon_a"}, reasons)
         self.assertEqual([fault.split(": ", 1)[1] for fault in faults],
@@ -159,13 +159,13 @@ class Wrappers(unittest.TestCase):
 
 
 class Portable(unittest.TestCase):
-    def test_names_what_is_lacking_and_where(self):
+    def test_missing_facilities_are_named_with_their_line(self):
         lines = ["#include <bit>", "#include <format>", "auto y = std::bit_cast<int>(x);",
                  "// No std::bit_cast.", "sort(ranges);"]
         self.assertEqual(list(portable.faults_in(lines)),
                          [(2, "#include <format>"), (3, "std::bit_cast")])
 
-    def test_words_that_are_never_right(self):
+    def test_ruled_out_phrases_are_found(self):
         text = "// The way\n// back.\nconstexpr int kMost = 1;\n// The way in which\n"
         self.assertEqual([number for number, _ in words.faults_in(text)], [1, 3])
 

@@ -42,42 +42,42 @@ ratio add_16M copy_words 0.95
 
 
 class Outputs(unittest.TestCase):
-    def test_of_googletest(self):
+    def test_googletest_output_is_summarised(self):
         self.assertEqual(gpu_report.read_gtest(GTEST),
                          ("2 passed, 1 skipped, 1 failed", ["VulkanStream.Waits"], []))
 
-    def test_of_the_kit(self):
+    def test_kit_output_is_summarised(self):
         self.assertEqual(gpu_report.read_kit(KIT),
                          ("cells: 16214, 16212 PASS, 1 FAIL, 1 XFAIL in 175 s",
                           ["FAIL value exp f32: element 0 is 1, not 2"], []))
 
-    def test_of_the_kit_that_was_not_run_to_its_end(self):
+    def test_unfinished_kit_output_is_summarised(self):
         self.assertEqual(gpu_report.read_kit("cells: 7, 7 PASS in 60 s\nleft: 21 cells, with which --resume goes on\n"),
                          ("cells: 7, 7 PASS in 60 s, left: 21 cells", [], []))
 
-    def test_of_the_node_tests(self):
+    def test_node_test_output_is_summarised(self):
         self.assertEqual(gpu_report.read_onnx(ONNX),
                          ("onnx node tests: 853 of 854 on vulkan:0",
                           ["FAILED test_add: output sum: element 0 is 1, not 2"], []))
 
-    def test_of_a_bench(self):
+    def test_bench_output_is_summarised(self):
         summary, faults, details = gpu_report.read_bench(BENCH)
         self.assertEqual((summary, faults), ("1 ratios", []))
         self.assertEqual(len(details), 3)
 
-    def test_of_what_ended_before_it_printed_anything(self):
+    def test_empty_output_is_summarised(self):
         for read in [gpu_report.read_gtest, gpu_report.read_kit, gpu_report.read_onnx, gpu_report.read_bench]:
             self.assertEqual(read(""), ("", [], []))
 
 
 class Pages(unittest.TestCase):
-    def test_are_named_by_date_device_and_commit(self):
+    def test_names_have_date_device_and_commit(self):
         self.assertEqual(gpu_report.file_stem("2026-11-24", "NVIDIA H100 80GB HBM3", "0123456789"),
                          "2026-11-24-nvidia-h100-80gb-hbm3-0123456789")
         self.assertEqual(gpu_report.file_stem("2026-11-24", "llvmpipe (LLVM 15.0.6, 256 bits)", "0123456789"),
                          "2026-11-24-llvmpipe-0123456789")
 
-    def test_tell_every_step_and_every_fault(self):
+    def test_list_every_step_and_fault(self):
         outcomes = [
             gpu_report.Outcome("tests", "run tests", 0, 12.3, "2 passed"),
             gpu_report.Outcome("kit", "run kit", 1, 5, "cells: 2", ["FAIL a | b"]),
@@ -93,7 +93,7 @@ class Pages(unittest.TestCase):
         self.assertIn("## Faults: kit\n\n- `FAIL a | b`", text)
         self.assertIn("ratio a b 1", text)
 
-    def test_say_how_many_faults_they_leave_out(self):
+    def test_count_the_omitted_faults(self):
         faults = [f"FAIL {i}" for i in range(gpu_report.SHOWN_FAULTS + 3)]
         text = gpu_report.page("t", [], [gpu_report.Outcome("kit", "", 1, faults=faults)])
         self.assertIn("- and 3 more", text)

@@ -13,7 +13,7 @@ SOFTWARE = {"name": "vulkan:0", "kind": "cpu", "description": "llvmpipe"}
 
 
 class Devices(unittest.TestCase):
-    def test_are_gpus_unless_a_software_driver_is_asked_for(self):
+    def test_are_gpus_unless_a_software_driver_is_requested(self):
         cpu = {"name": "cpu:0", "kind": "cpu"}
         self.assertEqual(run_on_gpu.chosen([cpu, GPU], "vulkan", False), GPU)
         self.assertIsNone(run_on_gpu.chosen([cpu, SOFTWARE], "vulkan", False))
@@ -27,13 +27,13 @@ class KitSteps(unittest.TestCase):
         self.assertGreater(step.seconds, 150)
         return " ".join(step.command)
 
-    def test_have_their_time_and_processes(self):
+    def test_have_a_time_limit_and_processes(self):
         words = self.words_of(False)
         for part in ["--jobs 8", "--level smoke", "--minutes 2.5"]:
             self.assertIn(part, words)
         self.assertTrue(words.endswith("--json build/gpu/vulkan_the_kit.json"))
 
-    def test_go_on_with_what_was_kept_if_there_is_something(self):
+    def test_resume_from_stored_results(self):
         root = run_on_gpu.ROOT
         with tempfile.TemporaryDirectory() as folder:
             run_on_gpu.ROOT = pathlib.Path(folder)
@@ -48,8 +48,8 @@ class KitSteps(unittest.TestCase):
                 run_on_gpu.ROOT = root
 
 
-class WhatAStoppedRunHasDone(unittest.TestCase):
-    def test_is_kept_for_the_same_state_where_it_passed(self):
+class StoppedRuns(unittest.TestCase):
+    def test_passed_steps_are_kept_for_the_same_state(self):
         done = {"tests": gpu_report.Outcome("tests", "run", 1, 2.5, "1 failed", ["It.Works"]),
                 "benches": gpu_report.Outcome("benches", "run", 0, 5.0, "1 ratio", [], ["ratio a b 1"]),
                 "kit": gpu_report.Outcome("kit", "run", None, reason="its time was over")}
@@ -61,7 +61,7 @@ class WhatAStoppedRunHasDone(unittest.TestCase):
             self.assertEqual(run_on_gpu.kept(path, ["1a2b", "a card"]), done)
             self.assertIsNone(run_on_gpu.kept(path, ["1a2b", "another"]))
 
-    def test_is_forgotten_by_a_run_of_another_state(self):
+    def test_steps_are_repeated_for_another_state(self):
         root = run_on_gpu.ROOT
         with tempfile.TemporaryDirectory() as folder:
             run_on_gpu.ROOT = pathlib.Path(folder)
@@ -88,41 +88,41 @@ class Steps(unittest.TestCase):
             finally:
                 run_on_gpu.ROOT = root
 
-    def test_tell_what_was_printed(self):
+    def test_report_their_output(self):
         outcome = self.outcome_of("print('onnx node tests: 1 of 1 on x')")
         self.assertEqual((outcome.status, outcome.summary), (0, "onnx node tests: 1 of 1 on x"))
         self.assertFalse(run_on_gpu.is_fault(outcome))
 
-    def test_that_fail_are_faults(self):
+    def test_failed_steps_are_faults(self):
         outcome = self.outcome_of("print('FAILED it'); raise SystemExit(1)")
         self.assertEqual(outcome.faults, ["FAILED it"])
         self.assertTrue(run_on_gpu.is_fault(outcome))
 
-    def test_that_crash_tell_their_last_words(self):
+    def test_crashed_steps_report_their_last_output(self):
         outcome = self.outcome_of("import os; print('so far', flush=True); os.abort()")
         self.assertEqual(outcome.faults, ["so far"])
         self.assertTrue(run_on_gpu.is_fault(outcome))
 
-    def test_whose_device_did_not_open_are_faults(self):
+    def test_steps_without_their_device_are_faults(self):
         self.assertTrue(run_on_gpu.is_fault(self.outcome_of("raise SystemExit(77)")))
 
-    def test_may_have_shards_of_which_one_fails(self):
+    def test_one_failed_shard_is_a_fault(self):
         outcome = self.outcome_of("import os; i = os.environ['GTEST_SHARD_INDEX']; print('FAILED', i); "
                                   "raise SystemExit(i == '1')", shards=3)
         self.assertEqual(sorted(outcome.faults), ["FAILED 0", "FAILED 1", "FAILED 2"])
         self.assertEqual(outcome.status, 1)
 
-    def test_of_the_kit_whose_time_is_over_are_no_faults(self):
+    def test_kit_steps_out_of_time_are_not_faults(self):
         outcome = self.outcome_of("raise SystemExit(75)")
         self.assertEqual((outcome.status, outcome.reason), (None, "its time was over"))
         self.assertFalse(run_on_gpu.is_fault(outcome))
 
-    def test_that_do_not_end_are_faults(self):
+    def test_steps_that_do_not_end_are_faults(self):
         outcome = self.outcome_of("import time; time.sleep(60)", seconds=0.5)
         self.assertEqual(outcome.reason, "cut off after 0 s")
         self.assertTrue(run_on_gpu.is_fault(outcome))
 
-    def test_that_lack_something_are_not_run(self):
+    def test_steps_with_missing_files_are_not_run(self):
         outcome = self.outcome_of("", needs=["no/such/file"])
         self.assertEqual((outcome.reason, outcome.command), ("not run: there is no no/such/file", ""))
         self.assertFalse(run_on_gpu.is_fault(outcome))

@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-TEST(LentMemory, IsUsedAndReleasedOnce) {
+TEST(ImportedMemory, IsUsedAndReleasedOnce) {
   int returned = 0;
   std::vector<float> memory = {1, 2, 3, 4};
   {
@@ -20,20 +20,20 @@ TEST(LentMemory, IsUsedAndReleasedOnce) {
   EXPECT_EQ(returned, 1);
 }
 
-TEST(LentMemory, MayHaveStrides) {
+TEST(ImportedMemory, MayHaveStrides) {
   std::vector<float> memory = {1, 2, 3, 4};
   const Tensor x = Tensor::from_host(std::span(memory), Shape{2}, nullptr, Shape{2});
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{1, 3}));
 }
 
-TEST(LentMemory, IsReleasedIfTheCallFails) {
+TEST(ImportedMemory, IsReleasedIfTheCallFails) {
   int returned = 0;
   std::vector<float> memory = {1, 2};
   EXPECT_THROW(Tensor::from_host(std::span(memory), Shape{3}, [&] { ++returned; }), Error);
   EXPECT_EQ(returned, 1);
 }
 
-TEST(LentMemory, IsReleasedIfTheNumberOfStridesIsWrong) {
+TEST(ImportedMemory, IsReleasedIfTheNumberOfStridesIsWrong) {
   int returned = 0;
   std::vector<float> memory = {1, 2, 3, 4};
   try {

@@ -191,7 +191,7 @@ static void broadcasts(void) {
   close_all(t, 3);
 }
 
-static void takes_operands_that_are_absent(void) {
+static void takes_absent_operands(void) {
   const int64_t shape[3] = {1, 1, 2}, window[3] = {1, 1, 1};
   const float values[2] = {3, 4}, two = 2;
   tenon_tensor* t[3] = {0};
@@ -205,7 +205,7 @@ static void takes_operands_that_are_absent(void) {
   close_all(t, 3);
 }
 
-static void gives_several_outputs(void) {
+static void returns_several_outputs(void) {
   tenon_top_k_attrs attrs = TENON_TOP_K_ATTRS_DEFAULT;
   tenon_tensor* t[3] = {0};
   int64_t places[2] = {0, 0};
@@ -446,7 +446,7 @@ static void errors_of_the_cpu_are_returned(void) {
   close_all(t, 2);
 }
 
-static void without_a_cpu_it_is_an_error(void) {
+static void a_fallback_without_a_cpu_is_an_error(void) {
   tenon_context_options options = refusing(TENON_OP_neg, "");
   tenon_plugin_option list[2];
   tenon_tensor* t[1] = {0};
@@ -475,8 +475,8 @@ int main(void) {
   RUN(a_repeated_call_returns_new_values);
   RUN(takes_views_and_scalars);
   RUN(broadcasts);
-  RUN(takes_operands_that_are_absent);
-  RUN(gives_several_outputs);
+  RUN(takes_absent_operands);
+  RUN(returns_several_outputs);
   RUN(runs_ops_without_tensors);
   RUN(is_differentiated);
   RUN(a_fallback_logs_one_warning);
@@ -487,6 +487,6 @@ int main(void) {
   RUN(a_composite_stays_on_the_device);
   RUN(explain_mentions_the_fallback_policy);
   RUN(errors_of_the_cpu_are_returned);
-  RUN(without_a_cpu_it_is_an_error);
+  RUN(a_fallback_without_a_cpu_is_an_error);
   return report();
 }

@@ -182,7 +182,7 @@ static void a_kernel_is_preferred_to_a_decomposition(void) {
   tenon_tensor_release(y);
 }
 
-static void other_devices_do_without_it(void) {
+static void other_devices_run_the_decomposition(void) {
   const struct scale_attrs attrs = {sizeof attrs, 2};
   const uint32_t id = scale();
   tenon_scope* ref = NULL;
@@ -374,7 +374,7 @@ int main(void) {
   RUN(refused_calls_use_the_programs_function);
   RUN(ops_without_a_kernel_use_the_programs_function);
   RUN(a_kernel_is_preferred_to_a_decomposition);
-  RUN(other_devices_do_without_it);
+  RUN(other_devices_run_the_decomposition);
   RUN(the_derivative_is_the_programs);
   RUN(each_set_of_sizes_has_its_own_shaped_kernel);
   RUN(shaped_kernels_of_custom_ops_are_cached_by_size);

@@ -48,7 +48,7 @@ TEST_F(OnnxRun, ListsAllUnknownOpsBeforeAnythingRuns) {
                "com.wool.Knit (node 2)");
 }
 
-TEST_F(OnnxRun, RefusesOpsNewerThanItKnows) {
+TEST_F(OnnxRun, RefusesOpsOfNewerOperatorSets) {
   EXPECT_ERROR(run_node(node("Neg", {"x"}, {"y"}), {f32({1})}, 28), Code::kUnimplemented,
                "the model imports version 28 of ONNX's ops, and 27 is the newest known here");
 }

@@ -79,7 +79,7 @@ TYPED_TEST(SpecialValues, OddFunctionsKeepTheSmallestNumbers) {
   EXPECT_EQ(expansions::atanh(V(tiny)).value(), tiny);
 }
 
-TYPED_TEST(SpecialValues, AtanOfTwoKnowsAllQuadrantsAndAxes) {
+TYPED_TEST(SpecialValues, Atan2SupportsAllQuadrantsAndAxes) {
   using V = ScalarValue<TypeParam>;
   const auto angle = [](double y, double x) { return expansions::atan2(V(y), V(x)).value(); };
   const TypeParam pi = TypeParam(3.141592653589793);

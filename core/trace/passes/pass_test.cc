@@ -97,19 +97,19 @@ TEST_F(Passes, VerifyChecksARegionOnce) {
   EXPECT_LT(again.count(), n_first);
 }
 
-TEST_F(Passes, DropRemovesOnlyDeadCalls) {
+TEST_F(Passes, DceRemovesOnlyDeadCalls) {
   expect({"dce"}, "(x: f32[2], i: i64[1]) { a = exp(x) b = gather(a, i) c = neg(a) return c }",
          "(x: f32[2], i: i64[1]) { a = exp(x) c = neg(a) return c }");
   expect_unchanged("dce", "(x: f32[2]) { a, b = split(x, num_outputs=2) return b }");
 }
 
-TEST_F(Passes, ShareMergesEqualCalls) {
+TEST_F(Passes, CseMergesEqualCalls) {
   expect({"cse"},
          "(x: f32[2]) { a = exp(x) b = exp(x) c = add(a, b) d = add(b, a) e = mul(c, d) return e }",
          "(x: f32[2]) { a = exp(x) c = add(a, a) e = mul(c, c) return e }");
 }
 
-TEST_F(Passes, ShareDistinguishesAttributesAndScalars) {
+TEST_F(Passes, CseDistinguishesAttributesAndScalars) {
   expect_unchanged("cse",
                    "(x: f32[2,2]) { a = sum(x, axes=[0]) b = sum(x, axes=[1]) c = mul(a, b) "
                    "return c }");
@@ -117,7 +117,7 @@ TEST_F(Passes, ShareDistinguishesAttributesAndScalars) {
                    "(x: f32[2]) { a = div(x, 0.0) b = div(x, -0.0) c = div(x, 0) return a, b, c }");
 }
 
-TEST_F(Passes, ShareKeepsCallsWithDifferentStates) {
+TEST_F(Passes, CseKeepsCallsWithDifferentStates) {
   expect_unchanged("cse",
                    "(g: state u32[6]) { a, h = random_uniform(g, shape=[2]) "
                    "b, i = random_uniform(h, shape=[2]) return i, a, b }");

@@ -1,7 +1,7 @@
 //! ndarray arrays. This program depends on ndarray; the binding does not.
 
 #[test]
-fn arrays_go_in_and_out() -> tenon::Result<()> {
+fn arrays_are_converted_in_both_directions() -> tenon::Result<()> {
     let array = ndarray::array![[1f32, 2., 3.], [4., 5., 6.]];
     let x = tenon::from_ndarray!(array.t())?;
     assert_eq!(x.shape()?, [3, 2]);

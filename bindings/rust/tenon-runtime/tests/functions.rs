@@ -45,7 +45,7 @@ fn functions_take_tuples_and_vectors() -> Result<()> {
 }
 
 #[test]
-fn one_trace_serves_an_index_at_every_size() -> Result<()> {
+fn one_trace_serves_indexing_at_every_size() -> Result<()> {
     let any_size = InputSpec::new(DType::F32, &[None]);
     let last = FunctionOptions::new()
         .signature(&[any_size])
@@ -88,7 +88,7 @@ fn a_training_step_is_a_function() -> Result<()> {
 }
 
 #[test]
-fn control_flow_gives_the_same_eager_and_traced() -> Result<()> {
+fn control_flow_has_the_same_results_eager_and_traced() -> Result<()> {
     fn collatz(n: Tensor) -> Result<Tensor> {
         let (steps, _): (Tensor, Tensor) = while_loop(
             (0i64, n),
@@ -201,7 +201,7 @@ fn payloads_are_dropped_once() -> Result<()> {
 }
 
 #[test]
-fn statics_make_traces() -> Result<()> {
+fn each_static_argument_has_its_own_trace() -> Result<()> {
     let f = tenon::FunctionOptions::new()
         .default_static("by", 2)
         .create_with_statics(|x: Tensor, statics: &tenon::Statics| match &statics["by"] {

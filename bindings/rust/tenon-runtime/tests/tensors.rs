@@ -61,7 +61,7 @@ fn reads_refuse_other_element_types() -> Result<()> {
 }
 
 #[test]
-fn vectors_are_lent_and_freed_once() -> Result<()> {
+fn vectors_are_imported_and_freed_once() -> Result<()> {
     let x = Tensor::from_vec((0..4096).map(|i| i as f32).collect(), &[64, 64])?;
     let row = x.select(0, 1)?;
     drop(x);

@@ -142,7 +142,7 @@ fn scopes_survive_tasks_that_move_between_threads() -> Result<()> {
 }
 
 #[test]
-fn profilers_see_all_threads() -> Result<()> {
+fn profilers_include_all_threads() -> Result<()> {
     let context = Context::new(&tenon::ContextOptions::new())?;
     let profiler = Profiler::start_in(&context, 1000)?;
     let scope = Scope::new(&context)?;

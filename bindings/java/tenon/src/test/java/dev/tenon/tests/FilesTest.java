@@ -77,7 +77,7 @@ class FilesTest {
   }
 
   @Test
-  void devicesCountTheirMemory() {
+  void devicesReportTheirAllocatedMemory() {
     try (Context context = new Context();
         Scope inside = Scope.open(context)) {
       Device cpu = inside.device();
@@ -94,7 +94,7 @@ class FilesTest {
   }
 
   @Test
-  void memoryLimitsAreErrors() {
+  void exceedingAMemoryLimitIsAnError() {
     try (Context context = new Context(new Context.Options().memoryLimit(1 << 20));
         Scope inside = Scope.open(context)) {
       TenonException full =
@@ -139,7 +139,7 @@ class FilesTest {
   }
 
   @Test
-  void logsReachJava() {
+  void logMessagesAreDeliveredToJava() {
     List<String> messages = new ArrayList<>();
     Context.Options options =
         new Context.Options()
@@ -316,7 +316,7 @@ class FilesTest {
   }
 
   @Test
-  void loansShareMemory() {
+  void dlpackLoansShareMemory() {
     Tensor x = Tensor.of(1f, 2f);
     Tensor same = Dlpack.of(x).toTensor(false);
     assertEquals(x.data().address(), same.data().address());

@@ -65,7 +65,7 @@ class FunctionTest {
   }
 
   @Test
-  void functionTakesAsManyTensorsAsItsCode() {
+  void functionRefusesAnotherNumberOfTensorsThanItsLambda() {
     try (Function f = Function.of((a, b, c) -> a.add(b).add(c))) {
       Tensor x = Tensor.of(1f);
       assertEquals(3, f.apply(x, x, x).item());
@@ -91,7 +91,7 @@ class FunctionTest {
   }
 
   @Test
-  void staticArgumentsArriveAsTheyWereGiven() {
+  void staticArgumentsArriveUnchanged() {
     List<Map<String, Object>> got = new ArrayList<>();
     Function.Options options =
         new Function.Options().name("power").maxOutputs(1).defaults(Map.of("k", 2));
@@ -124,7 +124,7 @@ class FunctionTest {
   }
 
   @Test
-  void oneTraceServesAnIndexAtEverySize() {
+  void oneTraceServesIndexingAtEverySize() {
     Function.Options options =
         new Function.Options().signature(InputSpec.of("x", DType.FLOAT32, InputSpec.UNKNOWN));
     Function.Body last =
@@ -155,7 +155,7 @@ class FunctionTest {
   }
 
   @Test
-  void exceptionsArriveUnchangedAndLeaveTheFunctionUsable() {
+  void exceptionsPropagateUnchangedAndLeaveTheFunctionUsable() {
     RuntimeException thrown = new UnsupportedOperationException("once");
     boolean[] fails = {true};
     try (Function f =
@@ -196,7 +196,7 @@ class FunctionTest {
   }
 
   @Test
-  void tensorsOfTracesEndWithTheTrace() {
+  void tracedTensorsAreInvalidAfterTracing() {
     Tensor[] escaped = new Tensor[1];
     try (Function f = Function.of(x -> escaped[0] = x.add(1))) {
       f.apply(Tensor.of(1f));
@@ -225,7 +225,7 @@ class FunctionTest {
   }
 
   @Test
-  void loopsRunInsideAndOutsideOfFunctions() {
+  void loopsRunInsideAndOutsideFunctions() {
     try (Function f =
         Function.of(
             x ->
@@ -272,7 +272,7 @@ class FunctionTest {
   }
 
   @Test
-  void blocksThatThrowArriveUnchanged() {
+  void exceptionsOfBlocksPropagateUnchanged() {
     RuntimeException thrown = new ArithmeticException("in a block");
     assertSame(
         thrown,
@@ -314,7 +314,7 @@ class FunctionTest {
   }
 
   @Test
-  void hostCallsThatThrowArriveUnchanged() {
+  void exceptionsOfHostCallsPropagateUnchanged() {
     RuntimeException thrown = new IllegalArgumentException("host");
     try (Function f =
         Function.of(
@@ -346,7 +346,7 @@ class FunctionTest {
   }
 
   @Test
-  void listsGatherTensors() {
+  void listsStoreTensors() {
     TensorList list = TensorList.of(DType.FLOAT32, 2, 2).push(Tensor.of(1f, 2f));
     list = list.push(Tensor.of(3f, 4f)).set(Tensor.scalar(0), Tensor.of(5f, 6f));
     assertEquals(2, list.length().itemLong());
@@ -360,7 +360,7 @@ class FunctionTest {
   }
 
   @Test
-  void passesAreListedAndSwitched() {
+  void passesAreListedAndDisabled() {
     assertTrue(Tenon.passes().size() > 3);
     String name = Tenon.passes().get(0).name();
     Context.shared().setPass(name, false);
@@ -369,7 +369,7 @@ class FunctionTest {
   }
 
   @Test
-  void opsKnowWhetherTheyAreTraced() {
+  void scopesReportWhetherTheyAreTracing() {
     boolean[] traced = new boolean[1];
     try (Function f =
         Function.of(

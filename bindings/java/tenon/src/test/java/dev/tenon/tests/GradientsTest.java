@@ -52,7 +52,7 @@ class GradientsTest {
   }
 
   @Test
-  void tapeGivesGradientsByVariablesAndTensors() {
+  void tapeComputesGradientsWithRespectToVariablesAndTensors() {
     Tensor x = Tensor.of(2f, 3f);
     try (Variable w = new Variable(Tensor.of(4f, 5f));
         Tape tape = new Tape()) {
@@ -70,7 +70,7 @@ class GradientsTest {
   }
 
   @Test
-  void persistentTapeGivesGradientsAgain() {
+  void persistentTapeComputesGradientsTwice() {
     Tensor x = Tensor.of(3f);
     Tensor unused = Tensor.of(1f);
     try (Tape tape = new Tape(true, true)) {
@@ -113,7 +113,7 @@ class GradientsTest {
   }
 
   @Test
-  void gradientsByTheVariablesThatCodeRead() {
+  void gradientsWithRespectToTheVariablesThatALambdaReads() {
     try (Variable w = new Variable(Tensor.of(3f))) {
       var result =
           Gradients.valueAndGradients(
@@ -127,7 +127,7 @@ class GradientsTest {
   }
 
   @Test
-  void customGradientReplacesThatOfTheOps() {
+  void customGradientReplacesTheGradientOfTheOps() {
     Tensor x = Tensor.of(2f);
     try (Tape tape = new Tape()) {
       tape.watch(x);
@@ -142,7 +142,7 @@ class GradientsTest {
   }
 
   @Test
-  void exceptionsOfLambdasArriveUnchanged() {
+  void exceptionsOfLambdasPropagateUnchanged() {
     RuntimeException thrown = new IllegalStateException("mine");
     RuntimeException got =
         assertThrows(
@@ -170,7 +170,7 @@ class GradientsTest {
   }
 
   @Test
-  void exceptionsOfDerivativesComeOutOfTheGradient() {
+  void exceptionsOfDerivativesPropagate() {
     Error thrown = new AssertionError("in backward");
     Tensor x = Tensor.of(2f);
     try (Tape tape = new Tape()) {

@@ -220,7 +220,7 @@ class MemoryTest {
   }
 
   @Test
-  void abandonedObjectsAreFreed() throws Exception {
+  void unreachableObjectsAreFreed() throws Exception {
     Thread thread =
         Thread.ofPlatform()
             .start(
@@ -241,7 +241,7 @@ class MemoryTest {
 
   /** Small tensors share pages; one that stays keeps none of them alive. */
   @Test
-  void tensorThatStaysKeepsNoOthersAlive() {
+  void liveTensorKeepsNoOthersAlive() {
     List<Tensor> kept = new ArrayList<>();
     for (int i = 0; i < 3200; ++i) {
       Tensor x = Tensor.of((float) i);
@@ -261,7 +261,7 @@ class MemoryTest {
 
   /** A page may be split by the cleaner while its thread adds to it, and others close its tensors. */
   @Test
-  void collectionsBesideCreationFreeEachTensorOnce() throws Exception {
+  void garbageCollectionDuringCreationFreesEachTensorOnce() throws Exception {
     AtomicBoolean done = new AtomicBoolean();
     Thread collector =
         Thread.ofPlatform()

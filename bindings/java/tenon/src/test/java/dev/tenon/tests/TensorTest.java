@@ -42,12 +42,12 @@ class TensorTest {
   }
 
   @Test
-  void versionIsTheLibrarys() {
+  void versionMatchesTheLibrary() {
     assertTrue(Tenon.version().startsWith(Tenon.versionNumber() / 1000000 + "."));
   }
 
   @Test
-  void arraysGoInAndComeOut() {
+  void arraysAreReadBackUnchanged() {
     Tensor x = Tensor.of(new float[][] {{1, 2, 3}, {4, 5, 6}});
     assertEquals(DType.FLOAT32, x.dtype());
     assertEquals(2, x.rank());
@@ -67,7 +67,7 @@ class TensorTest {
   }
 
   @Test
-  void largeArraysGoInAndComeOut() {
+  void largeArraysAreReadBackUnchanged() {
     float[] many = new float[100_000];
     for (int i = 0; i < many.length; ++i) {
       many[i] = i;
@@ -83,7 +83,7 @@ class TensorTest {
   }
 
   @Test
-  void textIsNumPys() {
+  void tensorsPrintAsNumPyDoes() {
     Tensor x = Tensor.of(new float[][] {{1, 2}, {3, 4}});
     assertEquals("[[1. 2.]\n [3. 4.]]", x.toString());
     assertEquals("[[1. 2.]\n [3. 4.]] : f32[2,2] on cpu:0", x.describe());
@@ -125,7 +125,7 @@ class TensorTest {
   }
 
   @Test
-  void indexGivesAnElementOfTheFirstAxis() {
+  void indexSelectsAnElementOfTheFirstAxis() {
     Tensor x = Tensor.of(new float[][] {{1, 2}, {3, 4}});
     assertArrayEquals(new float[] {3, 4}, x.get(-1).toFloats());
     assertEquals(
@@ -133,7 +133,7 @@ class TensorTest {
   }
 
   @Test
-  void errorsCarryTheirFieldsAndTheLine() {
+  void errorsHaveTheirFieldsAndTheSourceLine() {
     Tensor x = Tensor.of(1f, 2f, 3f);
     TenonException wrong = assertThrows(TenonException.class, () -> x.softmax(2));
     assertEquals(Code.INVALID_ARGUMENT, wrong.code());
@@ -150,7 +150,7 @@ class TensorTest {
   }
 
   @Test
-  void lentMemoryIsSharedUntilItIsFree() {
+  void importedMemoryIsSharedUntilItIsReleased() {
     AtomicInteger done = new AtomicInteger();
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_FLOAT, 1, 2, 3, 4);
@@ -165,7 +165,7 @@ class TensorTest {
   }
 
   @Test
-  void heapMemoryCannotBeLent() {
+  void heapMemoryCannotBeImported() {
     AtomicInteger done = new AtomicInteger();
     MemorySegment heap = MemorySegment.ofArray(new float[] {1, 2});
     assertThrows(
@@ -175,7 +175,7 @@ class TensorTest {
   }
 
   @Test
-  void directBuffersAreLentAndHeapBuffersCopied() {
+  void directBuffersAreImportedAndHeapBuffersCopied() {
     FloatBuffer direct =
         ByteBuffer.allocateDirect(64).order(ByteOrder.nativeOrder()).asFloatBuffer();
     direct.put(0, 1).put(1, 2);
@@ -190,7 +190,7 @@ class TensorTest {
   }
 
   @Test
-  void elementsAreSeenInPlaceAsLongAsTheSegment() {
+  void elementsAreReadInPlaceWhileTheSegmentIsValid() {
     MemorySegment data;
     try (Tensor x = Tensor.of(1f, 2f)) {
       data = x.data();
@@ -228,7 +228,7 @@ class TensorTest {
   }
 
   @Test
-  void scopeFreesAllButWhatIsKept() {
+  void scopeFreesAllTensorsExceptKeptOnes() {
     Tensor kept;
     Tensor lost;
     try (Scope inner = Scope.open()) {
@@ -243,7 +243,7 @@ class TensorTest {
   }
 
   @Test
-  void scopesThatWereLeftOpenCloseWithTheOneAround() {
+  void openInnerScopesCloseWithTheOuterScope() {
     Tensor x;
     try (Scope outer = Scope.open()) {
       Scope.open();

@@ -78,7 +78,7 @@ class ThreadsTest {
   }
 
   @Test
-  void tensorsAreCollectedWhereNoScopeIs() throws Exception {
+  void tensorsOutsideScopesAreGarbageCollected() throws Exception {
     Thread thread =
         Thread.ofPlatform()
             .start(
