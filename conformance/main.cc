@@ -95,8 +95,7 @@ auto case_from(const F& read) {
   try {
     return read();
   } catch (const std::exception& error) {
-    throw std::runtime_error("--case wants a line as a report has it: " +
-                             std::string(error.what()));
+    throw std::runtime_error("--case expects a line of a report: " + std::string(error.what()));
   }
 }
 

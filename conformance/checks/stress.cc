@@ -85,7 +85,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
       guard::fail_at(call, 0);
       // The core retries a failed allocation after a trim, which may succeed.
       if (call == guard::Call::kLaunch && reached && !failed) {
-        return Finding::fault("launch " + std::to_string(n) + " failed, and nobody was told");
+        return Finding::fault("launch " + std::to_string(n) + " failed, but nobody was notified");
       }
       if (const std::string fault = same_bits(env.device.run(problem), want); !fault.empty()) {
         return Finding::fault("after a failure " + fault);

@@ -104,7 +104,7 @@ void test_import(const Subject& subject) {
         require(failure.code == TENON_UNIMPLEMENTED,
                 "import_host of {} bytes fails with code {}, not UNIMPLEMENTED: {}", size,
                 failure.code, failure.message);
-        require(handle == nullptr, "import_host refuses and gives a buffer");
+        require(handle == nullptr, "import_host refuses but returns a buffer");
         continue;
       }
       taken = true;
@@ -137,7 +137,7 @@ void test_exhaustion(const Subject& subject) {
     tenon_error* error = bench.calls().allocate(bench.device(), size, &buffer);
     if (!error && buffer) bench.calls().release(buffer);
     const Failure failure = fail(error, fmt::format("allocate of {} bytes", size).c_str());
-    require(buffer == nullptr, "allocate of {} bytes fails and gives a buffer", size);
+    require(buffer == nullptr, "allocate of {} bytes fails but returns a buffer", size);
     require(failure.code == TENON_OUT_OF_MEMORY,
             "allocate of {} bytes fails with code {}, not OUT_OF_MEMORY: {}", size, failure.code,
             failure.message);
@@ -163,7 +163,7 @@ void test_exhaustion(const Subject& subject) {
   for (size_t& count : counts) {
     std::vector<Buffer> pieces;
     while (true) {
-      require(pieces.size() <= 16, "it has {} bytes and gave more", p.memory_bytes);
+      require(pieces.size() <= 16, "it has {} bytes but allocated more", p.memory_bytes);
       tenon_buffer_p* buffer = nullptr;
       if (tenon_error* error = bench.calls().allocate(bench.device(), piece, &buffer)) {
         require(take(error).code == TENON_OUT_OF_MEMORY,
@@ -194,7 +194,7 @@ void test_statistics(const Subject& subject) {
       held += size;
       const tenon_memory_statistics now = bench.statistics();
       require(now.allocated_bytes >= before.allocated_bytes + held,
-              "it holds {} bytes more and says {}", held,
+              "it allocated {} more bytes but reports {}", held,
               now.allocated_bytes - before.allocated_bytes);
       require(now.peak_bytes >= now.allocated_bytes, "its peak is less than its allocated bytes");
       require(now.allocations == before.allocations + buffers.size(),
@@ -208,7 +208,7 @@ void test_statistics(const Subject& subject) {
   }
   const tenon_memory_statistics after = bench.statistics();
   require(after.allocated_bytes == before.allocated_bytes,
-          "everything is released, and it reports {} allocated bytes",
+          "all buffers are released, but it reports {} allocated bytes",
           after.allocated_bytes - before.allocated_bytes);
   require(after.peak_bytes >= before.allocated_bytes + held, "its peak was reset");
 }

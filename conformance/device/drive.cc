@@ -112,7 +112,7 @@ Failure take(tenon_error* error) {
   Failure failure = {tenon_host_table()->error_code(error), std::string(text.data, text.size)};
   release_error(error);
   require(failure.code > TENON_OK && failure.code <= TENON_INTERNAL,
-          "an error has the code {}, which there is not: {}", failure.code, failure.message);
+          "an error has the unknown code {}: {}", failure.code, failure.message);
   require(!failure.message.empty(), "an error of code {} has no message", failure.code);
   require(is_utf8(failure.message), "the message of an error of code {} is not UTF-8",
           failure.code);
@@ -124,7 +124,7 @@ void succeed(tenon_error* error, const char* call) {
 }
 
 Failure fail(tenon_error* error, const char* call) {
-  require(error != nullptr, "{} succeeded, and must not", call);
+  require(error != nullptr, "{} succeeded, but must fail", call);
   return take(error);
 }
 
@@ -326,8 +326,8 @@ Failure Stream::notified(const Bench& bench, tenon_stream_p* stream) {
   succeed(bench.calls().notify(stream, done), "notify");
   std::unique_lock lock(answer->mutex);
   answer->changed.wait_for(lock, kPatience, [&] { return answer->done && answer->destroyed; });
-  require(answer->done, "notify did not answer within {} s", kPatience.count());
-  require(answer->destroyed, "notify answered and did not destroy its callback");
+  require(answer->done, "notify did not call back within {} s", kPatience.count());
+  require(answer->destroyed, "notify called back but did not destroy its callback");
   return answer->failure;
 }
 

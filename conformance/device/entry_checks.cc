@@ -15,13 +15,14 @@ namespace {
 void test_symbol(const Subject& subject) {
   if (subject.file.empty()) throw Unsupported("it is not a file");
   const Symbols symbols = read_symbols(subject.file);
-  require(!symbols.exported.empty(), "{} exports no {}", subject.file, TENON_PLUGIN_SYMBOL);
+  require(!symbols.exported.empty(), "{} does not export {}", subject.file, TENON_PLUGIN_SYMBOL);
   for (const std::string& name : symbols.exported) {
-    require(name == TENON_PLUGIN_SYMBOL, "it exports {}, and may export {} only", name,
+    require(name == TENON_PLUGIN_SYMBOL, "it exports {}, but may export only {}", name,
             TENON_PLUGIN_SYMBOL);
   }
   for (const std::string& name : symbols.imported) {
-    require(!name.starts_with("tenon_"), "it imports {} of the host, and may import nothing", name);
+    require(!name.starts_with("tenon_"), "it imports {} from the host, but may import nothing",
+            name);
   }
 }
 
@@ -39,7 +40,8 @@ void test_query(const Subject& subject) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  require(others == 0, "asked again, from eight threads, it gave {} other answers", others.load());
+  require(others == 0, "queried again from eight threads, it returned {} other plugins",
+          others.load());
 }
 
 bool is_name(const tenon_string& name) {
@@ -94,7 +96,7 @@ void test_description(const Subject& subject) {
 void test_features(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_features lacking = plugin.facts->requires_of_host & ~host_table().provides;
-  require(lacking == 0, "it needs of the host the features {:#x}, which no host has", lacking);
+  require(lacking == 0, "it requires host features {:#x}, which no host has", lacking);
   require(plugin.facts->provides != ~tenon_features{0}, "it claims all possible features");
   const auto ask = [&](const tenon_host& host, const char* whose) {
     const tenon_plugin* found = nullptr;
@@ -113,7 +115,7 @@ void test_features(const Subject& subject) {
   const tenon_plugin* found = ask(poor, "with a host without features");
   // A plugin that accepts must state its requirements in its description.
   require(!found || found->requires_of_host == plugin.facts->requires_of_host,
-          "what it needs of a host depends on what the host has");
+          "the host features that it requires depend on the host's features");
   tenon_host rich = host_table();
   rich.provides = ~tenon_features{0};
   require(ask(rich, "of a later host") != nullptr, "it rejects a host with more features");

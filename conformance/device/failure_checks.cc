@@ -26,7 +26,7 @@ void test_errors(const Subject& subject) {
         fail(calls.allocate(bench.device(), ~uint64_t{0}, &buffer), "allocate(2^64 - 1)");
     require(failure.message.find('\n') == std::string::npos, "a message has more than one line: {}",
             failure.message);
-    require(!instance && !device && !buffer, "a call that failed gave something");
+    require(!instance && !device && !buffer, "a failed call returned an object");
   }
 }
 

@@ -25,7 +25,7 @@ void refuses(const Plugin& plugin, const InstanceOptions& options, const char* w
   const tenon_instance_options c_options = options.get();
   const Failure failure =
       fail(plugin.facts->create(&host_table(), &c_options, &instance), "create with a bad option");
-  require(instance == nullptr, "create refused the option {} and gave an instance", which);
+  require(instance == nullptr, "create refused the option {} but returned an instance", which);
   require(failure.code == TENON_INVALID_ARGUMENT || failure.code == TENON_NOT_FOUND,
           "the option {} is refused with code {}, not INVALID_ARGUMENT: {}", which, failure.code,
           failure.message);
@@ -82,7 +82,7 @@ void test_enumeration(const Subject& subject) {
     tenon_device_p* device = nullptr;
     fail(bench.calls().open_device(bench.instance(), index, &device),
          "open_device with an index past the last device");
-    require(device == nullptr, "open_device({}) fails and gives a device", index);
+    require(device == nullptr, "open_device({}) fails but returns a device", index);
   }
 }
 

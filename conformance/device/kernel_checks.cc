@@ -31,7 +31,7 @@ void test_lines(const Subject& subject) {
     } catch (const std::exception& error) {
       throw Fault(fmt::format("line {}: {}", i, error.what()));
     }
-    require(!s.outputs.empty(), "line {}, \"{}\", gives nothing", i, text(line.signature));
+    require(!s.outputs.empty(), "line {}, \"{}\", returns nothing", i, text(line.signature));
     if (line.op == 0) {
       require(!text(line.name).empty(), "line {} is for a custom op but does not name it", i);
       continue;
@@ -162,7 +162,7 @@ void test_refusals(const Subject& subject) {
                               flags);
         require(!(flags & TENON_REQUEST_STRICT) || !kernel.get() ||
                     (kernel.traits() & TENON_KERNEL_DETERMINISTIC),
-                "{}: asked for STRICT, it gave a kernel that is not DETERMINISTIC",
+                "{}: for STRICT, it returned a kernel that is not DETERMINISTIC",
                 name_of_line(bench.plugin(), example.line));
       }
     }

@@ -78,13 +78,14 @@ void test_reports(const Subject& subject) {
                        one.work == launches[one.ticket - 1].get();
     require(known, "launch_failed names work and a ticket that no launch had");
     require(!bench.has(TENON_FEATURE_SYNCHRONOUS),
-            "launch_failed on a SYNCHRONOUS device, whose launch answers itself");
+            "launch_failed on a SYNCHRONOUS device, whose launch returns its own errors");
   }
   if (!failed.empty()) throw Fault("a launch failed: " + failed[0].failure.message);
-  require(told.code == TENON_OK, "a launch failed, and which was not told: {}", told.message);
+  require(told.code == TENON_OK, "a launch failed, but which one was not reported: {}",
+          told.message);
   for (size_t i = 0; i < launches.size(); ++i) {
     expect_bytes(launches[i]->output(0), noise(copying.in.size(), static_cast<uint32_t>(i)),
-                 fmt::format("launch {} of 50, which nobody said had failed", i + 1));
+                 fmt::format("launch {} of 50, whose failure was not reported", i + 1));
   }
 }
 

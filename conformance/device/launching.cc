@@ -54,13 +54,14 @@ Prepared::Prepared(const Bench& bench, size_t line, const void* attrs,
   if (error) {
     const bool both = handle_ != nullptr;
     const Failure failure = take(error);
-    require(!both, "prepare of {} gave a kernel and an error", name);
+    require(!both, "prepare of {} returned a kernel and an error", name);
     throw Fault(fmt::format("prepare of {} failed: {}", name, failure.message));
   }
   traits_ = traits.flags;
-  require(traits.struct_size <= sizeof traits, "prepare of {} made its traits longer", name);
+  require(traits.struct_size <= sizeof traits,
+          "prepare of {} increased the struct_size of its traits", name);
   require(reason.data != nullptr || reason.size == 0,
-          "prepare of {} gave a reason that is NULL with a size", name);
+          "prepare of {} returned a reason that is NULL with a size", name);
 }
 
 Prepared::~Prepared() {

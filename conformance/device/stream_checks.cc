@@ -76,7 +76,7 @@ void test_completion(const Subject& subject) {
     }
     stream.finish();  // A second answer would have arrived by now.
     std::lock_guard lock(seen.mutex);
-    require(seen.calls == 1, "notify answered {} times", seen.calls);
+    require(seen.calls == 1, "notify called back {} times", seen.calls);
     require(seen.destroyed == 1, "notify destroyed its callback {} times", seen.destroyed);
     require(seen.wrong == 0, "notify called back before the work finished, or with an error");
   }
@@ -187,7 +187,7 @@ void test_synchronous(const Subject& subject) {
     stream.read(buffer, 0, back);
     const Bytes seen = back;  // Copied before any wait.
     stream.finish();
-    expect_bytes(seen, want, "it claims SYNCHRONOUS; what a copy gave when it returned");
+    expect_bytes(seen, want, "it claims SYNCHRONOUS; the data when a copy returned");
   }
 }
 

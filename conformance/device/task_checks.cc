@@ -72,7 +72,7 @@ void test_launches(const Subject& subject) {
   for (tenon_error* error : errors) succeed(error, "a launch in a task");
   for (size_t i = 0; i < kTasks; ++i) {
     expect_bytes(launches[i]->output(0), noise(x.size(), static_cast<uint32_t>(i)),
-                 "what a launch in a task gave");
+                 "the output of a launch in a task");
   }
 }
 

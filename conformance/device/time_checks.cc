@@ -123,7 +123,7 @@ void test_work(const Subject& subject) {
     ++busy;
     early += ns > 0.75 * took;
   }
-  require(busy < 3 || early < busy, "marks behind work are read before it is done, {} times of {}",
+  require(busy < 3 || early < busy, "marks after work are read before it is done, {} times of {}",
           early, busy);
 }
 

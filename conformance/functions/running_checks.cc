@@ -161,7 +161,7 @@ uint64_t test_failures(const Bench& bench) {
       guard::fail_at(guard::Call::kLaunch, 0);
       if (reached && !failed) {
         throw std::runtime_error(
-            fmt::format("{}: launch {} failed, and nobody was told", form.name, n));
+            fmt::format("{}: launch {} failed, but nobody was notified", form.name, n));
       }
       const Fault fault = same_bits(read_all(bench, traced(inputs)), want);
       if (!fault.empty()) {

@@ -66,7 +66,7 @@ tenon_error* injected_failure(Call call) {
   if (n != state.fails[i].load()) return nullptr;
   const bool memory = call == Call::kAllocate;
   return state.host->make_error(memory ? TENON_OUT_OF_MEMORY : TENON_INTERNAL,
-                                tenon_str("this failure was ordered"));
+                                tenon_str("injected failure"));
 }
 
 // ---- the host's table: what it allocates is not the plugin's

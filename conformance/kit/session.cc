@@ -174,7 +174,7 @@ Tensor Session::make_of_bytes(const Operand& x, std::vector<std::byte> bytes) co
       return view("broadcast_to", {{"shape", x.shape}}, dense(firsts, first));
     }
   }
-  throw std::logic_error("a layout without a way to make it");
+  throw std::logic_error("an unknown layout");
 }
 
 std::vector<Tensor> Session::make(const std::vector<Operand>& inputs) const {

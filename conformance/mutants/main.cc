@@ -137,14 +137,14 @@ int run(Options& options) {
   const std::vector<Mutant> mutants = all_mutants();
   int part = 1, parts = 1;
   if (std::sscanf(options.shard.c_str(), "%d/%d", &part, &parts) != 2 || part < 1 || part > parts) {
-    throw std::runtime_error("--shard wants I/N with 1 <= I <= N, not " + options.shard);
+    throw std::runtime_error("--shard expects I/N with 1 <= I <= N, not " + options.shard);
   }
   std::vector<const Mutant*> wanted;
   for (const Mutant& mutant : mutants) {
     const bool in_part = !mutant.generated || mutant.number % parts == part - 1;
     if (in_part && is_wanted(options, mutant)) wanted.push_back(&mutant);
   }
-  if (wanted.size() < options.only.size()) throw std::runtime_error("no mutant has such a name");
+  if (wanted.size() < options.only.size()) throw std::runtime_error("no mutant has this name");
   if (options.list) {
     for (const Mutant* m : wanted) {
       fmt::print("{} {} {}:{} {}\n", m->number, m->name, m->file, m->line, m->what);

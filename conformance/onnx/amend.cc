@@ -33,7 +33,7 @@ uint64_t read_varint(const std::string& message, size_t& at) {
     value |= uint64_t{byte & 0x7fu} << shift;
     if (byte < 0x80) return value;
   }
-  throw std::runtime_error("a model of ONNX ends in the middle");
+  throw std::runtime_error("an ONNX model is truncated");
 }
 
 // The message with each embedded message of this field replaced.
@@ -61,7 +61,7 @@ std::string replaced(const std::string& message, uint64_t field,
       default:
         throw std::runtime_error("an ONNX model has an invalid field");
     }
-    if (size > message.size() - at) throw std::runtime_error("a model of ONNX ends in the middle");
+    if (size > message.size() - at) throw std::runtime_error("an ONNX model is truncated");
     if (tag == (field << 3 | kBytes)) {
       result += field_of(field, replace(message.substr(at, size)));
     } else {

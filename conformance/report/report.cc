@@ -105,8 +105,8 @@ std::set<std::string> Report::read(const std::string& path) {
   const Json own = heading_json();
   for (const auto& [key, value] : own.items()) {
     if (report.value(key, Json()) == value) continue;
-    throw std::runtime_error(fmt::format("{} is of another run: its {} is {}, not {}", path, key,
-                                         report.value(key, Json()).dump(), value.dump()));
+    throw std::runtime_error(fmt::format("{} belongs to another run: its {} is {}, not {}", path,
+                                         key, report.value(key, Json()).dump(), value.dump()));
   }
   std::set<std::string> known;
   for (const Json& json : report["rows"]) {

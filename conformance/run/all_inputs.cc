@@ -65,7 +65,8 @@ std::vector<double> doubles_of(const std::byte* bytes, size_t n, tenon_dtype dty
       widen<uint8_t>(bytes, values);
       return values;
     default:
-      throw std::invalid_argument("results of " + name_of(dtype) + " are not judged so");
+      throw std::invalid_argument("results of " + name_of(dtype) +
+                                  " cannot be checked exhaustively");
   }
 }
 

@@ -32,7 +32,7 @@ std::vector<size_t> in_shard(const std::string& shard, size_t n) {
                         whole(shard.substr(0, slash), decimal, index) &&
                         whole(shard.substr(slash + 1), decimal, count);
     if (!parsed || index < 1 || index > count) {
-      throw std::runtime_error("--shard wants I/N with 1 <= I <= N, such as 2/4, not \"" + shard +
+      throw std::runtime_error("--shard expects I/N with 1 <= I <= N, such as 2/4, not \"" + shard +
                                "\"");
     }
   }
@@ -46,7 +46,7 @@ Range range_of(const std::string& text) {
   const size_t colon = text.find(':');
   if (colon == std::string::npos || !whole(text.substr(0, colon), std::strtod, range.low) ||
       !whole(text.substr(colon + 1), std::strtod, range.high) || !(range.low <= range.high)) {
-    throw std::runtime_error("--range wants A:B with A <= B, such as -1:0x1p-3, not \"" + text +
+    throw std::runtime_error("--range expects A:B with A <= B, such as -1:0x1p-3, not \"" + text +
                              "\"");
   }
   return range;
@@ -55,7 +55,7 @@ Range range_of(const std::string& text) {
 std::pair<std::string, std::string> plugin_option_of(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw std::runtime_error("--option wants KEY=VALUE, not \"" + text + "\"");
+    throw std::runtime_error("--option expects KEY=VALUE, not \"" + text + "\"");
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }

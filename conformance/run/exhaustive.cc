@@ -103,7 +103,7 @@ class Parts {
     const Json parts = json["parts"];
     json.erase("parts");
     if (json != heading_) {
-      throw std::runtime_error(fmt::format("--resume: {} is of another run: {}, not {}",
+      throw std::runtime_error(fmt::format("--resume: {} belongs to another run: {}, not {}",
                                            options.resume, json.dump(), heading_.dump()));
     }
     for (const Json& part : parts) all_[part[0]] = part_from_json(part[1]);

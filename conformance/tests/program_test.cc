@@ -23,9 +23,9 @@ TEST(Program, ReportsInvalidArguments) {
       {"--plugin ref --profile loose", "--profile"},
       {"--plugin ref --seed one", "--seed"},
       {"--plugin ref --jobs 0", "--jobs"},
-      {"--plugin ref --shard 3/2", "--shard wants I/N with 1 <= I <= N"},
-      {"--plugin ref --option novalue", "--option wants KEY=VALUE"},
-      {"--plugin ref --case '{'", "--case wants a line as a report has it"},
+      {"--plugin ref --shard 3/2", "--shard expects I/N with 1 <= I <= N"},
+      {"--plugin ref --option novalue", "--option expects KEY=VALUE"},
+      {"--plugin ref --case '{'", "--case expects a line of a report"},
       {"--plugin ref --case '{\"op\":\"nothing\"}'", "unknown op \"nothing\""},
       {"--plugin ref --op exp --resume nothing", "cannot read nothing"},
       {"--plugin ref --op exp --expected nothing", "cannot read nothing"},
@@ -34,7 +34,7 @@ TEST(Program, ReportsInvalidArguments) {
       {"--plugin ref --exhaustive nothing", "unknown op \"nothing\""},
       {"--plugin ref --exhaustive add", "add is not an elementwise op with one input"},
       {"--plugin ref --exhaustive exp --dtype f64", "takes f32, f16 and bf16, not f64"},
-      {"--plugin ref --exhaustive exp --range 1:0", "--range wants A:B"},
+      {"--plugin ref --exhaustive exp --range 1:0", "--range expects A:B"},
       {"--plugin ref --nonsense", "--nonsense"},
       {"--plugin ref --memory-mib much", "--memory-mib"},
   };
@@ -160,7 +160,7 @@ TEST(Program, ResumesAnExhaustiveRun) {
 
   const ProcessResult other = run("--plugin ref --exhaustive log --dtype bf16 --resume half.json");
   EXPECT_NE(other.status, 0);
-  EXPECT_TRUE(has(other, "half.json is of another run")) << other.text;
+  EXPECT_TRUE(has(other, "half.json belongs to another run")) << other.text;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ static void fail(const char* format, ...) {
 
 static void read_exactly(gzFile file, const char* path, void* data, size_t size) {
   if (gzread(file, data, (unsigned)size) != (int)size) {
-    fail("%s: is truncated or no gzip file", path);
+    fail("%s: is truncated or not a gzip file", path);
   }
 }
 

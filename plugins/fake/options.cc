@@ -55,7 +55,7 @@ tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_opti
     const auto [stop, status] = std::from_chars(text.data(), end, options.*option->value);
     if (status != std::errc() || stop != end) {
       return host.error(TENON_INVALID_ARGUMENT, "option " + std::string(key) + ": '" +
-                                                    std::string(text) + "' is no number");
+                                                    std::string(text) + "' is not a number");
     }
   }
   return nullptr;

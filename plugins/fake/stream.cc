@@ -144,7 +144,8 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t* out_ns) {
   if (found == marks_.end()) return device_.error(TENON_INVALID_ARGUMENT, "there is no such mark");
   const uint64_t ns = found->second;
   marks_.erase(found);
-  if (ns == 0) return device_.error(TENON_FAILED_PRECONDITION, "the stream has not come to it");
+  if (ns == 0)
+    return device_.error(TENON_FAILED_PRECONDITION, "the stream has not reached this mark");
   *out_ns = ns;
   return nullptr;
 }

@@ -55,7 +55,7 @@ tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
   if (iterations <= most) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
                     "loops of " + std::to_string(iterations) +
-                        " iterations, which this driver ends behind " + std::to_string(most));
+                        " iterations, which this driver ends after " + std::to_string(most));
 }
 
 tenon_error* check_count(tenon_device_p* device, int64_t n) {

@@ -113,7 +113,7 @@ TEST_F(VulkanBroadcast, PoolsOfAxesBeyond31BitsAreUnimplemented) {
   const Failure failure = run(TENON_OP_max_pool, &attrs, {{TENON_INT8, {1, 1, 3'000'000'000}}},
                               {TENON_INT8, {1, 1, 12}}, memory, result);
   EXPECT_EQ(failure.code, TENON_UNIMPLEMENTED);
-  EXPECT_NE(failure.message.find("more places"), std::string::npos) << failure.message;
+  EXPECT_NE(failure.message.find("more elements"), std::string::npos) << failure.message;
 }
 
 TEST_F(VulkanBroadcast, SumsLongerThanShadersCountAreUnimplemented) {

@@ -24,7 +24,7 @@ new_plugin() {
   if [ "${1:-}" = --out ]; then
     folder=${2:?new: --out needs a folder}
   fi
-  [ ! -e "$folder" ] || refuse "$folder is there already"
+  [ ! -e "$folder" ] || refuse "$folder already exists"
   mkdir -p "$folder"
   title=$(printf '%s' "$name" | cut -c1 | tr a-z A-Z)$(printf '%s' "$name" | cut -c2-)
   for file in plugins/null/*; do
@@ -44,7 +44,7 @@ new_plugin() {
 new_op() {
   file=core/ops/$name.cc
   list=core/ops/ops.def
-  [ ! -e "$file" ] || refuse "$file is there already"
+  [ ! -e "$file" ] || refuse "$file already exists"
   ! grep -q "^TENON_OP([0-9]*, $name)" "$list" || refuse "$list has an op $name already"
   last=$(sed -n 's/^TENON_OP(\([0-9]*\),.*/\1/p' "$list" | sort -n | tail -1)
   sed "s/@name@/$name/g" tools/new/op.cc.in >"$file"

@@ -42,7 +42,7 @@ File open(const std::string& path, const char* mode) {
 
 void read_exactly(FILE* file, const std::string& path, void* to, size_t size) {
   if (std::fread(to, 1, size, file) != size) {
-    fail(path, "the file ends too early, or cannot be read: it is no whole .npy file");
+    fail(path, "the file ends too early, or cannot be read: it is not a complete .npy file");
   }
 }
 
@@ -88,7 +88,7 @@ class HeaderReader {
 
  private:
   [[noreturn]] void bad(const std::string& what) const {
-    fail(path_, fmt::format("the header is no .npy header: {} (at its byte {})", what, at_));
+    fail(path_, fmt::format("the header is not a .npy header: {} (at its byte {})", what, at_));
   }
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
@@ -171,7 +171,8 @@ std::string header_text(FILE* file, const std::string& path) {
   char start[8];
   read_exactly(file, path, start, sizeof start);
   if (std::string_view(start, kMagic.size()) != kMagic) {
-    fail(path, "is no .npy file; numpy.save() writes one, and a .npz file is an archive of them");
+    fail(path,
+         "is not a .npy file; numpy.save() writes one, and a .npz file is an archive of them");
   }
   const int major = static_cast<unsigned char>(start[6]);
   const int minor = static_cast<unsigned char>(start[7]);
@@ -209,7 +210,7 @@ NpyArray read_npy(const std::string& path) {
   const uint64_t left = whole - static_cast<uint64_t>(std::ftell(file.get()));
   if (!fits || bytes != left) {
     fail(path, fmt::format("the header says {}[{}], which is {} bytes, but the file has {}: it was "
-                           "cut off, or is no .npy file",
+                           "cut off, or is not a .npy file",
                            array.dtype.str(), fmt::join(array.shape, ","),
                            fits ? std::to_string(bytes) : "more than 2^64", left));
   }
@@ -225,7 +226,7 @@ void write_npy(const std::string& path, DType dtype, std::span<const int64_t> sh
     if (own == dtype) descr = fmt::format("{}{}", name[1] == '1' ? '|' : '<', name);
   }
   if (descr.empty()) {
-    fail(path, fmt::format("NumPy has no {}; cast it to f32 before", dtype.str()));
+    fail(path, fmt::format("NumPy has no {}; cast it to f32 first", dtype.str()));
   }
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                    descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");

@@ -98,7 +98,7 @@ TEST(Npy, ReportsInvalidFiles) {
     std::string bytes, says;
   } cases[] = {
       {"", "ends too early"},
-      {"no array at all", "is no .npy file"},
+      {"no array at all", "is not a .npy file"},
       {"PK\x03\x04 an archive", ".npz"},
       {std::string("\x93NUMPY\x04\x00", 8) + eight, "version 4.0"},
       {std::string("\x93NUMPY\x01\x01", 8) + eight, "version 1.1"},

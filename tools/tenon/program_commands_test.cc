@@ -172,7 +172,7 @@ TEST_F(ProgramCommands, RunReportsInvalidInputs) {
       {"run one -i x=x.npy -i x=y.npy", "given twice"},
       {"run one -i x.npy", "it has the form NAME=VALUE"},
       {"run one -i x=no_such.npy", "no_such.npy: No such file"},
-      {"run one -i x=words.npy", "no .npy file"},
+      {"run one -i x=words.npy", "not a .npy file"},
       {"run one -i x=whole.npy", "whole.npy holds i64[1,2], and the function takes f32[n,2]"},
       {"run one -i x=whole.npy", "x.astype('float32')"},
       {"run one -i x=flat.npy", "it has 1 axes instead of 2"},

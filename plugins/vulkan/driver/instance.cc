@@ -105,7 +105,8 @@ tenon_error* Instance::make_instance() {
     loader_.functions.EnumerateInstanceVersion(&version);
   }
   if (version < kOldestApi) {
-    return host_.error(TENON_UNAVAILABLE, "vulkan: the loader knows Vulkan 1.0, and 1.1 is needed");
+    return host_.error(TENON_UNAVAILABLE,
+                       "vulkan: the loader supports Vulkan 1.0, but 1.1 is required");
   }
   api_version_ = std::min(version, kNewestApi);
   std::vector<const char*> layers, extensions;
@@ -134,9 +135,10 @@ tenon_error* Instance::make_instance() {
   const VkResult result = loader_.functions.CreateInstance(&info, nullptr, &instance_);
   if (result != VK_SUCCESS) {
     instance_ = VK_NULL_HANDLE;
-    return host_.error(TENON_UNAVAILABLE, result == VK_ERROR_INCOMPATIBLE_DRIVER
-                                              ? "vulkan: no driver is installed"
-                                              : "vulkan: no instance: " + name_of(result));
+    return host_.error(TENON_UNAVAILABLE,
+                       result == VK_ERROR_INCOMPATIBLE_DRIVER
+                           ? "vulkan: no driver is installed"
+                           : "vulkan: cannot create an instance: " + name_of(result));
   }
   if (!load_functions(loader_, instance_, vk_)) {
     // Not even vkDestroyInstance is known to be present.
@@ -161,8 +163,9 @@ tenon_error* Instance::listen() {
   const VkResult result = vk_.CreateDebugUtilsMessengerEXT(instance_, &info, nullptr, &messenger_);
   if (result == VK_SUCCESS) return nullptr;
   messenger_ = VK_NULL_HANDLE;
-  return host_.error(TENON_UNAVAILABLE,
-                     "vulkan: nobody hears the validation layer: " + name_of(result));
+  return host_.error(
+      TENON_UNAVAILABLE,
+      "vulkan: the validation layer's messages cannot be received: " + name_of(result));
 }
 
 tenon_error* Instance::find_devices() {

@@ -123,7 +123,7 @@ tenon_error* PipelineCompiler::create_pipeline(const Pipeline& pipeline, VkPipel
                                          .pCode = pipeline.spirv().data()};
   VkShaderModule module = VK_NULL_HANDLE;
   VkResult result = vk.CreateShaderModule(driver_.device(), &code, nullptr, &module);
-  if (result != VK_SUCCESS) return driver_.error(result, "the driver does not take a shader");
+  if (result != VK_SUCCESS) return driver_.error(result, "the driver rejected a shader");
   const VkPipelineShaderStageCreateInfo stage = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
       .pNext = nullptr,
@@ -146,7 +146,7 @@ tenon_error* PipelineCompiler::create_pipeline(const Pipeline& pipeline, VkPipel
     return nullptr;
   }
   made = VK_NULL_HANDLE;
-  return driver_.error(result, "the driver does not compile a shader");
+  return driver_.error(result, "the driver cannot compile a shader");
 }
 
 }  // namespace tenon_vulkan

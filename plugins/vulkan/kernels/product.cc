@@ -382,7 +382,7 @@ Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
     case TENON_OP_conv:
       return prepare_conv(head, std::move(plan));
     default:
-      return tenon_sdk::refuse("puts no loop behind this op");
+      return tenon_sdk::refuse("has no epilogue for this op");
   }
 }
 

@@ -98,7 +98,7 @@ class OneDispatch final : public Kernel {
     const Rounds rounds = {fill_(launch, words)};
     if (rounds.groups[0] == 0) return nullptr;
     if (!rounds.are_counted) {
-      return make_error(device_, TENON_UNIMPLEMENTED, "more places than shaders count");
+      return make_error(device_, TENON_UNIMPLEMENTED, "more elements than shaders count");
     }
     if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
     return encoder.dispatch({.pipeline = pipeline_.get(),

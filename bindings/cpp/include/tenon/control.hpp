@@ -30,8 +30,8 @@ inline tenon_block c_block(const Block& block) {
           (*static_cast<const Block*>(payload))(share_all(inputs, n_inputs));
       if (outputs.size() > max_outputs) {
         throw Error(Code::kInvalidArgument,
-                    "a block gives " + std::to_string(outputs.size()) +
-                        " tensors, and there is room for " + std::to_string(max_outputs),
+                    "a block returns " + std::to_string(outputs.size()) +
+                        " tensors, but there is room for " + std::to_string(max_outputs),
                     {});
       }
       set_outputs(outputs, out_outputs, outputs.size(), "a block", "outputs");

@@ -304,7 +304,7 @@ class Function {
         if (outputs.size() > max_outputs) {
           throw Error(tenon::Code::kInvalidArgument,
                       "function: " + std::to_string(outputs.size()) +
-                          " outputs, and its options say at most " + std::to_string(max_outputs),
+                          " outputs, but its options allow at most " + std::to_string(max_outputs),
                       {});
         }
         detail::set_outputs(outputs, out_outputs, outputs.size(), "function", "outputs");

@@ -129,8 +129,7 @@ class Static {
     require(StaticKind::kHandle, "as", at);
     auto* const object = static_cast<Object*>(const_cast<void*>(handle_));
     if (detail::is_object(object)) return T::share(object);
-    throw Error(Code::kInvalidArgument, "Static::as: the object of the handle has another type",
-                at);
+    throw Error(Code::kInvalidArgument, "Static::as: the handle's object has another type", at);
   }
   // The items of a list or a map with their names; list items have empty names.
   const std::vector<std::pair<std::string, Static>>& items(SourceLocation at = here()) const {

@@ -35,12 +35,12 @@ pub(crate) unsafe extern "C" fn run_function<I: Tensors, O: Tensors, F: Fn(I) ->
             return Ok(());
         }
         Err(invalid(format!(
-            "a closure gives {count} tensors instead of {n_outputs}"
+            "a closure returned {count} tensors instead of {n_outputs}"
         )))
     })
 }
 
-/// What differentiating a closure gives.
+/// The result of differentiating a closure.
 ///
 /// ```
 /// let found = tenon::gradients((2., 3.), |(x, y): (tenon::Tensor, tenon::Tensor)| x * y)?;
@@ -196,7 +196,7 @@ pub(crate) unsafe fn hand_over_gradients(
 ) -> Result<()> {
     if given.len() != room {
         return Err(invalid(format!(
-            "a derivative gives {} gradients instead of {room}",
+            "a derivative returned {} gradients instead of {room}",
             given.len()
         )));
     }

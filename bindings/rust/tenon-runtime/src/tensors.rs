@@ -64,7 +64,7 @@ pub(crate) unsafe fn hand_over<T: Tensors>(given: T, out: *mut Raw, room: usize)
     given.give(&mut |tensor| all.push(tensor));
     if all.len() > room {
         return Err(invalid(format!(
-            "a closure gives {} tensors, and there is room for {room}",
+            "a closure returned {} tensors, but there is room for {room}",
             all.len()
         )));
     }

@@ -268,7 +268,7 @@ final class Callbacks {
     if (tensors.length > room || exactly && tensors.length != room) {
       throw new TenonException(
           Code.INVALID_ARGUMENT,
-          "the callback gives " + tensors.length + " tensors instead of "
+          "the callback returned " + tensors.length + " tensors instead of "
               + (exactly ? "" : "at most ") + room);
     }
     // All are checked before the first is handed over.

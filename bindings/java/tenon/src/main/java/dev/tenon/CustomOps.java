@@ -66,7 +66,7 @@ final class CustomOps {
       if (found.size() != nOutputs) {
         throw new TenonException(
             Code.INVALID_ARGUMENT,
-            op.name() + ": infer gives " + found.size() + " types instead of " + nOutputs);
+            op.name() + ": infer returned " + found.size() + " types instead of " + nOutputs);
       }
       for (int i = 0; i < found.size(); ++i) {
         found.get(i).write(types + Structs.tenon_type.SIZE * i);

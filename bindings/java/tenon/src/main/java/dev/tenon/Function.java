@@ -225,7 +225,7 @@ public final class Function extends NativeHandle {
     if (inputs.size() != count) {
       throw new TenonException(
           Code.INVALID_ARGUMENT,
-          "function: it takes " + count + " tensors, and " + inputs.size() + " are given");
+          "function: it takes " + count + " tensors, but " + inputs.size() + " were passed");
     }
     return inputs.get(index);
   }

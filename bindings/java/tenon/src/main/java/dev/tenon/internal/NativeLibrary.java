@@ -45,7 +45,7 @@ public final class NativeLibrary {
             .orElseThrow(
                 () ->
                     new UnsatisfiedLinkError(
-                        "libtenon does not export " + name + ": it is of another version"));
+                        "libtenon does not export " + name + ": it has another version"));
     FunctionDescriptor type =
         result == null
             ? FunctionDescriptor.ofVoid(parameters)
@@ -123,7 +123,7 @@ public final class NativeLibrary {
       tried.add(FILE + " of the system's loader");
     }
     throw new UnsatisfiedLinkError(
-        "libtenon is not found: set -D"
+        "libtenon was not found: set -D"
             + PROPERTY
             + "=/path/to/"
             + FILE

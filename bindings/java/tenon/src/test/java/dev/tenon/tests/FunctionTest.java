@@ -70,7 +70,7 @@ class FunctionTest {
       Tensor x = Tensor.of(1f);
       assertEquals(3, f.apply(x, x, x).item());
       assertEquals(
-          "function: it takes 3 tensors, and 1 are given",
+          "function: it takes 3 tensors, but 1 were passed",
           assertThrows(TenonException.class, () -> f.apply(x)).getMessage().replaceAll(" \\[.*", ""));
     }
   }
