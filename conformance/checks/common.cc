@@ -50,7 +50,8 @@ std::vector<Check> common_checks() {
   return {
       {.name = "common",
        .level = 3,
-       .what = "The usual windows, normalisations and attention; tables of more than 65,536 rows.",
+       .what = "Common configurations of windows, normalisations and attention, and tables with "
+               "more than 65,536 rows.",
        .applies = has_common,
        .problems = all_common,
        .test = test_common,

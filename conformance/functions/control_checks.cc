@@ -351,18 +351,18 @@ std::vector<FunctionCheck> control_checks() {
   return {
       {.part = "functions.control",
        .name = "control_flow",
-       .what = "Branches, loops and scans, nested, of no trip, one and more, give traced what they "
-               "give eager, to the bit, and what the oracle gives.",
+       .what = "Nested branches, loops and scans with zero, one or more trips have bitwise equal "
+               "results traced and eager, and agree with the oracle.",
        .test = test_control},
       {.part = "functions.control",
        .name = "control_gradients",
-       .what = "Their gradients do, too, whatever the policy of the loops: by a tape in a function "
-               "and by one around it.",
+       .what = "So do their gradients under each loop policy, with the tape inside or around the "
+               "function.",
        .test = test_first_gradients},
       {.part = "functions.control",
        .name = "control_gradients_2",
-       .what = "Their second gradients have the same bits by a tape in a function and by one "
-               "around it, and are what eager code and the oracle give.",
+       .what = "Their second gradients are bitwise equal with the tape inside or around the "
+               "function, and agree with eager code and the oracle.",
        .test = test_second_gradients},
   };
 }

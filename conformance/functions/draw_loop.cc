@@ -42,8 +42,8 @@ class LoopDrawer : Drawer {
   }
 
   // Empty if no valid call of the anchor was found.
-  Program behind(const Claim& head, std::span<const Claim* const> claims) {
-    for (int tries = 0; !add_claim(head); ++tries) {
+  Program with_epilogue(const Claim& anchor, std::span<const Claim* const> claims) {
+    for (int tries = 0; !add_claim(anchor); ++tries) {
       if (tries == 20) return {};
     }
     size_t last = values_.size() - 1;
@@ -107,9 +107,9 @@ Program draw_rows(const Session& device, const Claim& reduction,
   return LoopDrawer(device, seed).rows(reduction, claims);
 }
 
-Program draw_epilogue(const Session& device, const Claim& head,
+Program draw_epilogue(const Session& device, const Claim& anchor,
                       std::span<const Claim* const> claims, uint64_t seed) {
-  return LoopDrawer(device, seed).behind(head, claims);
+  return LoopDrawer(device, seed).with_epilogue(anchor, claims);
 }
 
 }  // namespace tenon_kit::functions

@@ -23,9 +23,9 @@ Program draw_loop(const Session& device, std::span<const Claim* const> claims, u
 Program draw_rows(const Session& device, const Claim& reduction,
                   std::span<const Claim* const> claims, uint64_t seed);
 
-// Draws a call that a device lists as an anchor (HEAD), with its own operands, followed by calls
+// Draws a call that a device lists as an anchor (ANCHOR), with its own operands, followed by calls
 // for loops. Has no steps if none is valid.
-Program draw_epilogue(const Session& device, const Claim& head,
+Program draw_epilogue(const Session& device, const Claim& anchor,
                       std::span<const Claim* const> claims, uint64_t seed);
 
 }  // namespace tenon_kit::functions

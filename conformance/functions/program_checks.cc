@@ -232,7 +232,7 @@ const std::vector<Claim>& loop_claims() {
   return claims;
 }
 const std::vector<Claim>& anchor_claims() {
-  static const std::vector<Claim> claims = claims_with_signature_suffix("HEAD");
+  static const std::vector<Claim> claims = claims_with_signature_suffix("ANCHOR");
   return claims;
 }
 
@@ -298,14 +298,14 @@ std::vector<Program> programs_with_epilogues(const Bench& bench) {
   Draw draw(bench.env.seed);
   for (int round = 0; round < (bench.env.thorough ? 8 : 1); ++round) {
     ClaimsByDType others = listed_for_loops(draw);
-    for (const Claim& head : anchor_claims()) {
-      std::vector<const Claim*>& claims = others[head.outputs.at(0)];
+    for (const Claim& anchor : anchor_claims()) {
+      std::vector<const Claim*>& claims = others[anchor.outputs.at(0)];
       std::erase_if(claims, [](const Claim* x) { return is_reduction(*x); });
       if (claims.empty()) continue;
       std::rotate(claims.begin(), claims.begin() + 1, claims.end());
       const auto n = static_cast<size_t>(draw.between(1, kInOne));
       const std::span some(claims.data(), std::min(n, claims.size()));
-      Program program = draw_epilogue(bench.env.device, head, some, draw.seed());
+      Program program = draw_epilogue(bench.env.device, anchor, some, draw.seed());
       if (!program.steps.empty()) programs.push_back(std::move(program));
     }
   }
@@ -359,8 +359,8 @@ std::vector<FunctionCheck> program_checks() {
   return {
       {.part = "functions.programs",
        .name = "traced",
-       .what = "Programs that are drawn give as functions, with all passes and without each, what "
-               "they give call by call, to the bit.",
+       .what = "Random programs have bitwise equal results call by call and as functions, with all "
+               "passes and with each pass disabled.",
        .programs = some_programs,
        .holds = holds_traced},
       {.part = "functions.programs",
@@ -370,35 +370,34 @@ std::vector<FunctionCheck> program_checks() {
        .holds = holds_right},
       {.part = "functions.programs",
        .name = "traced_gradients",
-       .what = "Their first and second gradients are the same by a tape, by a tape in a function "
-               "and by one around a function, to the bit.",
+       .what = "Their first and second gradients are bitwise equal for an eager tape, a tape "
+               "inside a function and a tape around one.",
        .programs = few_programs,
        .holds = holds_differentiated},
       {.part = "functions.loops",
        .name = "in_loops",
-       .what =
-           "Each call that is listed for loops gives in a loop what it gives alone, to the bit.",
+       .what = "Each call marked LOOP has the same result in a loop as alone, to the bit.",
        .programs = loop_programs,
        .holds = holds_called,
        .missing = no_loop_ran},
       {.part = "functions.loops",
        .name = "in_rows",
-       .what = "Each reduction that is listed for loops gives, with what is made of its rows, what "
-               "the calls give alone, to the bit.",
+       .what = "Each reduction marked LOOP, fused with calls on its rows, has the same results as "
+               "the separate calls, to the bit.",
        .programs = row_programs,
        .holds = holds_called,
        .missing = no_row_loop_ran},
       {.part = "functions.loops",
-       .name = "behind_heads",
-       .what = "Each call that is listed as a head of loops gives, with what a loop makes of its "
-               "value, what the calls give alone, to the bit.",
+       .name = "epilogues",
+       .what = "Each call marked ANCHOR, fused with an epilogue, has the same results as the "
+               "separate calls, to the bit.",
        .programs = programs_with_epilogues,
        .holds = holds_called,
        .missing = no_anchor_loop_ran},
       {.part = "functions.recordings",
        .name = "replayed",
-       .what = "What a function's launches give that were recorded, with other values, numbers and "
-               "memory at each replay, is what they give one by one, to the bit.",
+       .what = "Replays of a function's recorded launches, with other values, scalars and memory "
+               "in each, have the same results as single launches, to the bit.",
        .programs = replayed_programs,
        .holds = holds_called,
        .missing = nothing_was_replayed},

@@ -262,25 +262,25 @@ std::vector<FunctionCheck> running_checks() {
   return {
       {.part = "functions.running",
        .name = "steady",
-       .what = "A call that was made before prepares no kernel, and a hundred of them take no "
-               "memory.",
+       .what = "A repeated call prepares no kernel, and a hundred repeated calls allocate no "
+               "additional memory.",
        .test = test_steady},
       {.part = "functions.running",
        .name = "cancelled",
-       .what = "A loop in a function can be cancelled, and the next call is right.",
+       .what = "A loop in a function can be cancelled, and the next call is correct.",
        .test = test_cancelled},
       {.part = "functions.running",
        .name = "function_failures",
-       .what = "A launch that fails in a function is told, and the next call is right.",
+       .what = "A launch that fails in a function is reported, and the next call is correct.",
        .test = test_failures},
       {.part = "functions.running",
        .name = "shared_functions",
-       .what =
-           "Four threads in four scopes trace and call one function, and each gets what is its.",
+       .what = "Four threads in four scopes trace and call one function, and each gets its own "
+               "results.",
        .test = test_shared},
       {.part = "functions.running",
        .name = "shared_states",
-       .what = "Steps of one function on one variable from four threads are all made.",
+       .what = "No step is lost if four threads call one function that updates a variable.",
        .test = test_shared_states},
   };
 }

@@ -304,14 +304,13 @@ std::vector<FunctionCheck> state_checks() {
        .test = test_states},
       {.part = "functions.state",
        .name = "donated",
-       .what = "Inputs that are donated may be written to, and nothing else: what was not, views "
-               "that somebody holds and earlier outputs stay.",
+       .what = "Only donated inputs are overwritten: other inputs, views with other owners and "
+               "earlier outputs stay unchanged.",
        .programs = programs_to_donate_to,
        .holds = holds_donated},
       {.part = "functions.state",
        .name = "dead_calls",
-       .what = "A call that would fail and that nothing needs is left out, unless the pass dce is "
-               "off.",
+       .what = "A dead call that would fail is eliminated, unless the pass dce is disabled.",
        .test = test_dead_calls},
   };
 }

@@ -239,19 +239,19 @@ tenon_error* prepare_loop(tenon_device_p* device, const tenon_loop_request* requ
   for (tenon_loop_instruction& each : instructions) each.line = inner_line(each.line);
   tenon_loop_request handed = *request;
   handed.instructions = instructions.data();
-  tenon_kernel_request head;
-  if (request->head != nullptr) {
-    head = *request->head;
-    head.line = inner_line(head.line);
-    handed.head = &head;
+  tenon_kernel_request anchor;
+  if (request->anchor != nullptr) {
+    anchor = *request->anchor;
+    anchor.line = inner_line(anchor.line);
+    handed.anchor = &anchor;
   }
   tenon_error* error =
       state.calls.prepare_loop(device, &handed, out_kernel, out_traits, out_reason);
   if (!error && *out_kernel) {
     ++state.kernels_open;
-    ++(request->head != nullptr ? state.anchor_loops
-       : request->row_axes != 0 ? state.row_loops
-                                : state.loops);
+    ++(request->anchor != nullptr ? state.anchor_loops
+       : request->row_axes != 0   ? state.row_loops
+                                  : state.loops);
   }
   return error;
 }

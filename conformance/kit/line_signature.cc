@@ -41,18 +41,18 @@ class Parser {
         s.shaped = true;
       } else if (word == "LOOP") {
         s.loop = true;
-      } else if (word == "HEAD") {
-        s.head = true;
+      } else if (word == "ANCHOR") {
+        s.anchor = true;
       } else if (word.size() == 1 && is_letter(word[0])) {
         expect(":");
         s.classes[word[0]] = members_of_class();
       } else {
-        stop("a class, SHAPED, LOOP or HEAD");
+        stop("a class, SHAPED, LOOP or ANCHOR");
       }
     }
-    if (s.shaped + s.loop + s.head > 1) stop("one of SHAPED, LOOP and HEAD");
+    if (s.shaped + s.loop + s.anchor > 1) stop("one of SHAPED, LOOP and ANCHOR");
     if (s.loop && s.inputs.empty()) stop("inputs of a LOOP");
-    if ((s.loop || s.head) && s.outputs.size() != 1) stop("one output of a LOOP or a HEAD");
+    if ((s.loop || s.anchor) && s.outputs.size() != 1) stop("one output of a LOOP or an ANCHOR");
     for (const auto* list : {&s.inputs, &s.outputs}) {
       for (const LineOperand& operand : *list) {
         if (operand.letter && !s.classes.contains(operand.letter)) stop("a class for every letter");

@@ -23,7 +23,7 @@ struct LineSignature {
   std::vector<LineOperand> outputs;
   std::map<char, std::vector<tenon_dtype>> classes;
   bool shaped = false;
-  bool loop = false, head = false;
+  bool loop = false, anchor = false;
 };
 
 // Throws std::invalid_argument with the expected syntax and the position.

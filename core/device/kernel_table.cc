@@ -162,7 +162,7 @@ Ref<const PreparedKernel> KernelTable::prepare(const KernelKey& key, std::string
     }
     if (handle) {
       const tenon_kernel* loop_line = line.signature.loop() ? line.line : nullptr;
-      const tenon_kernel* anchor_line = line.signature.head() ? line.line : nullptr;
+      const tenon_kernel* anchor_line = line.signature.is_anchor() ? line.line : nullptr;
       return PreparedKernel::made(device_, handle, traits.flags, loop_line, anchor_line);
     }
     if (why.size) reason = reason_of(why);

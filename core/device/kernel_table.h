@@ -59,7 +59,7 @@ struct OperandInfo {
 class PreparedKernel {
  public:
   // Takes ownership of the handle, even if it throws. `loop_line` and `anchor_line`: the line that
-  // prepared the kernel, if it is marked LOOP or HEAD.
+  // prepared the kernel, if it is marked LOOP or ANCHOR.
   static Ref<const PreparedKernel> made(Device& device, tenon_kernel_p* handle, uint32_t traits,
                                         const tenon_kernel* loop_line,
                                         const tenon_kernel* anchor_line, std::string reason = {});

@@ -12,12 +12,12 @@ namespace tenon {
 uint64_t LoopSpec::hash() const {
   uint64_t h = detail::mix(flags, rank);
   h = detail::mix(h, uint64_t{row_axes} << 32 | n_row_inputs);
-  if (head.line != nullptr) {
-    h = detail::mix(h, reinterpret_cast<uintptr_t>(head.line));
-    for (const Head::Input& x : head.inputs) {
+  if (anchor.line != nullptr) {
+    h = detail::mix(h, reinterpret_cast<uintptr_t>(anchor.line));
+    for (const Anchor::Input& x : anchor.inputs) {
       h = detail::mix(h, static_cast<uint64_t>(x.dtype) << 32 | uint64_t{x.strides} << 16 | x.rank);
     }
-    if (!head.attrs.view().empty()) h = detail::mix(h, head.attrs.view().hash());
+    if (!anchor.attrs.view().empty()) h = detail::mix(h, anchor.attrs.view().hash());
   }
   for (const Input& x : inputs) {
     h = detail::mix(h, static_cast<uint64_t>(x.dtype) << 16 | x.strides);
@@ -61,21 +61,21 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
                             .flags = each.flags,
                             .reserved = 0});
   }
-  const CAttrs head_attrs(loop.head.attrs.view());
-  std::vector<tenon_operand> head_inputs;
-  for (const LoopSpec::Head::Input& x : loop.head.inputs) {
-    head_inputs.push_back({to_c(x.dtype), x.rank, x.strides, nullptr, 0});
+  const CAttrs anchor_attrs(loop.anchor.attrs.view());
+  std::vector<tenon_operand> anchor_inputs;
+  for (const LoopSpec::Anchor::Input& x : loop.anchor.inputs) {
+    anchor_inputs.push_back({to_c(x.dtype), x.rank, x.strides, nullptr, 0});
   }
-  const tenon_operand head_output = {to_c(loop.head.dtype), static_cast<uint16_t>(loop.rank),
-                                     TENON_STRIDES_DENSE, nullptr, 0};
-  const tenon_kernel_request head = {.struct_size = sizeof head,
-                                     .flags = loop.flags,
-                                     .line = loop.head.line,
-                                     .attrs = head_attrs.get(),
-                                     .n_inputs = head_inputs.size(),
-                                     .n_outputs = 1,
-                                     .inputs = head_inputs.data(),
-                                     .outputs = &head_output};
+  const tenon_operand anchor_output = {to_c(loop.anchor.dtype), static_cast<uint16_t>(loop.rank),
+                                       TENON_STRIDES_DENSE, nullptr, 0};
+  const tenon_kernel_request anchor = {.struct_size = sizeof anchor,
+                                       .flags = loop.flags,
+                                       .line = loop.anchor.line,
+                                       .attrs = anchor_attrs.get(),
+                                       .n_inputs = anchor_inputs.size(),
+                                       .n_outputs = 1,
+                                       .inputs = anchor_inputs.data(),
+                                       .outputs = &anchor_output};
   const tenon_loop_request request = {.struct_size = sizeof request,
                                       .flags = loop.flags,
                                       .n_inputs = inputs.size(),
@@ -86,7 +86,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
                                       .outputs = loop.outputs.data(),
                                       .row_axes = loop.row_axes,
                                       .n_row_inputs = loop.n_row_inputs,
-                                      .head = loop.head.line != nullptr ? &head : nullptr};
+                                      .anchor = loop.anchor.line != nullptr ? &anchor : nullptr};
   tenon_kernel_p* handle = nullptr;
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_string why = {nullptr, 0};
@@ -102,7 +102,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
     log_to_context(device_.context(), TENON_LOG_WARNING,
                    format("{} cannot prepare a loop: {}", {device_.name(), reason}));
   }
-  if (handle && loop.head.line == nullptr && (traits.flags & TENON_KERNEL_WORKSPACE) != 0) {
+  if (handle && loop.anchor.line == nullptr && (traits.flags & TENON_KERNEL_WORKSPACE) != 0) {
     device_.calls().release_kernel(std::exchange(handle, nullptr));
     reason = "needs a workspace, which loops cannot have";
   }

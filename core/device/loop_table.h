@@ -40,24 +40,24 @@ struct LoopSpec {
     }
   };
   // The anchor kernel that the loop is the epilogue of.
-  struct Head {
+  struct Anchor {
     struct Input {
       DType dtype;
       tenon_stride_class strides;
       uint16_t rank;
       friend bool operator==(const Input&, const Input&) = default;
     };
-    const tenon_kernel* line = nullptr;  // Marked HEAD; NULL: no anchor.
+    const tenon_kernel* line = nullptr;  // Marked ANCHOR; NULL: no anchor.
     OwnedAttrs attrs;
     SmallVector<Input, 3> inputs;
     DType dtype = DType::kNone;
-    friend bool operator==(const Head& a, const Head& b) {
+    friend bool operator==(const Anchor& a, const Anchor& b) {
       return a.line == b.line && a.attrs.view() == b.attrs.view() && a.inputs == b.inputs &&
              a.dtype == b.dtype;
     }
   };
   uint32_t flags = 0;  // TENON_REQUEST_*.
-  Head head;
+  Anchor anchor;
   uint32_t rank = 0;
   uint32_t row_axes = 0;      // A mask; 0: no rows.
   uint32_t n_row_inputs = 0;  // The last inputs, which have one element per row.

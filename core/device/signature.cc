@@ -43,18 +43,18 @@ class SignatureParser {
         s.shaped_ = true;
       } else if (word == "LOOP") {
         s.loop_ = true;
-      } else if (word == "HEAD") {
+      } else if (word == "ANCHOR") {
         s.is_anchor_ = true;
       } else if (word.size() == 1 && is_letter(word[0])) {
         expect(":");
         classes_[word[0] - 'A'] = members();
       } else {
-        stop("a class, SHAPED, LOOP or HEAD");
+        stop("a class, SHAPED, LOOP or ANCHOR");
       }
     }
-    if (s.shaped_ + s.loop_ + s.is_anchor_ > 1) stop("one of SHAPED, LOOP and HEAD");
+    if (s.shaped_ + s.loop_ + s.is_anchor_ > 1) stop("one of SHAPED, LOOP and ANCHOR");
     if (s.loop_) check_loop(s);
-    if (s.is_anchor_ && s.outputs_.size() != 1) stop("one output of a HEAD");
+    if (s.is_anchor_ && s.outputs_.size() != 1) stop("one output of an ANCHOR");
     for (auto* operands : {&s.inputs_, &s.outputs_}) {
       for (Signature::Operand& operand : *operands) {
         if (operand.letter < 0) continue;

@@ -21,7 +21,7 @@ class Signature {
   bool matches(std::span<const DType> inputs, std::span<const DType> outputs) const;
   bool shaped() const { return shaped_; }
   bool loop() const { return loop_; }
-  bool head() const { return is_anchor_; }
+  bool is_anchor() const { return is_anchor_; }
 
  private:
   friend class SignatureParser;

@@ -34,9 +34,9 @@ bool LaunchPlan::LoopFuser::make_loops() {
   for (Group& group : groups_) {
     if (group.members.size() < 2) continue;
     group.loop = make(group);
-    if (group.loop || (group.row_axes == 0 && group.head == kNone)) continue;
+    if (group.loop || (group.row_axes == 0 && group.anchor == kNone)) continue;
     for (const uint32_t i : group.members) {
-      is_excluded_[i] = is_excluded_[i] || reduced_[i] != 0 || i == group.head;
+      is_excluded_[i] = is_excluded_[i] || reduced_[i] != 0 || i == group.anchor;
     }
     is_done = false;
   }
@@ -74,7 +74,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
   Reads reads;
   // A loop takes its shape from a per-element input, so at least one must remain.
   for (const uint32_t i : group.members) {
-    if (i == group.head) continue;
+    if (i == group.anchor) continue;
     for (const uint32_t k : inputs_of(i)) {
       reads.has_elements =
           reads.has_elements || (!given.contains(shown(k).buffer) && !is_per_row_elementwise_[i] &&
@@ -84,7 +84,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
   std::vector<Source> sources;  // Operands of the instructions, in order.
   std::vector<uint32_t> n_own_readers(group.members.size(), 0);
   for (const uint32_t i : group.members) {
-    if (i == group.head) continue;
+    if (i == group.anchor) continue;
     for (const uint32_t k : inputs_of(i)) {
       const auto at = given.find(shown(k).buffer);
       if (at == given.end()) {
@@ -109,25 +109,25 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
     spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
   }
   Group::Loop loop = {launch(group.members.back()), {}};
-  size_t head_at = 0;  // Index among the members.
-  if (group.head != kNone) {
-    spec.head = anchor_of(group);
-    loop.views = inputs_of(group.head);
-    loop.launch.workspace_bytes = launch(group.head).workspace_bytes;
+  size_t anchor_at = 0;  // Index among the members.
+  if (group.anchor != kNone) {
+    spec.anchor = anchor_of(group);
+    loop.views = inputs_of(group.anchor);
+    loop.launch.workspace_bytes = launch(group.anchor).workspace_bytes;
     // Error reports and is_light() treat the launch as its anchor.
-    loop.launch.op = launch(group.head).op;
-    loop.launch.location = launch(group.head).location;
-    while (group.members[head_at] != group.head) ++head_at;
+    loop.launch.op = launch(group.anchor).op;
+    loop.launch.location = launch(group.anchor).location;
+    while (group.members[anchor_at] != group.anchor) ++anchor_at;
   }
   loop.views.insert(loop.views.end(), inputs.begin(), inputs.end());
   loop.launch.n_inputs = static_cast<uint32_t>(loop.views.size());
   const auto value_of = [&](size_t member) {
-    const bool is_head = group.members[member] == group.head;
-    return n_inputs + static_cast<uint32_t>(is_head ? 0 : member + (member < head_at ? 1 : 0));
+    const bool is_anchor = group.members[member] == group.anchor;
+    return n_inputs + static_cast<uint32_t>(is_anchor ? 0 : member + (member < anchor_at ? 1 : 0));
   };
   auto source = sources.begin();
   for (const uint32_t i : group.members) {
-    if (i == group.head) continue;
+    if (i == group.anchor) continue;
     LoopSpec::Instruction& made = spec.instructions.emplace_back();
     made.line = launch(i).kernel->loop_line();
     made.attrs = attrs_in_loop(i);
@@ -151,14 +151,14 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
     loop.views.push_back(view_in_loop(output_of(i), group, is_per_row(i)));
   }
   if (spec.outputs.empty()) return std::nullopt;
-  const bool goes_in_parts = group.row_axes == 0 && group.head == kNone;
+  const bool goes_in_parts = group.row_axes == 0 && group.anchor == kNone;
   if (!goes_in_parts && !are_addressable(loop.views)) return std::nullopt;
-  if (loop.launch.workspace_bytes != 0) loop.views.push_back(launch(group.head).end_outputs());
+  if (loop.launch.workspace_bytes != 0) loop.views.push_back(launch(group.anchor).end_outputs());
   const auto is_among = [](const auto& inputs) {
     return std::any_of(inputs.begin(), inputs.end(),
                        [](const auto& x) { return x.strides == TENON_STRIDES_STRIDED; });
   };
-  const bool is_strided = is_among(spec.inputs) || is_among(spec.head.inputs);
+  const bool is_strided = is_among(spec.inputs) || is_among(spec.anchor.inputs);
   Ref<const PreparedKernel> kernel = program_.device_.loops().find(spec);
   if (!kernel->exists() || (is_strided && !kernel->takes_strides())) return std::nullopt;
   loop.launch.kernel = std::move(kernel);
@@ -184,16 +184,16 @@ bool LaunchPlan::LoopFuser::are_addressable(std::span<const uint32_t> views) con
          });
 }
 
-LoopSpec::Head LaunchPlan::LoopFuser::anchor_of(const Group& group) const {
-  const Launch& own = launch(group.head);
-  LoopSpec::Head head;
-  head.line = own.kernel->anchor_line();
-  head.attrs = attrs_[group.head];
-  head.dtype = dtype_from_c(view(output_of(group.head)).dtype);
-  for (const uint32_t k : inputs_of(group.head)) {
-    head.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class, view(k).rank});
+LoopSpec::Anchor LaunchPlan::LoopFuser::anchor_of(const Group& group) const {
+  const Launch& own = launch(group.anchor);
+  LoopSpec::Anchor anchor;
+  anchor.line = own.kernel->anchor_line();
+  anchor.attrs = attrs_[group.anchor];
+  anchor.dtype = dtype_from_c(view(output_of(group.anchor)).dtype);
+  for (const uint32_t k : inputs_of(group.anchor)) {
+    anchor.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class, view(k).rank});
   }
-  return head;
+  return anchor;
 }
 
 // Normalises equivalent reductions to the same attributes.
@@ -243,9 +243,9 @@ uint32_t LaunchPlan::LoopFuser::view_in_loop(uint32_t k, const Group& group, boo
 // "fused(mul, add x2, tanh)", or with an anchor "fused(matmul, add, tanh)".
 std::string LaunchPlan::LoopFuser::name_of(const Group& group) const {
   std::vector<uint32_t> members = group.members;
-  if (group.head != kNone) {
-    const auto head = std::find(members.begin(), members.end(), group.head);
-    std::rotate(members.begin(), head, head + 1);
+  if (group.anchor != kNone) {
+    const auto anchor = std::find(members.begin(), members.end(), group.anchor);
+    std::rotate(members.begin(), anchor, anchor + 1);
   }
   std::string name = "fused(";
   for (size_t n = 0; n < members.size();) {

@@ -38,7 +38,7 @@ class LaunchPlan::LoopFuser {
     std::vector<uint32_t> reads;  // Views of external inputs, without duplicates.
     Ints sizes;                   // Of the iteration space.
     uint32_t row_axes = 0;        // 0: no reductions.
-    uint32_t head = kNone;        // The anchor, one of the members.
+    uint32_t anchor = kNone;      // The anchor, one of the members.
     bool is_open = true;
     // Set at the end: the fused launch and its views.
     struct Loop {
@@ -100,7 +100,7 @@ class LaunchPlan::LoopFuser {
   std::optional<Group::Loop> make(const Group& group);
   bool is_broadcast_along(uint32_t k, uint32_t axes) const;
   bool are_addressable(std::span<const uint32_t> views) const;
-  LoopSpec::Head anchor_of(const Group& group) const;
+  LoopSpec::Anchor anchor_of(const Group& group) const;
   Source add_input(Reads& reads, const Group& group, uint32_t i, uint32_t k);
   OwnedAttrs attrs_in_loop(uint32_t i) const;
   uint32_t view_in_loop(uint32_t k, const Group& group, bool per_row);

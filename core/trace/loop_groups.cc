@@ -185,7 +185,7 @@ void LaunchPlan::LoopFuser::add_launch(uint32_t i) {
   if (joins) {
     join(i);
   } else if (can_be_anchor(i)) {
-    add_group({.members = {i}, .sizes = sizes_of_launch(i), .head = i});
+    add_group({.members = {i}, .sizes = sizes_of_launch(i), .anchor = i});
   } else {
     close_if_overwritten(i);
   }
@@ -252,7 +252,7 @@ void LaunchPlan::LoopFuser::add_group(Group group) {
   const auto number = static_cast<uint32_t>(groups_.size());
   count_steps(group.members.size());
   for (const uint32_t member : group.members) group_[member] = number;
-  if (group.head == kNone && count_along(group.sizes, ~uint32_t{0}) <= kMaxSmallElements) {
+  if (group.anchor == kNone && count_along(group.sizes, ~uint32_t{0}) <= kMaxSmallElements) {
     std::vector<uint32_t>& others = small_groups(group.sizes);
     if (others.size() == kMaxSmallGroups) others.erase(others.begin());
     others.push_back(number);
@@ -276,8 +276,8 @@ bool LaunchPlan::LoopFuser::fit(const Group& a, const Group& b) const {
   const bool is_same =
       a.sizes == b.sizes && (a.row_axes == b.row_axes || a.row_axes == 0 || b.row_axes == 0);
   if (!is_same && !iterates_over_rows_of(a, b) && !iterates_over_rows_of(b, a)) return false;
-  if (a.head != kNone && b.head != kNone) return false;
-  if (std::min(a.head, b.head) != kNone && (a.row_axes | b.row_axes) != 0) return false;
+  if (a.anchor != kNone && b.anchor != kNone) return false;
+  if (std::min(a.anchor, b.anchor) != kNone && (a.row_axes | b.row_axes) != 0) return false;
   size_t n_reductions[kMaxStages] = {};
   for (const auto* members : {&a.members, &b.members}) {
     for (const uint32_t i : *members) {
@@ -298,7 +298,7 @@ void LaunchPlan::LoopFuser::absorb(Group& own, Group& other) {
     rows->sizes = elements->sizes;
   }
   own.row_axes |= other.row_axes;
-  own.head = std::min(own.head, other.head);
+  own.anchor = std::min(own.anchor, other.anchor);
   own.members.insert(own.members.end(), other.members.begin(), other.members.end());
   for (const uint32_t k : other.reads) add_read(own.reads, k);
   other.members.clear();

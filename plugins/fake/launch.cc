@@ -71,11 +71,11 @@ tenon_error* prepare_loop(tenon_device_p* self, const tenon_loop_request* reques
   for (tenon_loop_instruction& each : instructions) each.line = inner_line(each.line);
   tenon_loop_request own = *request;
   own.instructions = instructions.data();
-  tenon_kernel_request head;
-  if (request->head != nullptr) {
-    head = *request->head;
-    head.line = inner_line(head.line);
-    own.head = &head;
+  tenon_kernel_request anchor;
+  if (request->anchor != nullptr) {
+    anchor = *request->anchor;
+    anchor.line = inner_line(anchor.line);
+    own.anchor = &anchor;
   }
   tenon_kernel_p* kernel = nullptr;
   tenon_error* error = inner().prepare_loop(device.device, &own, &kernel, out_traits, out_reason);

@@ -22,29 +22,29 @@ class LoopRequest {
   tenon_device_p* device() const { return device_; }
   size_t n_inputs() const { return request_.n_inputs; }
   size_t n_instructions() const { return request_.n_instructions; }
-  size_t n_values() const { return first_given() + n_instructions(); }
+  size_t n_values() const { return first_result() + n_instructions(); }
   size_t n_outputs() const { return request_.n_outputs; }
   const tenon_operand& input(size_t i) const { return request_.inputs[i]; }
   const tenon_loop_instruction& instruction(size_t i) const { return request_.instructions[i]; }
   // The anchor kernel that the loop follows; NULL if none. Its result is the value after the
   // inputs.
-  const tenon_kernel_request* head() const {
-    return TENON_SDK_HAS(request_, head) ? request_.head : nullptr;
+  const tenon_kernel_request* anchor() const {
+    return TENON_SDK_HAS(request_, anchor) ? request_.anchor : nullptr;
   }
   // The index of the first instruction's result.
-  size_t first_given() const { return n_inputs() + (head() != nullptr ? 1 : 0); }
+  size_t first_result() const { return n_inputs() + (anchor() != nullptr ? 1 : 0); }
   // The index of an output's value.
   uint32_t output(size_t i) const { return request_.outputs[i]; }
   // Bit i is set if rows extend along axis i. 0 if there are no rows.
   uint32_t row_axes() const { return request_.row_axes; }
   // The rank of all values per element.
   uint16_t rank() const {
-    if (head() != nullptr) return head()->outputs[0].rank;
+    if (anchor() != nullptr) return anchor()->outputs[0].rank;
     return n_inputs() > 0 ? input(0).rank : uint16_t{0};
   }
   bool is_per_row(size_t value) const {
     if (value < n_inputs()) return value >= n_inputs() - request_.n_row_inputs;
-    return value >= first_given() && (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
+    return value >= first_result() && (instruction_at(value).flags & TENON_LOOP_PER_ROW) != 0;
   }
   bool reduces(size_t i) const { return (instruction(i).flags & TENON_LOOP_REDUCES) != 0; }
   // Whether instruction `i` maps values per row to a value per row.
@@ -53,7 +53,7 @@ class LoopRequest {
   }
   tenon_dtype dtype(size_t value) const {
     if (value < n_inputs()) return input(value).dtype;
-    return value < first_given() ? head()->outputs[0].dtype : instruction_at(value).dtype;
+    return value < first_result() ? anchor()->outputs[0].dtype : instruction_at(value).dtype;
   }
 
   // Prepares the kernel of instruction `i` alone. With `packed`, strided operands will be dense. So
@@ -79,7 +79,7 @@ class LoopRequest {
                     .outputs = &output});
   }
   // Prepares the anchor kernel alone.
-  Prepared head_step() const { return prepare(*head()); }
+  Prepared prepare_anchor() const { return prepare(*anchor()); }
 
  private:
   Prepared prepare(const tenon_kernel_request& request) const {
@@ -92,7 +92,7 @@ class LoopRequest {
     return prepared;
   }
   const tenon_loop_instruction& instruction_at(size_t value) const {
-    return request_.instructions[value - first_given()];
+    return request_.instructions[value - first_result()];
   }
   tenon_operand dense(tenon_dtype dtype) const {
     return {.dtype = dtype, .rank = rank(), .strides = TENON_STRIDES_DENSE};
@@ -109,14 +109,14 @@ class StepByStep final : public Kernel {
   static Prepared prepare(const LoopRequest& request) {
     auto made = std::make_unique<StepByStep>();
     uint32_t traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
-    if (request.head() != nullptr) {
-      Prepared head = request.head_step();
-      if (!head.kernel) return head;
-      if (head.traits & TENON_KERNEL_WORKSPACE) return refuse("needs a workspace for this op");
-      traits &= head.traits;
-      made->head_.kernel = std::move(head.kernel);
-      made->head_.n_inputs = request.head()->n_inputs;
-      made->steps_.push_back({.dtype = request.head()->outputs[0].dtype, .output = -1});
+    if (request.anchor() != nullptr) {
+      Prepared anchor = request.prepare_anchor();
+      if (!anchor.kernel) return anchor;
+      if (anchor.traits & TENON_KERNEL_WORKSPACE) return refuse("needs a workspace for this op");
+      traits &= anchor.traits;
+      made->anchor_.kernel = std::move(anchor.kernel);
+      made->anchor_.n_inputs = request.anchor()->n_inputs;
+      made->steps_.push_back({.dtype = request.anchor()->outputs[0].dtype, .output = -1});
     }
     for (size_t i = 0; i < request.n_instructions(); ++i) {
       Prepared step = request.step(i, false);
@@ -134,7 +134,7 @@ class StepByStep final : public Kernel {
                               .inputs = {given.inputs, given.inputs + given.n_inputs},
                               .dtype = given.dtype,
                               .is_on_rows = request.is_on_rows(i),
-                              .is_per_row = request.is_per_row(request.first_given() + i),
+                              .is_per_row = request.is_per_row(request.first_result() + i),
                               .output = -1});
     }
     made->row_axes_ = request.row_axes();
@@ -148,12 +148,12 @@ class StepByStep final : public Kernel {
   }
 
   tenon_error* launch(tenon_stream_p* stream, const tenon_launch& launch) const override {
-    const tenon_view& all = head_.kernel ? launch.outputs[0] : launch.inputs[0];
+    const tenon_view& all = anchor_.kernel ? launch.outputs[0] : launch.inputs[0];
     const Shape elements(all.rank, all.sizes, 0);
     const Shape rows(all.rank, all.sizes, row_axes_);
     std::vector<Value> values;
     for (size_t v = 0; v < is_per_row_.size(); ++v) {
-      values.push_back({launch.inputs[head_.n_inputs + v], is_per_row_[v], nullptr});
+      values.push_back({launch.inputs[anchor_.n_inputs + v], is_per_row_[v], nullptr});
     }
     for (const Step& step : steps_) {
       const Shape& to = step.is_per_row ? rows : elements;
@@ -178,13 +178,13 @@ class StepByStep final : public Kernel {
         inputs[k].strides = strides[k].data();
         inputs[k].strides_class = TENON_STRIDES_STRIDED;
       }
-      const bool is_head = step.kernel == nullptr;
+      const bool is_anchor = step.kernel == nullptr;
       tenon_launch own = launch;
-      own.inputs = is_head ? launch.inputs : inputs.data();
-      own.n_inputs = static_cast<uint32_t>(is_head ? head_.n_inputs : inputs.size());
+      own.inputs = is_anchor ? launch.inputs : inputs.data();
+      own.n_inputs = static_cast<uint32_t>(is_anchor ? anchor_.n_inputs : inputs.size());
       own.outputs = &result.view;
       own.n_outputs = 1;
-      const Kernel& kernel = is_head ? *head_.kernel : *step.kernel;
+      const Kernel& kernel = is_anchor ? *anchor_.kernel : *step.kernel;
       if (tenon_error* error = kernel.launch(stream, own)) return error;
       values.push_back(std::move(result));
     }
@@ -199,7 +199,7 @@ class StepByStep final : public Kernel {
     bool is_on_rows = false, is_per_row = false;
     int output;  // -1 if none.
   };
-  struct Head {
+  struct Anchor {
     KernelPtr kernel;
     size_t n_inputs = 0;
   };
@@ -232,7 +232,7 @@ class StepByStep final : public Kernel {
     return strides;
   }
 
-  Head head_;
+  Anchor anchor_;
   uint32_t row_axes_ = 0;
   std::vector<bool> is_per_row_;  // For each input.
   std::vector<Step> steps_;

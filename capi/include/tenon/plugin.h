@@ -204,7 +204,7 @@ typedef struct tenon_kernel_traits {
  * 0 and name. The host tries the lines of an op in order and takes the first that does not refuse.
  * The grammar of signatures:
  *
- *   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" | " HEAD" ]
+ *   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" | " ANCHOR" ]
  *   operands  = [ operand { "," operand } ]
  *   operand   = ( dtype | letter ) [ "?" | "*" ]    ?: may be absent   *: any number, the last one
  *   class     = letter ":" member { "," member }
@@ -216,7 +216,7 @@ typedef struct tenon_kernel_traits {
  * every dtype except f128, which a line must name explicitly. A letter stands for the same dtype
  * wherever it occurs. Several blanks count as one. LOOP: an elementwise op or a reduction that may
  * be an instruction of a loop (tenon_loop_request). It has one output and no optional operands.
- * HEAD: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its
+ * ANCHOR: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its
  * epilogue.
  *
  * The host steps through the list by tenon_plugin.kernel_size, so the struct may grow. */
@@ -242,9 +242,9 @@ typedef struct tenon_kernel {
  * A loop is a fused kernel: a list of calls over the same elements, of which only the loop's
  * outputs are written to memory. The host fuses consecutive calls of a function into loops.
  *
- * A kernel of `prepare_loop` has a workspace only if it has an anchor (`head`).
+ * A kernel of `prepare_loop` has a workspace only if it has an anchor.
  *
- * A loop may be the epilogue of an anchor kernel, its `head`, which is not an instruction: the loop
+ * A loop may be the epilogue of an anchor kernel (`anchor`), which is not an instruction: the loop
  * consumes the elements of the anchor's output as they are computed. Such a loop has no rows.
  *
  * Values are numbered: first the inputs of the loop, then the output of the anchor, if any, then
@@ -298,10 +298,10 @@ typedef struct tenon_loop_request {
    * along the row's axes. All others have the sizes of input 0, which is per element if there are
    * rows. */
   uint32_t n_row_inputs;
-  /* The anchor kernel, or NULL for none. Its line is marked HEAD, and its output has the loop's
+  /* The anchor kernel, or NULL for none. Its line is marked ANCHOR, and its output has the loop's
    * rank and sizes. A launch has the anchor's inputs first, then the loop's, and as much workspace
    * as the anchor alone needs. */
-  const tenon_kernel_request* head TENON_NULLABLE TENON_COUNT(1);
+  const tenon_kernel_request* anchor TENON_NULLABLE TENON_COUNT(1);
 } tenon_loop_request;
 
 /* ---- launches -----------------------------------------------------------------------------------

@@ -207,8 +207,8 @@ static inline tenon_dtype async_loop_dtype(const tenon_loop_request* request, si
   const size_t n_inputs = request->n_inputs;
   if (value < n_inputs) return request->inputs[value].dtype;
   value -= n_inputs;
-  if (request->head) {
-    if (value == 0) return request->head->outputs[0].dtype;
+  if (request->anchor) {
+    if (value == 0) return request->anchor->outputs[0].dtype;
     --value;
   }
   return request->instructions[value].dtype;

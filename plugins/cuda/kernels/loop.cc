@@ -193,7 +193,7 @@ Prepared prepare_reduction(const Request& request, uint32_t mask) {
 }  // namespace
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
-  if (request.head() != nullptr) return tenon_sdk::refuse("has no epilogues");
+  if (request.anchor() != nullptr) return tenon_sdk::refuse("has no epilogues");
   LoopPlan plan{tenon_sdk::loop_plan(request)};
   return prepare_plan(request.device(), std::move(plan));
 }

@@ -249,9 +249,9 @@ Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
   LoopPlan plan{tenon_sdk::loop_plan(request)};
-  if (request.head() == nullptr) return prepare_loop(request.device(), plan);
-  plan.inputs.push_back({request.head()->outputs[0].dtype, TENON_STRIDES_DENSE});
-  return prepare_with_epilogue(Request(request.device(), *request.head()), std::move(plan));
+  if (request.anchor() == nullptr) return prepare_loop(request.device(), plan);
+  plan.inputs.push_back({request.anchor()->outputs[0].dtype, TENON_STRIDES_DENSE});
+  return prepare_with_epilogue(Request(request.device(), *request.anchor()), std::move(plan));
 }
 
 Prepared prepare_elementwise(const Request& request) {

@@ -41,7 +41,7 @@ tenon_sdk::Prepared prepare_loop(tenon_device_p* device, LoopPlan plan);
 tenon_sdk::Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan);
 
 // Prepares a product with an epilogue, whose last input is the product (epilogue.h).
-tenon_sdk::Prepared prepare_with_epilogue(const tenon_sdk::Request& head, LoopPlan plan);
+tenon_sdk::Prepared prepare_with_epilogue(const tenon_sdk::Request& anchor, LoopPlan plan);
 
 // The entry for the plugin's loop slot.
 tenon_sdk::Prepared prepare_loop(const tenon_sdk::LoopRequest& request);

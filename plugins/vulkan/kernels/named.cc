@@ -39,7 +39,7 @@ Prepared prepare_named_loop(const tenon_sdk::LoopRequest& request) {
   const auto add = [&](const tenon_kernel& line) {
     names += (names.empty() ? "loop(" : ",") + name_of_op(line.op);
   };
-  if (request.head() != nullptr) add(*request.head()->line);
+  if (request.anchor() != nullptr) add(*request.anchor()->line);
   for (size_t i = 0; i < request.n_instructions(); ++i) add(*request.instruction(i).line);
   kernel_of(prepared).set_name(names + ")");
   return prepared;

@@ -366,21 +366,21 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
 }
 
 // The iterations of an epilogue's ops are not counted in a product, so these ops must not loop.
-Prepared prepare_with_epilogue(const Request& head, LoopPlan plan) {
-  const auto n_inputs = static_cast<uint32_t>(head.n_inputs());
-  if (const tenon_string reason = refusal(head.device(), plan, n_inputs + kOperandsOfPacking);
+Prepared prepare_with_epilogue(const Request& anchor, LoopPlan plan) {
+  const auto n_inputs = static_cast<uint32_t>(anchor.n_inputs());
+  if (const tenon_string reason = refusal(anchor.device(), plan, n_inputs + kOperandsOfPacking);
       reason.size > 0) {
     return {.reason = reason};
   }
   if (iterations_of(plan) > 0)
     return tenon_sdk::refuse("cannot fuse an op that needs a loop into the epilogue of a product");
-  switch (head.op()) {
+  switch (anchor.op()) {
     case TENON_OP_matmul:
-      return prepare_matmul(head, std::move(plan));
+      return prepare_matmul(anchor, std::move(plan));
     case TENON_OP_gemm:
-      return prepare_gemm(head, std::move(plan));
+      return prepare_gemm(anchor, std::move(plan));
     case TENON_OP_conv:
-      return prepare_conv(head, std::move(plan));
+      return prepare_conv(anchor, std::move(plan));
     default:
       return tenon_sdk::refuse("has no epilogue for this op");
   }

@@ -87,13 +87,13 @@ void expect_same_behind(const TestDevice& bench, const Queue& queue, const Produ
   run(bench, queue, mul, s_and_s, {&want, 1});
 
   const tenon_matmul_attrs attrs = attrs_of(product);
-  const tenon_kernel_request head = {.struct_size = sizeof head,
-                                     .line = PreparedKernel::line_of(TENON_OP_matmul),
-                                     .attrs = &attrs,
-                                     .n_inputs = 2,
-                                     .n_outputs = 1,
-                                     .inputs = both,
-                                     .outputs = &dense};
+  const tenon_kernel_request anchor = {.struct_size = sizeof anchor,
+                                       .line = PreparedKernel::line_of(TENON_OP_matmul),
+                                       .attrs = &attrs,
+                                       .n_inputs = 2,
+                                       .n_outputs = 1,
+                                       .inputs = both,
+                                       .outputs = &dense};
   const tenon_operand inputs[] = {row, dense};
   const uint32_t of_sum[] = {2, 0}, of_product[] = {3, 1}, outputs[] = {2, 4};
   const tenon_loop_instruction instructions[] = {
@@ -106,7 +106,7 @@ void expect_same_behind(const TestDevice& bench, const Queue& queue, const Produ
                                       .inputs = inputs,
                                       .instructions = instructions,
                                       .outputs = outputs,
-                                      .head = &head};
+                                      .anchor = &anchor};
   const PreparedKernel loop(bench, request);
   ASSERT_NE(loop.handle(), nullptr);
   const tenon_view all[] = {factors[0], factors[1], c, s}, results[] = {z_of_loop, y};

@@ -4421,7 +4421,7 @@ pub struct tenon_kernel_traits {
 /// 0 and name. The host tries the lines of an op in order and takes the first that does not refuse.
 /// The grammar of signatures:
 ///
-///   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" | " HEAD" ]
+///   signature = operands "->" operands { " " class } [ " SHAPED" | " LOOP" | " ANCHOR" ]
 ///   operands  = [ operand { "," operand } ]
 ///   operand   = ( dtype | letter ) [ "?" | "*" ]    ?: may be absent   *: any number, the last one
 ///   class     = letter ":" member { "," member }
@@ -4433,7 +4433,7 @@ pub struct tenon_kernel_traits {
 /// every dtype except f128, which a line must name explicitly. A letter stands for the same dtype
 /// wherever it occurs. Several blanks count as one. LOOP: an elementwise op or a reduction that may
 /// be an instruction of a loop (tenon_loop_request). It has one output and no optional operands.
-/// HEAD: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its
+/// ANCHOR: an op with one output that may be the anchor of a loop, such as a matmul; the loop is its
 /// epilogue.
 ///
 /// The host steps through the list by tenon_plugin.kernel_size, so the struct may grow.
@@ -4529,11 +4529,11 @@ pub struct tenon_loop_request {
     /// ```
     pub n_row_inputs: u32,
     /// ```text
-    /// The anchor kernel, or NULL for none. Its line is marked HEAD, and its output has the loop's
+    /// The anchor kernel, or NULL for none. Its line is marked ANCHOR, and its output has the loop's
     /// rank and sizes. A launch has the anchor's inputs first, then the loop's, and as much workspace
     /// as the anchor alone needs.
     /// ```
-    pub head: *const tenon_kernel_request,
+    pub anchor: *const tenon_kernel_request,
 }
 /// ```text
 /// An operand of a launch. Inputs of elementwise kernels are already broadcast: each has the rank
