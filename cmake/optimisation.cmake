@@ -3,27 +3,27 @@
 
 set(tenon_cold_folders core/io core/ops core/trace capi/src)
 set(tenon_hot_files # of cold folders
-    core/ops/binary_arithmetic.cc
-    core/ops/define.cc
-    core/ops/formulas.cc
-    core/ops/registry.cc
-    core/ops/type_rules.cc
-    core/ops/unary_math.cc
-    core/ops/unary_trig.cc
-    core/trace/composite_plans.cc
-    core/trace/executable.cc
+    core/ops/elementwise/binary_arithmetic.cc
+    core/ops/definition/define.cc
+    core/ops/definition/formulas.cc
+    core/ops/definition/registry.cc
+    core/ops/definition/type_rules.cc
+    core/ops/elementwise/unary_math.cc
+    core/ops/elementwise/unary_trig.cc
+    core/trace/plans/composite_plans.cc
+    core/trace/plans/executable.cc
     core/trace/function.cc
-    core/trace/plan_replay.cc
-    core/trace/plan_run.cc
-    core/trace/segment.cc
-    core/trace/subgraph.cc
+    core/trace/plans/plan_replay.cc
+    core/trace/plans/plan_run.cc
+    core/trace/plans/segment.cc
+    core/trace/plans/subgraph.cc
     core/trace/trace.cc
     capi/src/boundary.cc
-    capi/src/call.cc
-    capi/src/function.cc
-    capi/src/tape.cc
-    capi/src/tensor.cc
-    capi/src/variable.cc)
+    capi/src/c_call.cc
+    capi/src/c_function.cc
+    capi/src/c_tape.cc
+    capi/src/c_tensor.cc
+    capi/src/c_variable.cc)
 set(tenon_cold_files # of the other folders
     core/base/error.cc
     core/base/size_table.cc

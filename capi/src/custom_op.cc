@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "capi/src/backward.h"
 #include "capi/src/boundary.h"
+#include "capi/src/c_backward.h"
 #include "core/base/error_object.h"
 #include "core/dispatch/callback_depth.h"
 #include "core/dispatch/dispatch.h"
-#include "core/trace/control.h"
-#include "core/trace/order.h"
+#include "core/trace/control/control.h"
+#include "core/trace/graph/order.h"
 
 namespace tenon::capi {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "capi/src/handles.h"
-#include "core/ops/op.h"
+#include "core/ops/definition/op.h"
 
 namespace tenon::capi {
 

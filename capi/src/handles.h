@@ -26,7 +26,7 @@
 #include "core/dispatch/variable.h"
 #include "core/io/program.h"
 #include "core/io/safetensors.h"
-#include "core/tensor/text.h"
+#include "core/tensor/tensor_text.h"
 #include "core/trace/function.h"
 
 namespace tenon::capi {

@@ -8,8 +8,8 @@
 #include "core/base/size_table.h"
 #include "core/base/work_steps.h"
 #include "core/dispatch/composites.h"
-#include "core/ops/formulas.h"
-#include "core/trace/lists.h"
+#include "core/ops/definition/formulas.h"
+#include "core/trace/control/lists.h"
 
 namespace tenon {
 namespace {

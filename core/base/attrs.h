@@ -55,7 +55,7 @@ struct EnumInfo {
 };
 
 class Region;
-// Graphs that an op runs (core/trace/region.h). They cannot be passed through the C ABI.
+// Graphs that an op runs (core/trace/graph/region.h). They cannot be passed through the C ABI.
 using Regions = SmallVector<std::shared_ptr<const Region>, 2>;
 // A host object that an op uses and that has no textual form: a callback, a variable.
 using HostObject = std::shared_ptr<const void>;

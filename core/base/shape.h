@@ -119,11 +119,11 @@ inline Size count(const Dims& shape) {
 struct TensorType {
   DType dtype = DType::kNone;
   bool weak = false;  // Inline scalar: adopts the dtype of other operands.
-  uint8_t lists = 0;  // 1: a list of tensors (core/trace/lists.h); 2: a list of such lists.
+  uint8_t lists = 0;  // 1: a list of tensors (core/trace/control/lists.h); 2: a list of such lists.
   Dims shape;
 
-  // Value of `lists` for an order token, which is not a tensor (core/trace/order.h). Larger values
-  // are lists of tokens.
+  // Value of `lists` for an order token, which is not a tensor (core/trace/graph/order.h). Larger
+  // values are lists of tokens.
   static constexpr uint8_t kToken = 128;
 
   TensorType() = default;

@@ -3,7 +3,7 @@
 #include <cassert>
 
 #include "core/dispatch/dispatch.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon {
 namespace {

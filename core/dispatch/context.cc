@@ -7,8 +7,8 @@
 #include "core/base/error_object.h"
 #include "core/dispatch/profile_log.h"
 #include "core/dispatch/scope.h"
-#include "core/ops/op.h"
-#include "core/ops/registry.h"
+#include "core/ops/definition/op.h"
+#include "core/ops/definition/registry.h"
 
 namespace tenon {
 

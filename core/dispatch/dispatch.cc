@@ -18,7 +18,7 @@
 #include "core/dispatch/launch.h"
 #include "core/dispatch/operands.h"
 #include "core/dispatch/profiler.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/scope.h"
-#include "core/ops/op.h"
+#include "core/ops/definition/op.h"
 
 namespace tenon {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/ref.h"
-#include "core/ops/op.h"
+#include "core/ops/definition/op.h"
 
 namespace tenon {
 

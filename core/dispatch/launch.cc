@@ -9,7 +9,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon {
 namespace {

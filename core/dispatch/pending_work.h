@@ -12,7 +12,7 @@
 
 #include "core/device/device.h"
 #include "core/dispatch/interpreter.h"
-#include "core/ops/op.h"
+#include "core/ops/definition/op.h"
 
 namespace tenon {
 

@@ -1,5 +1,5 @@
 // Observes the launches of a scope, so that they can be replayed without dispatch
-// (core/trace/launch_plan.h).
+// (core/trace/plans/launch_plan.h).
 
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/device/kernel_table.h"
-#include "core/ops/op.h"
+#include "core/ops/definition/op.h"
 
 namespace tenon {
 

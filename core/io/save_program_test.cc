@@ -10,9 +10,9 @@
 #include "core/io/safetensors.h"
 #include "core/testing/folder.h"
 #include "core/testing/functions.h"
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
+#include "core/trace/control/lists.h"
 #include "core/trace/effects.h"
-#include "core/trace/lists.h"
 
 namespace tenon {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/io/save_program.h"
 #include "core/testing/folder.h"
 #include "core/testing/functions.h"
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
 #include "core/trace/effects.h"
 
 namespace tenon {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/ops/expansion_value.h"
+#include "core/ops/definition/expansion_value.h"
 #include "core/ops/expansions/expansion_sampling.h"
 #include "core/testing/test.h"
 

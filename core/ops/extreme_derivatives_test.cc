@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/ops/norm.h"
+#include "core/ops/reductions/norm.h"
 #include "core/testing/test.h"
 
 namespace tenon {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "core/ops/attention.h"
-#include "core/ops/conv_shape.h"
-#include "core/ops/loss.h"
+#include "core/ops/attention/attention.h"
+#include "core/ops/convolution/conv_shape.h"
+#include "core/ops/losses/loss.h"
 #include "core/testing/test.h"
 
 namespace tenon {

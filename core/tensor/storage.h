@@ -41,7 +41,7 @@ class Storage : public Pooled<Storage> {
   bool imported = false;          // External memory: never written, never donated.
   bool traced = false;            // Of a traced tensor: no memory (core/trace/tracer.h).
   bool is_context_owned = false;  // Owned by the context, not by a tensor.
-  bool list = false;              // Of a tensor list: no memory (core/trace/lists.h).
+  bool list = false;              // Of a tensor list: no memory (core/trace/control/lists.h).
   uint64_t written = 0;           // On an asynchronous device: ticket of the last writer.
   Storage* next_free = nullptr;
   void* import_payload = nullptr;  // Of imported memory: argument of import_release.

@@ -47,7 +47,7 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   // only before other code can see the tensor.
   uint64_t tape_serial = 0;
   uint32_t tape_node = 0;
-  // For an inline scalar passed to a launch plan (core/trace/launch_plan.h): its input number
+  // For an inline scalar passed to a launch plan (core/trace/plans/launch_plan.h): its input number
   // there, from 1.
   uint32_t program_input = 0;
   // Identifies the tensor to further tapes; 0 until one needs it. Never reused.

@@ -6,7 +6,7 @@
 
 #include "core/dispatch/variable.h"
 #include "core/testing/test.h"
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
 #include "core/trace/function.h"
 
 namespace tenon::testing {

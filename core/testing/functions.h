@@ -7,7 +7,7 @@
 #include "core/dispatch/variable.h"
 #include "core/testing/test.h"
 #include "core/trace/function.h"
-#include "core/trace/text.h"
+#include "core/trace/graph/text_form.h"
 
 namespace tenon::testing {
 

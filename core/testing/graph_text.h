@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/testing/test.h"
-#include "core/trace/text.h"
+#include "core/trace/graph/text_form.h"
 
 namespace tenon::testing {
 

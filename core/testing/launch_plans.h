@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/testing/test.h"
-#include "core/trace/launch_plan.h"
+#include "core/trace/plans/launch_plan.h"
 
 namespace tenon::testing {
 

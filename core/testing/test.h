@@ -11,7 +11,7 @@
 
 #include "core/autograd/tape.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon::testing {
 

@@ -1,9 +1,9 @@
 // Data-dependent sizes in traced code.
 
 #include "core/dispatch/dispatch.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 #include "core/testing/control.h"
-#include "core/trace/text.h"
+#include "core/trace/graph/text_form.h"
 
 namespace tenon {
 namespace {

@@ -2,7 +2,7 @@
 // kernels.
 
 #include "core/testing/control.h"
-#include "core/trace/lists.h"
+#include "core/trace/control/lists.h"
 
 namespace tenon {
 namespace {

@@ -1,5 +1,5 @@
 // Side effects: printing, checking and calling the host. Eager code runs them immediately. Traced
-// code adds them to the trace, and they run with it, in program order (core/trace/order.h).
+// code adds them to the trace, and they run with it, in program order (core/trace/graph/order.h).
 
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "core/dispatch/scope.h"
-#include "core/ops/op.h"
-#include "core/tensor/text.h"
+#include "core/ops/definition/op.h"
+#include "core/tensor/tensor_text.h"
 
 namespace tenon {
 

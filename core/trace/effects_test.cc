@@ -7,7 +7,7 @@
 
 #include "core/testing/functions.h"
 #include "core/testing/graph_text.h"
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
 #include "core/trace/passes/pass.h"
 
 namespace tenon {

@@ -10,10 +10,10 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
-#include "core/ops/formulas.h"
-#include "core/trace/control_ops.h"
+#include "core/ops/definition/formulas.h"
+#include "core/trace/control/control_ops.h"
+#include "core/trace/graph/text_form.h"
 #include "core/trace/signatures.h"
-#include "core/trace/text.h"
 #include "core/trace/trace_body.h"
 
 namespace tenon {

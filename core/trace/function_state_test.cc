@@ -5,7 +5,7 @@
 #include "core/dispatch/generator.h"
 #include "core/testing/functions.h"
 #include "core/testing/graph_text.h"
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
 
 namespace tenon {
 namespace {

@@ -8,10 +8,10 @@
 #include "core/base/error.h"
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ops/formulas.h"
-#include "core/trace/control.h"
+#include "core/ops/definition/formulas.h"
+#include "core/trace/control/control.h"
 #include "core/trace/effects.h"
-#include "core/trace/order.h"
+#include "core/trace/graph/order.h"
 
 namespace tenon {
 namespace {

@@ -6,9 +6,9 @@
 #include "core/base/json.h"
 #include "core/dispatch/explain.h"
 #include "core/dispatch/operands.h"
-#include "core/trace/region.h"
-#include "core/trace/subgraph.h"
-#include "core/trace/text.h"
+#include "core/trace/graph/region.h"
+#include "core/trace/graph/text_form.h"
+#include "core/trace/plans/subgraph.h"
 
 namespace tenon {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/base/work_steps.h"
 #include "core/testing/functions.h"
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/trace/text.h"
+#include "core/trace/graph/text_form.h"
 
 namespace tenon {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/variable.h"
-#include "core/trace/region.h"
+#include "core/trace/graph/region.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {

@@ -11,8 +11,8 @@
 
 #include "core/autograd/tape.h"
 #include "core/dispatch/cell.h"
-#include "core/trace/derivative.h"
-#include "core/trace/executable.h"
+#include "core/trace/derivative/derivative.h"
+#include "core/trace/plans/executable.h"
 #include "core/trace/statics.h"
 
 namespace tenon {

@@ -8,8 +8,8 @@
 #include "core/dispatch/composites.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/variable.h"
-#include "core/trace/control_ops.h"
-#include "core/trace/region.h"
+#include "core/trace/control/control_ops.h"
+#include "core/trace/graph/region.h"
 
 namespace tenon {
 namespace {

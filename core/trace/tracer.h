@@ -4,8 +4,8 @@
 // has no memory. Reading its value fails with an error that names alternatives.
 //
 // A cell that the code reads becomes a state: its value enters as an input, stores replace it, and
-// the final value is an output. The order token of calls with effects (core/trace/order.h) is a
-// state too; the outermost trace owns one for all nested traces.
+// the final value is an output. The order token of calls with effects (core/trace/graph/order.h) is
+// a state too; the outermost trace owns one for all nested traces.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 #include "core/dispatch/cell.h"
 #include "core/dispatch/interpreter.h"
 #include "core/dispatch/scope.h"
-#include "core/trace/graph.h"
-#include "core/trace/order.h"
+#include "core/trace/graph/graph.h"
+#include "core/trace/graph/order.h"
 
 namespace tenon {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/ops/registry.h"
+#include "core/ops/definition/registry.h"
 #include "tools/gen/expansion_recorder.h"
 
 namespace tenon {

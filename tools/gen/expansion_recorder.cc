@@ -2,7 +2,7 @@
 
 #include "core/dispatch/context.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/io/fuzz/fuzz.h"
 #include "core/io/program.h"
 #include "core/io/save_program.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon {
 namespace {

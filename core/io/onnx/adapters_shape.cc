@@ -2,7 +2,7 @@
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
 
 namespace tenon::onnx::adapters {
 

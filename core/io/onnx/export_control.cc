@@ -7,9 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/io/onnx/graph_exporter.h"
-#include "core/ops/formulas.h"
-#include "core/trace/lists.h"
-#include "core/trace/order.h"
+#include "core/ops/definition/formulas.h"
+#include "core/trace/control/lists.h"
+#include "core/trace/graph/order.h"
 
 namespace tenon::onnx {
 namespace {

@@ -6,8 +6,8 @@
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/graph_exporter.h"
-#include "core/trace/subgraph.h"
-#include "core/trace/text.h"
+#include "core/trace/graph/text_form.h"
+#include "core/trace/plans/subgraph.h"
 #include "core/trace/tracer.h"
 
 namespace tenon::onnx {

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/immortal.h"
 #include "core/base/search.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon::onnx {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/io/onnx/export_writer.h"
-#include "core/trace/graph.h"
+#include "core/trace/graph/graph.h"
 
 namespace tenon::onnx {
 

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/dispatch/dispatch.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 #include "core/trace/tracer.h"
 
 namespace tenon::onnx {

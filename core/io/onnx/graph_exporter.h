@@ -7,12 +7,12 @@
 #include <set>
 
 #include "core/io/onnx/export_ops.h"
-#include "core/trace/region.h"
+#include "core/trace/graph/region.h"
 
 namespace tenon::onnx {
 
-// A placeholder for the name of an order token (core/trace/order.h). Files have no tokens; the
-// order of effects is the order of the nodes.
+// A placeholder for the name of an order token (core/trace/graph/order.h). Files have no tokens;
+// the order of effects is the order of the nodes.
 inline constexpr const char* kTokenName = "(token)";
 
 // The functions of a model, without duplicates.

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon::onnx::adapters {
 

@@ -5,8 +5,8 @@
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/known_element.h"
-#include "core/ops/formulas.h"
-#include "core/trace/control.h"
+#include "core/ops/definition/formulas.h"
+#include "core/trace/control/control.h"
 
 namespace tenon::onnx {
 namespace {

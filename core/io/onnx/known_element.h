@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/io/onnx/known.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon::onnx {
 

@@ -2,7 +2,7 @@
 
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/tensor_data.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon::onnx {
 namespace {

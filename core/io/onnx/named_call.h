@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "core/ops/op.h"
+#include "core/ops/definition/op.h"
 
 namespace tenon::onnx {
 

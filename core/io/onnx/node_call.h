@@ -14,7 +14,7 @@
 #include "core/io/onnx/known.h"
 #include "core/io/onnx/model.h"
 #include "core/io/onnx/named_call.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon::onnx {
 

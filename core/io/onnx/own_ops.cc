@@ -8,9 +8,9 @@
 #include "core/base/json.h"
 #include "core/dispatch/dispatch.h"
 #include "core/io/strict_json.h"
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 #include "core/trace/effects.h"
-#include "core/trace/order.h"
+#include "core/trace/graph/order.h"
 
 namespace tenon::onnx {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/dispatch/dispatch.h"
 #include "core/io/onnx/adapters.h"
 #include "core/io/onnx/node_call.h"
-#include "core/ops/registry.h"
-#include "core/trace/control.h"
+#include "core/ops/definition/registry.h"
+#include "core/trace/control/control.h"
 
 namespace tenon::onnx {
 namespace {

@@ -1,8 +1,8 @@
 #include "core/io/onnx/traced_control.h"
 
-#include "core/trace/control.h"
+#include "core/trace/control/control.h"
+#include "core/trace/control/lists.h"
 #include "core/trace/effects.h"
-#include "core/trace/lists.h"
 
 namespace tenon::onnx::adapters {
 namespace {

@@ -1,5 +1,5 @@
 // If, Loop and Scan under trace: they become branches and loops of the trace
-// (core/trace/control.h).
+// (core/trace/control/control.h).
 
 #pragma once
 

@@ -15,10 +15,10 @@
 #include "core/base/error.h"
 #include "core/base/search.h"
 #include "core/dispatch/dispatch.h"
+#include "core/trace/graph/region.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
-#include "core/trace/region.h"
-#include "core/trace/subgraph.h"
+#include "core/trace/plans/subgraph.h"
 
 namespace tenon {
 namespace {

@@ -2,8 +2,8 @@
 // The table in pass.cc lists all passes in the order in which they run.
 //
 // Passes apply to graphs that are executed. Graphs that are differentiated or inlined into another
-// trace stay unoptimised (core/trace/executable.h): merging two values into one would change the
-// order in which gradients are summed.
+// trace stay unoptimised (core/trace/plans/executable.h): merging two values into one would change
+// the order in which gradients are summed.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "core/dispatch/scope.h"
-#include "core/trace/graph.h"
+#include "core/trace/graph/graph.h"
 
 namespace tenon {
 

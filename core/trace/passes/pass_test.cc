@@ -4,7 +4,7 @@
 
 #include "core/base/work_steps.h"
 #include "core/testing/graph_text.h"
-#include "core/trace/region.h"
+#include "core/trace/graph/region.h"
 
 namespace tenon {
 namespace {

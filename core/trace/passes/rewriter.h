@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/trace/graph.h"
+#include "core/trace/graph/graph.h"
 
 namespace tenon {
 

@@ -11,9 +11,9 @@
 
 #include <cmath>
 
-#include "core/ops/formulas.h"
-#include "core/ops/registry.h"
-#include "core/trace/control_ops.h"
+#include "core/ops/definition/formulas.h"
+#include "core/ops/definition/registry.h"
+#include "core/trace/control/control_ops.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
 

@@ -16,9 +16,9 @@
 #include "core/base/error.h"
 #include "core/base/work_steps.h"
 #include "core/dispatch/dispatch.h"
-#include "core/trace/order.h"
+#include "core/trace/graph/order.h"
+#include "core/trace/graph/region.h"
 #include "core/trace/passes/pass.h"
-#include "core/trace/region.h"
 #include "core/trace/tracer.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // soft_cap: keeps every element inside (-cap, cap), smoothly.
 
-#include "core/ops/formulas.h"
+#include "core/ops/definition/formulas.h"
 
 namespace tenon::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Squares without overflow or underflow: values are multiplied by a power of two before they are
 // squared; the factor is 1 in the ordinary range. Ranges and factors are those of
-// core/ops/square_scale.cc, which explains them.
+// core/ops/reductions/square_scale.cc, which explains them.
 
 #pragma once
 

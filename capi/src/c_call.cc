@@ -1,0 +1,204 @@
+#include <tenon/call.h>
+
+#include "capi/src/boundary.h"
+#include "capi/src/c_attrs.h"
+#include "capi/src/custom_op.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/definition/registry.h"
+#include "core/trace/control/control.h"
+
+using namespace tenon::capi;
+using tenon::OpDef;
+using tenon::TensorImpl;
+using tenon::Tensors;
+
+namespace tenon::capi {
+
+const OpDef& find_op(const Context& context, uint32_t op) {
+  const OpDef* found = tenon::find_op(op);
+  if (!found) found = context.find_op(op);
+  require_code(found != nullptr, Code::kNotFound, "there is no op {}", op);
+  return *found;
+}
+
+void CallAttrs::read(const OpDef& op, const void* given) {
+  if (op.attrs->size == 0) return;  // An op without attributes has an empty struct.
+  if (is_custom(op)) {
+    new (bytes_) CustomAttrs(op, given);
+    type_ = op.attrs;
+    return;
+  }
+  require_code(op.attrs->size <= sizeof bytes_, Code::kInternal,
+               "the attributes of {} are too large", op.name);
+  op.attrs->init(bytes_);
+  type_ = op.attrs;
+  if (!given) return;
+  uint32_t size;
+  std::memcpy(&size, given, sizeof size);
+  try {
+    if (size < sizeof size) fail_argument("attrs", "has no struct_size");
+    const auto* bytes = static_cast<const std::byte*>(given);
+    for (size_t i = op.attrs->c_size; i < size; ++i) {
+      if (bytes[i] != std::byte{0}) {
+        fail_argument("attrs", "asks for what only a newer version of Tenon knows");
+      }
+    }
+    op.attrs->from_c(bytes_, given);
+  } catch (...) {
+    type_->destroy(bytes_);
+    throw;
+  }
+}
+
+void CallAttrs::set_sizes(Scope& scope, const OpDef& op,
+                          std::span<const tenon_size_argument> sizes) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const std::string where = format("sizes[{}]", {i});
+    const std::string_view name = get_text(sizes[i].attribute, (where + ".attribute").c_str());
+    for (size_t k = 0; k < i; ++k) {
+      if (get_text(sizes[k].attribute, "attribute") == name) {
+        fail_argument(where.c_str(), format("sets the attribute \"{}\" twice", {name}));
+      }
+    }
+    const AttrField* found = nullptr;
+    for (const AttrField& field : op.attrs->fields) {
+      const bool is_size = field.kind == AttrKind::kSize || field.kind == AttrKind::kSizes;
+      if (is_size && name == field.name) found = &field;
+    }
+    if (!found || is_custom(op)) {
+      fail_argument(where.c_str(), format("{} has no size attribute \"{}\"", {op.name, name}));
+    }
+    const Tensor value = get_tensor(scope, sizes[i].sizes, (where + ".sizes").c_str());
+    if (found->kind == AttrKind::kSize) {
+      found->get<Size>(bytes_) = size_in(scope, value, found->name);
+    } else {
+      found->get<Sizes>(bytes_) = sizes_in(scope, value, found->name);
+    }
+  }
+}
+
+}  // namespace tenon::capi
+
+namespace {
+
+// Borrows the inputs. The op checks their number and whether an input may be NULL.
+void borrow(tenon_tensor* const* handles, size_t n, tenon::SmallVector<TensorImpl*, 6>& inputs) {
+  if (n > 0) require_pointer(handles, "inputs");
+  for (size_t i = 0; i < n; ++i) {
+    auto* x = reinterpret_cast<TensorImpl*>(handles[i]);
+    if (x && x->kind() != tenon::Kind::kTensor) [[unlikely]] {
+      fail_handle(x, tenon::format("inputs[{}]", {i}).c_str(), "a tensor");
+    }
+    inputs.push_back(x);
+  }
+}
+
+// Calls an op of the registry. This is the hot path of tenon_call().
+Tensors call(tenon::Scope& scope, const OpDef& op, const void* attrs, tenon_tensor* const* inputs,
+             size_t n_inputs) {
+  tenon::SmallVector<TensorImpl*, 6> borrowed;
+  try {
+    CallAttrs given(op, attrs);
+    borrow(inputs, n_inputs, borrowed);
+    return tenon::apply(scope, op, given.view(), borrowed);
+  } catch (tenon::Error& error) {
+    error.set_op(op.name);
+    throw;
+  }
+}
+
+// Calls any op, with sizes that tensors hold.
+Tensors call_sized(tenon::Scope& scope, const OpDef& op, const void* attrs,
+                   std::span<const tenon_size_argument> sizes, tenon_tensor* const* inputs,
+                   size_t n_inputs) {
+  tenon::SmallVector<TensorImpl*, 6> borrowed;
+  Tensors kept;
+  try {
+    CallAttrs given(op, attrs);
+    given.set_sizes(scope, op, sizes);
+    borrow(inputs, n_inputs, borrowed);
+    if (is_custom(op)) {
+      // The op's callbacks may release the inputs, so keep them alive. Donated inputs must not get
+      // another owner.
+      for (size_t i = 0; i < borrowed.size(); ++i) {
+        TensorImpl* x = borrowed[i];
+        tenon::require(!x || x->donation != tenon::Donation::kConsumed,
+                       "input {} was donated to an earlier call and cannot be used again", i);
+        if (x && x->donation == tenon::Donation::kNone) kept.push_back(tenon::Tensor::share(x));
+      }
+    }
+    return tenon::apply(scope, op, given.view(), borrowed);
+  } catch (tenon::Error& error) {
+    error.set_op(op.name);
+    throw;
+  }
+}
+
+// Returns whether attributes or inputs determine the number of outputs. Callers of such an op must
+// take all outputs.
+bool has_variable_output_count(const OpDef& op) {
+  return op.id == TENON_OP_split || op.id == TENON_OP_unstack || op.id == TENON_OP_meshgrid;
+}
+
+void require_outputs(const OpDef& op, size_t wanted, size_t given) {
+  if (wanted == given) [[likely]]
+    return;
+  if (wanted > given || has_variable_output_count(op)) {
+    tenon::Error error(tenon::Code::kInvalidArgument,
+                       tenon::format("{} outputs were requested, but it has {}", {wanted, given}));
+    error.set_op(op.name);
+    throw error;
+  }
+}
+
+}  // namespace
+
+tenon_error* tenon_call_sized(tenon_scope* scope, uint32_t op, const void* attrs,
+                              const tenon_size_argument* sizes, size_t n_sizes,
+                              tenon_tensor* const* inputs, size_t n_inputs,
+                              tenon_tensor** out_outputs, size_t n_outputs) {
+  clear_outputs(out_outputs, n_outputs);
+  return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
+    const OpDef& found = find_op(self.context(), op);
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    if (n_sizes > 0) require_pointer(sizes, "sizes");
+    Tensors outputs = call_sized(self, found, attrs, {sizes, n_sizes}, inputs, n_inputs);
+    require_outputs(found, n_outputs, outputs.size());
+    set_outputs(outputs, out_outputs, n_outputs);
+  });
+}
+
+tenon_error* tenon_call(tenon_scope* scope, uint32_t op, const void* attrs,
+                        tenon_tensor* const* inputs, size_t n_inputs, tenon_tensor** out_outputs,
+                        size_t n_outputs) {
+  if (op >> 31 != 0) [[unlikely]] {  // A custom op, which runs callbacks.
+    return tenon_call_sized(scope, op, attrs, nullptr, 0, inputs, n_inputs, out_outputs, n_outputs);
+  }
+  clear_outputs(out_outputs, n_outputs);
+  return boundary_in(scope, [&](tenon::Scope& self) {
+    const OpDef& found = find_op(self.context(), op);
+    if (n_outputs > 0) require_pointer(out_outputs, "out_outputs");
+    Tensors outputs = call(self, found, attrs, inputs, n_inputs);
+    require_outputs(found, n_outputs, outputs.size());
+    set_outputs(outputs, out_outputs, n_outputs);
+  });
+}
+
+tenon_error* tenon_op_find(tenon_context* context, tenon_string name, uint32_t* out_op) {
+  clear_output(out_op);
+  return boundary([&] {
+    require_pointer(out_op, "out_op");
+    const std::string_view text = get_text(name, "name");
+    const OpDef* op = context ? get(context, "context").find_op(text) : tenon::find_op(text);
+    tenon::require_code(op != nullptr, tenon::Code::kNotFound, "unknown op \"{}\"", text);
+    *out_op = op->id;
+  });
+}
+
+tenon_string tenon_op_name(tenon_context* context, uint32_t op) {
+  const OpDef* found = tenon::find_op(op);
+  if (!found) {
+    if (tenon::Context* self = peek(context)) found = self->find_op(op);
+  }
+  return found ? borrow_text(found->name) : tenon_string TENON_STR("");
+}

@@ -1,0 +1,44 @@
+#include "core/ops/definition/expansion_value.h"
+
+namespace tenon::ops {
+namespace {
+
+Tensor typed(DType dtype, const ExpansionOperand& a) {
+  return a.tensor()->type.weak ? fill(a.tensor(), {}, dtype) : a.tensor();
+}
+
+// A constant adopts the dtype of the other operand. Two constants take `dtype`.
+Tensor beside(DType dtype, const ExpansionOperand& a, const ExpansionOperand& other) {
+  return other.tensor()->type.weak ? typed(dtype, a) : a.tensor();
+}
+
+}  // namespace
+
+ExpansionOperand::ExpansionOperand(const ExpansionOperand& other) = default;
+ExpansionOperand::ExpansionOperand(ExpansionOperand&& other) noexcept = default;
+ExpansionOperand& ExpansionOperand::operator=(const ExpansionOperand& other) = default;
+ExpansionOperand::~ExpansionOperand() = default;
+
+Tensor expansion_unary(OpId op, DType dtype, const ExpansionOperand& a) {
+  return call1(op, NoAttrs{}, {typed(dtype, a)});
+}
+
+Tensor expansion_binary(OpId op, DType dtype, const ExpansionOperand& a,
+                        const ExpansionOperand& b) {
+  return call1(op, NoAttrs{}, {beside(dtype, a, b), b.tensor()});
+}
+
+Tensor expansion_where(DType dtype, const ExpansionOperand& condition, const ExpansionOperand& a,
+                       const ExpansionOperand& b) {
+  return where(condition.tensor(), beside(dtype, a, b), b.tensor());
+}
+
+Tensor expansion_bitcast(DType dtype, const ExpansionOperand& a, DType to) {
+  return bitcast(typed(dtype, a), to);
+}
+
+Tensor expansion_cast(DType dtype, const ExpansionOperand& a, DType to) {
+  return cast(typed(dtype, a), to);
+}
+
+}  // namespace tenon::ops

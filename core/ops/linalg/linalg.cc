@@ -1,0 +1,58 @@
+#include "core/ops/linalg/linalg.h"
+
+namespace tenon {
+
+void require_matrices(const TensorType& x, const char* name) {
+  const DType dtype = x.dtype;
+  require(dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF128,
+          "C1: {} must be float32 or float64, but is {}: convert it with cast", name, x.dtype);
+  require(x.rank() >= 2, "C2: {} must have two axes or more, but is {}", name, x);
+}
+
+void require_square(const TensorType& x, const char* name) {
+  require_matrices(x, name);
+  require(x.shape[x.rank() - 2] == x.shape[x.rank() - 1],
+          "C3: the matrices of {} must be square, but are those of {}", name, x);
+}
+
+void broadcast_batches(const Dims& y, StridedShape& operand) {
+  Dims &sizes = operand.sizes, &strides = operand.strides;
+  while (sizes.rank() < y.rank()) {
+    sizes.insert(0, 1);
+    strides.insert(0, 0);
+  }
+  for (size_t axis = 0; axis + 2 < y.rank(); ++axis) {
+    if (sizes[axis] == y[axis]) continue;
+    sizes[axis] = y[axis];
+    strides[axis] = 0;
+  }
+}
+
+Tensor tril(const Tensor& x, int64_t k) { return call1(OpId::k_tril, DiagonalAttrs{.k = k}, {x}); }
+
+Tensor triu(const Tensor& x, int64_t k) { return call1(OpId::k_triu, DiagonalAttrs{.k = k}, {x}); }
+
+Tensor transposed(const Tensor& x) {
+  Ints perm;
+  for (size_t i = 0; i < x->rank(); ++i) perm.push_back(static_cast<int64_t>(i));
+  std::swap(perm[x->rank() - 2], perm[x->rank() - 1]);
+  return transpose(x, perm);
+}
+
+Tensor identity_like(const Tensor& x) {
+  const Size n = x->shape()[x->rank() - 1];
+  const Tensor row = iota({n, 1}, DType::kI64, 0), column = iota({1, n}, DType::kI64, 1);
+  return cast(equal(row, column), x->type.dtype);
+}
+
+Tensor columns_times(const Tensor& x, const Tensor& scale) { return x * expand_dims(scale, {-2}); }
+
+Tensor solve(const Tensor& a, const Tensor& b) { return call1(OpId::k_solve, NoAttrs{}, {a, b}); }
+
+Tensor triangular_solve(const Tensor& a, const Tensor& b, const TriangularSolveAttrs& attrs) {
+  return call1(OpId::k_triangular_solve, attrs, {a, b});
+}
+
+Tensor fold_to_lower(const Tensor& g) { return tril(g) + transposed(triu(g, 1)); }
+
+}  // namespace tenon

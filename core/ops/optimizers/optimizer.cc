@@ -1,0 +1,62 @@
+#include "core/ops/optimizers/optimizer.h"
+
+#include <cmath>
+
+namespace tenon {
+
+void require_step(TypeSpan in, std::initializer_list<const char*> names, size_t lr) {
+  const TensorType& p = in[0];
+  require(is_floating(p.dtype), "C1: p must be floating point, but is {}", p.dtype);
+  size_t i = 1;
+  for (const char* name : names) {
+    require(in[i].dtype == p.dtype && in[i].shape == p.shape,
+            "C2: {} must have the type of p: {}, but is {}", name, p, in[i]);
+    ++i;
+  }
+  require(is_floating(in[lr].dtype) && in[lr].rank() == 0,
+          "C3: lr must be floating point and 0-d, but is {}", in[lr]);
+}
+
+void require_decay(double value, const char* name, std::string_view label) {
+  require(value >= 0 && value < 1, "{}: {} must lie in [0, 1), but is {}", label, name, value);
+}
+
+void require_epsilon(double value, std::string_view label) {
+  require(value >= 0, "{}: epsilon must not be negative, but is {}", label, value);
+}
+
+void require_moments(const TensorType& step, double beta1, double beta2, double epsilon) {
+  require(is_numeric(step.dtype) && step.rank() == 0, "C4: step must be a 0-d number, but is {}",
+          step);
+  require_decay(beta1, "beta1", "C5");
+  require_decay(beta2, "beta2", "C5");
+  require_epsilon(epsilon, "C6");
+}
+
+// 1 - beta^step: the bias correction of a mean that began with zeros. expm1 keeps the digits that
+// the difference would lose while beta^step is close to 1.
+static Tensor weight_of(double beta, const Tensor& step) { return -expm1(std::log(beta) * step); }
+
+Moments next_moments(const Tensor& g, const Tensor& m, const Tensor& v, const Tensor& step,
+                     double beta1, double beta2, double epsilon) {
+  Moments next;
+  next.m = beta1 * m + (1 - beta1) * g;
+  next.v = beta2 * v + (1 - beta2) * (g * g);
+  next.weight = weight_of(beta1, step);
+  next.size = sqrt(next.v / weight_of(beta2, step)) + epsilon;
+  return next;
+}
+
+Tensors widened(TensorSpan in, size_t n) {
+  const DType wide = wide_dtype(in[0]->type.dtype);
+  Tensors result;
+  for (size_t i = 0; i < n; ++i) result.push_back(to_dtype(in[i], wide));
+  return result;
+}
+
+Tensors narrowed(Tensors results, DType dtype) {
+  for (Tensor& result : results) result = to_dtype(result, dtype);
+  return results;
+}
+
+}  // namespace tenon

@@ -1,0 +1,163 @@
+// Runs recurrent layers over their time steps. recurrent_steps.cc defines the steps.
+
+#include "core/ops/recurrent/recurrent.h"
+
+#include "core/ops/indexing/indexing.h"
+
+namespace tenon {
+namespace {
+
+enum LayerInput : size_t { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, kPeepholes };
+constexpr const char* kNames[] = {"x",         "w",         "r", "b", "sequence_lens",
+                                  "initial_h", "initial_c", "p"};
+
+// The sizes of a layer that constraint C3 refers to.
+struct LayerSizes {
+  Size steps, batch, features, hidden;
+  int64_t directions;
+
+  LayerSizes(const LayerIteration& walk, const Dims& x, const Dims& r)
+      : steps(x[walk.batch_first() ? 1 : 0]),
+        batch(x[walk.batch_first() ? 0 : 1]),
+        features(x[2]),
+        hidden(r[2]),
+        directions(walk.directions()) {}
+
+  Dims state(const LayerIteration& walk) const {
+    return walk.batch_first() ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};
+  }
+};
+
+// The slices of x along one axis, each without that axis.
+Tensors unstacked(const Tensor& x, size_t axis) {
+  Dims shape = x->shape();
+  const auto n = static_cast<size_t>(shape[axis]);
+  if (n == 0) return {};
+  const SplitAttrs each{.axis = static_cast<int64_t>(axis), .split = Sizes(n, 1)};
+  Tensors parts = call_op(OpId::k_split, any_attrs(each), {&x, 1});
+  shape.erase(axis);
+  for (Tensor& part : parts) part = reshape(part, shape);
+  return parts;
+}
+
+Tensor stacked(const Tensors& parts, size_t axis) {
+  const AxisAttrs attrs{.axis = static_cast<int64_t>(axis)};
+  return call_single(OpId::k_stack, any_attrs(attrs), parts.span());
+}
+
+// An input's slice for each direction, in the compute dtype; empty tensors if the input is absent.
+Tensors by_direction(TensorSpan in, size_t i, size_t axis, int64_t directions) {
+  if (!has(in, i)) return Tensors(static_cast<size_t>(directions), Tensor());
+  return unstacked(to_dtype(in[i], wide_dtype(in[kX]->type.dtype)), axis);
+}
+
+// Iterates over the steps of one direction. Returns h of every step, in the order of x, and sets
+// `states` to the final states.
+Tensors iterate_steps(const Tensors& inputs, bool reverse, const Step& step, const Tensor& lengths,
+                      Tensors& states) {
+  const size_t n = inputs.size();
+  Tensors outputs(n, Tensor());
+  for (size_t i = 0; i < n; ++i) {
+    const size_t t = reverse ? n - 1 - i : i;
+    Tensors next = step(inputs[t], states);
+    if (!lengths) {
+      states = std::move(next);
+      outputs[t] = states[0];
+      continue;
+    }
+    const Tensor lasts = greater(lengths, integer(static_cast<int64_t>(t)));
+    outputs[t] = where(lasts, next[0], number(0));
+    for (size_t s = 0; s < states.size(); ++s) states[s] = where(lasts, next[s], states[s]);
+  }
+  return outputs;
+}
+
+}  // namespace
+
+EnumInfo enum_info(Direction) {
+  static constexpr const char* kValues[] = {"forward", "reverse", "bidirectional"};
+  return {"direction", kValues};
+}
+
+TensorTypes infer_layer(const LayerIteration& walk, double clip, TypeSpan in, int64_t gates,
+                        size_t states) {
+  const TensorType& x = in[kX];
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in.has(i)) continue;
+    const bool fits = i == kSequenceLens ? ops::is_index(in[i].dtype)
+                                         : is_floating(x.dtype) && in[i].dtype == x.dtype;
+    require(fits, "C1: {} must be {}, but is {}", kNames[i],
+            i == kSequenceLens ? "int32 or int64" : "floating point and like x", in[i]);
+  }
+  for (const size_t i : {kX, kW, kR}) {
+    require(in[i].rank() == 3, "C2: {} must have three axes, but is {}", kNames[i], in[i]);
+  }
+  require(walk.layout == 0 || walk.layout == 1, "C4: layout must be 0 or 1, but is {}",
+          walk.layout);
+  require(clip >= 0, "C5: clip must not be negative, but is {}", clip);
+
+  const LayerSizes n(walk, x.shape, in[kR].shape);
+  const Dims state = n.state(walk);
+  const auto require_shape = [&](size_t i, const Dims& shape) {
+    if (!in.has(i)) return;
+    require(in[i].shape == shape, "C3: {} must have the shape {}, but is {}", kNames[i], shape,
+            in[i]);
+  };
+  require_shape(kW, {n.directions, gates * n.hidden, n.features});
+  require_shape(kR, {n.directions, gates * n.hidden, n.hidden});
+  require_shape(kB, {n.directions, 2 * gates * n.hidden});
+  require_shape(kSequenceLens, {n.batch});
+  require_shape(kInitialH, state);
+  require_shape(kInitialC, state);
+  require_shape(kPeepholes, {n.directions, 3 * n.hidden});
+
+  TensorTypes types(1 + states, TensorType(x.dtype, state));
+  types[0].shape = walk.batch_first() ? Dims{n.batch, n.steps, n.directions, n.hidden}
+                                      : Dims{n.steps, n.directions, n.batch, n.hidden};
+  return types;  // C6
+}
+
+Tensors run_layer(const LayerIteration& walk, TensorSpan in, size_t states,
+                  const std::function<DirectedStep(const LayerWeights&)>& step_of) {
+  const TensorType& type = in[kX]->type;
+  const DType wide = wide_dtype(type.dtype);
+  const LayerSizes n(walk, type.shape, in[kR]->shape());
+  const size_t time = walk.batch_first() ? 1 : 0, of_state = walk.batch_first() ? 1 : 0;
+
+  const Tensor x = reshape(to_dtype(in[kX], wide), {n.steps * n.batch, n.features});
+  const Tensor lengths =
+      has(in, kSequenceLens) ? reshape(in[kSequenceLens], {n.batch, 1}) : Tensor();
+  const Tensors w = by_direction(in, kW, 0, n.directions),
+                r = by_direction(in, kR, 0, n.directions);
+  const Tensors b = by_direction(in, kB, 0, n.directions);
+  const Tensors p = by_direction(in, kPeepholes, 0, n.directions);
+  const Tensors first[] = {by_direction(in, kInitialH, of_state, n.directions),
+                           by_direction(in, kInitialC, of_state, n.directions)};
+
+  Tensors y;
+  Tensors last[2];
+  for (size_t d = 0; d < w.size(); ++d) {
+    const DirectedStep directed = step_of({w[d], r[d], b[d], p[d]});
+    Dims shape = type.shape;
+    shape[2] = w[d]->shape()[0];
+    const Tensor products = reshape(input_product(x, w[d], directed.input_bias), shape);
+
+    Tensors now;
+    for (size_t s = 0; s < states; ++s) {
+      now.push_back(first[s][d] ? first[s][d] : zeros(TensorType(wide, {n.batch, n.hidden})));
+    }
+    const bool reverse = walk.direction == Direction::kReverse || d == 1;
+    shape[2] = n.hidden;
+    // The loop is unrolled, so the gradients of a trace serve only one number of steps.
+    const Tensors outputs =
+        iterate_steps(unstacked(products, time), reverse, directed.step, lengths, now);
+    y.push_back(outputs.empty() ? zeros(TensorType(wide, shape)) : stacked(outputs, time));
+    for (size_t s = 0; s < states; ++s) last[s].push_back(now[s]);
+  }
+  Tensors results{stacked(y, walk.batch_first() ? 2 : 1)};
+  for (size_t s = 0; s < states; ++s) results.push_back(stacked(last[s], of_state));
+  for (Tensor& result : results) result = to_dtype(result, type.dtype);
+  return results;
+}
+
+}  // namespace tenon

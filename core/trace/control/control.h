@@ -1,0 +1,88 @@
+// Branches and loops, eager and traced.
+//
+// Eager calls run the chosen blocks op by op. While tracing, each block is traced once into a
+// region, and an op that holds the regions is added to the trace. Captured tensors and used cells
+// become operands of that op; stored cell values become its outputs.
+
+#pragma once
+
+#include <span>
+
+#include "core/trace/graph/region.h"
+
+namespace tenon {
+
+// cond() runs `then` if `predicate`, a bool of rank 0, is true, else `otherwise`, and returns the
+// block's outputs. switch_case() runs the branch at position `index`, an i64 of rank 0, or the last
+// one if there is none. All blocks must return the same number of values, of the same types.
+Tensors cond(Scope& scope, const Tensor& predicate, const Block& then, const Block& otherwise);
+Tensors switch_case(Scope& scope, const Tensor& index, std::span<const Block> branches);
+
+// Runs `body` while `condition` returns true, a bool of rank 0. Both take the carried values:
+// `initial` at first, then the outputs of `body`, whose types must not change.
+struct WhileOptions {
+  LoopPolicy policy = LoopPolicy::kStack;
+  int64_t max_trips = 0;  // Maximum number of trips; another one is an error. 0: no limit.
+};
+Tensors while_loop(Scope& scope, const Block& condition, const Block& body, TensorSpan initial,
+                   const WhileOptions& options = {});
+
+// Scans over the first axis of `xs`, which have equal lengths. The body takes the carried values
+// and one element of each `xs`. It returns the next carried values, followed by values that are
+// stacked along a new first axis. `reverse` iterates from the last element to the first; stacked
+// values keep the positions of their elements.
+struct ScanOptions {
+  bool reverse = false;
+  LoopPolicy policy = LoopPolicy::kStack;
+};
+Tensors scan(Scope& scope, const Block& body, TensorSpan initial, TensorSpan xs,
+             const ScanOptions& options = {});
+
+// Returns the outputs of `forward`. Tapes differentiate the call with `vjp` and do not record what
+// `forward` does.
+Tensors with_gradient(Scope& scope, TensorSpan inputs, const Block& forward,
+                      const std::shared_ptr<const CustomVjp>& vjp);
+
+// Sizes as an i64 tensor of rank 1. Sizes that the trace does not know are computed in each call.
+Tensor shape_tensor(const Dims& shape);
+Tensor sizes_tensor(const Sizes& sizes);
+
+// Converts an i64 of rank 0 to a size. While tracing, a tensor computed from sizes and numbers
+// becomes a formula of them, and any other tensor a data-dependent size. `name` is used in
+// messages: "the length".
+Size size_in(Scope& scope, const Tensor& x, const char* name);
+// The same for an i64 of rank 1. In a traced function, values that are not formulas of sizes are
+// read when it runs.
+Sizes sizes_in(Scope& scope, const Tensor& x, const char* name);
+
+// ---- building blocks
+
+// Loops while `go` is true. The body takes the carried values and returns the next `go` and the
+// next carried values. If `gathers` is set, it also returns values to store in lists, at the index
+// given by the first carried value, an i64 of rank 0. The result is the final carried values, then
+// these lists.
+struct Loop {
+  const char* name = "while_loop";
+  Tensor go;
+  Tensors carried;
+  Block body;
+  bool gathers = false;
+  LoopPolicy policy = LoopPolicy::kStack;
+  Size max_trips = 0;
+};
+Tensors loop(Scope& scope, const Loop& loop);
+
+// Marks the differentiable outputs of a graph that depend on the inputs marked in `by`.
+std::vector<bool> depending(const Graph& graph, const std::vector<bool>& by);
+
+// Returns a tensor with the same value and an identity of its own for tapes. Eager code may return
+// one of its arguments.
+Tensor with_new_identity(Scope& scope, const Tensor& x);
+
+// Whether two types are equal. In a trace, comparing unknown sizes may add guards.
+bool alike(const TensorType& a, const TensorType& b);
+
+// An inline scalar as a tensor, of dtype `wanted` if its value fits.
+Tensor as_tensor(const Tensor& x, DType wanted = DType::kNone);
+
+}  // namespace tenon

@@ -1,0 +1,56 @@
+// The ops that hold graphs, and how traced loops and branches become calls of them.
+//
+//   branch      which, operands... -> the outputs of the region that `which` selects
+//   while_loop  go, carried..., constants... -> carried...
+//               the region: carried..., constants... -> go, carried...
+//   call        operands... -> the region's outputs, with the user's derivative
+//   recompute   operands... -> the region's outputs, mostly recomputed in the backward pass
+//
+// Ops for sizes and states:
+//
+//   shape       -> the sizes in its attributes
+//   assign      x, variable -> x
+//   extent      n -> bool[n], where n becomes a symbol of the trace
+
+#pragma once
+
+#include <span>
+
+#include "core/trace/control/control.h"
+
+namespace tenon {
+
+Tensors trace_loop(Scope& scope, const Loop& loop);
+
+// The number of entries for which a loop's lists preallocate memory.
+Size list_capacity(const Loop& loop);
+Tensors trace_branch(Scope& scope, const Tensor& which, std::span<const Block> blocks);
+
+Tensors trace_call(Scope& scope, TensorSpan inputs, const Block& forward,
+                   const std::shared_ptr<const CustomVjp>& vjp);
+
+// Runs `code` and returns its outputs. Saves at most `memory_budget` bytes for the backward pass.
+Tensors trace_recompute(Scope& scope, const Block& code, uint64_t memory_budget);
+
+// A tensor whose length is `n`, an i64 of rank 0. While tracing, the length is a new symbol.
+Tensor extent(Scope& scope, const Tensor& n);
+// The data-dependent symbol that a call of extent introduces; nullopt for other nodes.
+std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node);
+
+// The new value of a variable that held `variable` and is assigned `x`.
+Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
+
+// The ops of this folder, which no device implements, by name; NULL if there is none.
+const OpDef* find_control_op(std::string_view name);
+
+namespace control {
+const OpDef& while_loop();
+const OpDef& branch();
+const OpDef& call();
+const OpDef& recompute();
+const OpDef& shape();
+const OpDef& assign();
+const OpDef& extent();
+}  // namespace control
+
+}  // namespace tenon

@@ -1,0 +1,72 @@
+// The order of calls with effects: printing, checks that may stop a function, and host calls.
+//
+// Each such call takes a token and returns the next one. Their order is thus a data dependency in
+// the graph, and passes need not know about effects. The token of a trace is a state
+// (core/dispatch/cell.h), threaded through branches and loops like any other:
+//
+//   (x: f32[2], order: state token) {
+//     printed = print(order, x, format="x is {}")
+//     y, checked = check_numerics(printed, x)
+//     return checked, y
+//   }
+//
+// Before a call that may stop a function, the states are committed, so that cells hold what was
+// assigned before it. After a call of the host, which may change cells, they are read again.
+
+#pragma once
+
+#include "core/dispatch/cell.h"
+#include "core/ops/definition/op.h"
+
+namespace tenon {
+
+// A token carries nothing but the order of calls.
+TensorType token_type();
+Tensor make_token(Device& device);
+
+// A residual of a call that is not a tensor (core/trace/host_call.cc).
+TensorType record_type();
+Tensor make_record(Device& device, HostObject content);
+const HostObject& content_of_record(const TensorImpl& x);
+
+// The state that holds a trace's token. Calls do not lock it.
+class Order final : public Cell, public Pooled<Order> {
+ public:
+  explicit Order(Scope& scope);
+};
+
+// How a call interacts with the states.
+enum class Effect : uint8_t {
+  kShows,          // Not at all.
+  kMayStop,        // Cells must hold earlier assignments before it.
+  kMayChangeCells  // As kMayStop, and cells may have changed after it.
+};
+// Of an op that takes a token.
+Effect effect_of(const OpDef& op);
+
+// The form of an op that traces with effects use; NULL if the op has no effects.
+const OpDef* in_order(const OpDef& op);
+// Derives that form from an op, which must outlive it.
+OpDef ordered(const OpDef& op);
+
+// Calls an op whose first input and last output are tokens. In code being traced, it runs after the
+// calls with effects before it. Returns the other outputs.
+Tensors apply_in_order(Scope& scope, const OpDef& op, AnyAttrs attrs, TensorSpan inputs);
+
+// commit() writes a state's value into its cell and reload() reads the cell again. The attribute
+// names the cell.
+struct CellAttrs {
+  HostObject cell;
+  TENON_ATTRS(cell)
+};
+CellAttrs cell_attrs(Cell& cell);
+
+namespace control {
+const OpDef& commit();  // order, x -> order
+const OpDef& reload();  // order, x -> value of the cell, order
+}  // namespace control
+
+// The ops with effects, by name; NULL if there is none.
+const OpDef* find_effect_op(std::string_view name);
+
+}  // namespace tenon

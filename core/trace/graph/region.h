@@ -1,0 +1,113 @@
+// The graph of a loop body or a branch, held by an op. Its inputs are the op's operands.
+//
+// A region traced inside other code shares that code's size table. The op's attributes give the
+// values of its symbols, as formulas or numbers of the graph in which the op is applied.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "core/dispatch/cell.h"
+#include "core/trace/plans/executable.h"
+
+namespace tenon {
+
+class Region {
+ public:
+  // The graph must not change afterwards. `vjp`: a custom derivative.
+  explicit Region(std::shared_ptr<Graph> graph, std::shared_ptr<const CustomVjp> vjp = nullptr);
+
+  const Graph& graph() const { return *graph_; }
+  const std::shared_ptr<const CustomVjp>& vjp() const { return vjp_; }
+  // Whether the graph and its nested regions were verified, so that passes need not verify them
+  // again. Otherwise a graph nested n deep would be verified n times.
+  bool is_verified() const { return is_verified_.load(std::memory_order_relaxed); }
+  void set_verified() const { is_verified_.store(true, std::memory_order_relaxed); }
+  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan operands) const {
+    return all_.apply(scope, sizes, operands);
+  }
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& operands,
+              TripLimit& limit) const {
+    return all_.repeat(scope, sizes, operands, limit);
+  }
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  std::shared_ptr<const CustomVjp> vjp_;
+  Executable all_;
+  mutable std::atomic<bool> is_verified_{false};
+};
+
+// How the backward pass of a loop gets its residuals.
+enum class LoopPolicy : int32_t {
+  kStack,      // Each trip appends them to lists.
+  kRecompute,  // Each trip saves its initial values; the backward pass reruns the trip.
+  kBounded     // As kStack, in memory preallocated for all trips.
+};
+EnumInfo enum_info(LoopPolicy);
+
+// The attributes of every op that holds regions.
+struct RegionAttrs {
+  Regions regions;
+  Sizes sizes;  // Values of the regions' symbols.
+  // For loops.
+  LoopPolicy policy = LoopPolicy::kStack;
+  Size max_trips = 0;  // 0: no limit.
+  // For rematerialised code: bytes to save; -1: no limit.
+  int64_t memory_budget = -1;
+  TENON_ATTRS(regions, sizes, policy, max_trips, memory_budget)
+};
+inline const RegionAttrs& region_attrs(AnyAttrs attrs) {
+  return *static_cast<const RegionAttrs*>(attrs.data);
+}
+inline bool has_regions(const OpDef& op) { return op.attrs == &attrs_type<RegionAttrs>(); }
+// Code that computes outputs from operands.
+using Block = std::function<Tensors(TensorSpan operands)>;
+
+// A block that was traced into a nested graph of the scope's trace. The graph's inputs are
+// arguments, captures and states, in any order; its outputs are the block's.
+struct TracedBlock {
+  std::shared_ptr<Graph> graph;
+  std::vector<Node*> arguments, capture_inputs, state_inputs;
+  std::vector<Tensor> captures;
+  std::vector<Ref<Cell>> states;
+  std::vector<Value> states_after;
+  bool commits, reloads;  // As in Tracer.
+};
+
+// `like` are tensors of the operands' types. `name` is used in messages: "a loop".
+TracedBlock trace_block(Scope& scope, TensorSpan like, const char* name, const Block& block);
+
+// Adds a call of an op that holds the blocks as regions, and returns the blocks' outputs. Its
+// inputs are `operands`, then states that some block stores, captures, and states that blocks only
+// read. The call returns the stored states after its outputs. `attrs` are the attributes that do
+// not follow from the blocks.
+Tensors apply_blocks(Scope& scope, const OpDef& op, std::span<TracedBlock> blocks, Tensors operands,
+                     RegionAttrs attrs, const std::shared_ptr<const CustomVjp>& vjp = nullptr);
+
+// The symbols of the current trace; empty outside a trace.
+Sizes current_symbols(Scope& scope);
+
+// The output types of the regions, which are equal.
+TensorTypes region_types(const RegionAttrs& attrs, TypeSpan);
+// An op that holds graphs.
+OpDef region_op(const ops::Definition<RegionAttrs>& definition, decltype(OpDef::run) run,
+                decltype(OpDef::linearize) linearize);
+// `linearize` for an op whose derivative is a D, with forward() and backward().
+template <class D>
+Linearized linearize_by(Scope& scope, const Call& call, const std::vector<bool>& by) {
+  const auto derivative = std::make_shared<D>(scope, call, by);
+  Linearized made;
+  made.outputs = derivative->forward(scope, call);
+  made.vjp = std::make_shared<const CustomVjp>(
+      [derivative](const VjpArgs& args) { return derivative->backward(current_scope(), args); });
+  return made;
+}
+
+// The attributes for a call that is added to `graph`, which is being traced. Regions with another
+// size table are retraced with the graph's.
+RegionAttrs retraced_in(Scope& scope, const Graph& graph, const RegionAttrs& attrs);
+
+}  // namespace tenon

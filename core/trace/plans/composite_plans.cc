@@ -1,0 +1,217 @@
+// Launch plans for composites that are called repeatedly.
+
+#include <array>
+
+#include "core/base/search.h"
+#include "core/dispatch/composites.h"
+#include "core/dispatch/dispatch.h"
+#include "core/ops/definition/formulas.h"
+#include "core/trace/passes/pass.h"
+#include "core/trace/plans/launch_plan.h"
+
+namespace tenon {
+namespace {
+
+// Cache key of a call, besides the op and its attributes.
+using Words = SmallVector<int64_t, 24>;
+
+void add(Words& words, const TensorType& type) {
+  words.push_back(static_cast<int64_t>(type.dtype) | static_cast<int64_t>(type.weak) << 8 |
+                  static_cast<int64_t>(type.rank()) << 16);
+  for (const Size size : type.shape) words.push_back(size.word());
+}
+
+Words words_of(Scope& scope, const CompositePlans::Key& key, TensorSpan inputs) {
+  Words words = {static_cast<int64_t>(key.part), reinterpret_cast<intptr_t>(&scope.device())};
+  for (const TensorType& type : key.types) add(words, type);
+  for (const Tensor& x : inputs) {
+    if (!x) {
+      words.push_back(-1);
+      continue;
+    }
+    add(words, x->type);
+    if (x->dense) continue;
+    for (const Size stride : x->strides) words.push_back(stride.word());
+  }
+  return words;
+}
+
+uint64_t hash_of(const CompositePlans::Key& key, const Words& words) {
+  uint64_t hash = detail::mix(key.op.id, key.attrs.hash());
+  for (const int64_t word : words) hash = detail::mix(hash, static_cast<uint64_t>(word));
+  return hash;
+}
+
+// Clears the scope's source line: later callers of the recorded plan have lines of their own.
+class WithoutLocation {
+ public:
+  explicit WithoutLocation(Scope& scope) : scope_(scope), line_(scope.location()) {
+    scope_.set_location({});
+  }
+  ~WithoutLocation() { scope_.set_location(std::move(line_)); }
+  WithoutLocation(const WithoutLocation&) = delete;
+
+ private:
+  Scope& scope_;
+  std::string line_;
+};
+
+// The tensors that are not null, and a mask of their positions.
+struct Present {
+  explicit Present(TensorSpan all) {
+    for (const Tensor& x : all) {
+      is_there.push_back(static_cast<bool>(x));
+      if (x) tensors.push_back(x);
+    }
+  }
+
+  Tensors tensors;
+  SmallVector<bool, 8> is_there;
+};
+
+Tensors spread(Tensors tensors, const SmallVector<bool, 8>& is_there) {
+  Tensors all;
+  size_t next = 0;
+  for (const bool there : is_there) all.push_back(there ? std::move(tensors[next++]) : Tensor());
+  return all;
+}
+
+class Plans final : public CompositePlans {
+ public:
+  explicit Plans(Context& context) : fuse_(find_pass("fuse")), context_(context) {}
+
+  Tensors run(Scope& scope, const Key& key, TensorSpan inputs, const Code& code) override {
+    // Only the whole call consumes donated inputs, not its parts.
+    const auto in_parts = [&] {
+      const auto is_offered = [](const Tensor& x) {
+        return x && x->donation == Donation::kDonated;
+      };
+      if (!any_of(inputs, is_offered)) return code(inputs);
+      Tensors own;
+      for (const Tensor& x : inputs) own.push_back(is_offered(x) ? another(scope, x) : x);
+      return code(own);
+    };
+    if (scope.innermost() || scope.recorder() || is_disabled(key.op)) return in_parts();
+    const Words words = words_of(scope, key, inputs);
+    const uint64_t hash = hash_of(key, words);
+    const Entry* const entry = find(hash, key, words);
+    if (!entry) return was_seen_before(hash) ? record(scope, key, words, inputs, code) : in_parts();
+    if (!entry->program) return in_parts();
+    Tensors given;
+    SmallVector<uint8_t, 16> spare;
+    for (const Tensor& x : inputs) {
+      if (!x) continue;
+      // Only the caller and this call own the tensor, and only it and its alias own the memory.
+      const bool is_spare = x->donation == Donation::kDonated && x->owners() == 2;
+      spare.push_back(is_spare ? uint8_t{2} : uint8_t{0});
+      given.push_back(without_donation(scope, x));
+    }
+    if (!entry->program->serves(given)) return in_parts();
+    return spread(entry->program->run(scope, given, spare.span()), entry->gives);
+  }
+
+  bool is_light(Scope& scope, const Key& key, TensorSpan inputs) override {
+    if (is_disabled(key.op)) return false;
+    const Words words = words_of(scope, key, inputs);
+    const uint64_t hash = hash_of(key, words);
+    if (const Entry* entry = find(hash, key, words)) {
+      return entry->program && entry->program->is_light();
+    }
+    return was_seen_before(hash);
+  }
+
+ private:
+  // Each hash has kSlotsPerHash slots from its own index on, so that calls in a loop whose hashes
+  // collide do not keep evicting each other.
+  static constexpr size_t kMaxEntries = 256, kMaxSeenHashes = 1024, kSlotsPerHash = 8;
+
+  struct Entry {
+    uint64_t hash = 0;
+    const OpDef* op = nullptr;
+    OwnedAttrs attrs;
+    Words words;
+    SmallVector<bool, 8> gives;                 // Which outputs are present.
+    std::unique_ptr<const LaunchPlan> program;  // NULL: cannot be recorded.
+
+    bool is(uint64_t other_hash, const Key& key, const Words& other_words) const {
+      return hash == other_hash && op == &key.op && words == other_words &&
+             attrs.view() == key.attrs;
+    }
+  };
+
+  // Off for debugging, and for ops that run user code, which must not be skipped.
+  bool is_disabled(const OpDef& op) const {
+    return context_.runs_functions_eagerly() || context_.is_pass_disabled(fuse_) || op.payload;
+  }
+
+  const Entry* find(uint64_t hash, const Key& key, const Words& words) const {
+    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+      const Entry& entry = entries_[place % kMaxEntries];
+      if (entry.is(hash, key, words)) return &entry;
+    }
+    return nullptr;
+  }
+
+  // A free slot for a hash, or one of its slots in rotation.
+  template <class All, class IsFree>
+  auto& place_of(uint64_t hash, All& all, const IsFree& is_free) {
+    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+      if (is_free(all[place % all.size()])) return all[place % all.size()];
+    }
+    return all[(hash + next_victim_++ % kSlotsPerHash) % all.size()];
+  }
+
+  // Whether the hash was seen before. Most calls occur once or very often.
+  bool was_seen_before(uint64_t hash) {
+    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+      if (seen_[place % kMaxSeenHashes] == hash) return true;
+    }
+    place_of(hash, seen_, [](uint64_t seen) { return seen == 0; }) = hash;
+    return false;
+  }
+
+  Tensors record(Scope& scope, const Key& key, const Words& words, TensorSpan inputs,
+                 const Code& code) {
+    const Present present(inputs);
+    Tensors given;
+    for (const Tensor& x : present.tensors) given.push_back(without_donation(scope, x));
+    Entry made = {hash_of(key, words), &key.op, OwnedAttrs(key.attrs), words, {}, nullptr};
+    LaunchPlan::Recorded recorded;
+    {
+      const WithoutLocation no_line(scope);
+      recorded = LaunchPlan::record(scope, common_device(scope, borrowed(given)), given,
+                                    [&](TensorSpan own) {
+                                      Present outputs(code(spread(Tensors(own), present.is_there)));
+                                      made.gives = std::move(outputs.is_there);
+                                      return std::move(outputs.tensors);
+                                    });
+    }
+    // A scope does not keep its context alive, and its launch plans must not either.
+    if (recorded.program && recorded.program->make_context_owned()) {
+      made.program = std::move(recorded.program);
+    }
+    Tensors outputs = spread(std::move(recorded.outputs), made.gives);
+    place_of(made.hash, entries_, [](const Entry& entry) { return !entry.op; }) = std::move(made);
+    return outputs;
+  }
+
+  static SmallVector<TensorImpl*, 6> borrowed(TensorSpan tensors) {
+    SmallVector<TensorImpl*, 6> all;
+    for (const Tensor& x : tensors) all.push_back(x.get());
+    return all;
+  }
+
+  const size_t fuse_;
+  Context& context_;
+  std::array<Entry, kMaxEntries> entries_;
+  std::array<uint64_t, kMaxSeenHashes> seen_{};
+  size_t next_victim_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<CompositePlans> new_composite_plans(Context& context) {
+  return std::make_unique<Plans>(context);
+}
+
+}  // namespace tenon

@@ -1,0 +1,43 @@
+// A subgraph that is run many times. Tracing and tapes get the original subgraph; execution uses
+// the version optimised by the passes (core/trace/passes/).
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "core/trace/plans/subgraph.h"
+
+namespace tenon {
+
+class Executable {
+ public:
+  // As for Slice.
+  Executable(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
+
+  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                std::span<const uint8_t> spare = {}) const;
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
+  // Describes the optimised graph, its segments and their launch plans (stages.h).
+  std::string stages() const;
+
+ private:
+  struct Optimised {
+    std::shared_ptr<Graph> graph;
+    Tensors constants;  // Values of the trailing inputs.
+    std::optional<Subgraph> slice;
+  };
+  // NULL if the calls are recorded or traced rather than run.
+  const Optimised* optimised(Scope& scope) const;
+
+  const Graph& graph_;
+  std::vector<Value> given_, wanted_;
+  Subgraph original_;         // The unoptimised subgraph.
+  mutable std::mutex mutex_;  // Guards optimised_.
+  mutable std::atomic<bool> is_optimised_ = false;
+  mutable Optimised optimised_;
+};
+
+}  // namespace tenon

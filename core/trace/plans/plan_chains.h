@@ -1,0 +1,49 @@
+// Inter-op parallelism: independent chains of launches that run in parallel (plan_chains.cc).
+
+#pragma once
+
+#include <bitset>
+
+#include "core/trace/plans/launch_plan.h"
+
+namespace tenon {
+
+class LaunchPlan::Chains {
+ public:
+  // Returns NULL if the device runs no tasks or parallel chains are not worthwhile. Launches that
+  // may be fused count as free if they have at most `small` elements.
+  static std::unique_ptr<const Chains> find(const LaunchPlan& program, int64_t small = 0);
+
+  // Maximum number of launches; larger plans have no chains. Launches are identified by index.
+  static constexpr size_t kMaxLaunches = 1024;
+  using Launches = std::bitset<kMaxLaunches>;
+
+  // The launches that may run in parallel with `launch`.
+  const Launches& parallel_to(uint32_t launch) const { return parallel_[launch]; }
+
+  // Runs the launches in parallel. Returns false if serial execution has been faster, for the
+  // caller to run them.
+  bool run(const LaunchPlan& program, Scope& scope, Frame& frame, size_t commits) const;
+
+ private:
+  // A launch, or independent chains.
+  struct Step {
+    uint32_t launch = kNone;
+    std::vector<uint32_t> chains;
+    uint32_t last = 0;           // Last launch of the step.
+    bool runs_as_tasks = false;  // Run the chains as tasks; otherwise only nested steps do.
+  };
+  using Chain = std::vector<Step>;
+  class Finder;
+  class Call;
+
+  std::vector<Chain> chains_;  // The last one is the whole plan.
+  std::vector<Launches> parallel_;
+  // The first kTrials of every kPeriod calls alternate between serial and parallel execution.
+  // best_ns_ holds the shortest time of each: [0] serial, [1] parallel.
+  static constexpr uint32_t kPeriod = 4096, kTrials = 10;
+  mutable std::atomic<uint32_t> n_calls_{0};
+  mutable std::atomic<int64_t> best_ns_[2] = {INT64_MAX, INT64_MAX};
+};
+
+}  // namespace tenon

@@ -1,0 +1,44 @@
+// Caches recorded launch plans for a segment: a run of consecutive calls on one device. Keyed by
+// symbol values and input layouts.
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/trace/plans/launch_plan.h"
+
+namespace tenon {
+
+class Segment {
+ public:
+  // Runs `code` on the inputs, whose calls run on `device`. The first call with given sizes runs
+  // eagerly. The second records a plan, which later calls replay. `spare`: as for Program::run.
+  Tensors run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
+              const LaunchPlan::Code& code, std::span<const uint8_t> spare = {});
+  // The plan that serves these inputs; NULL if none is recorded.
+  std::shared_ptr<const LaunchPlan> program(std::span<const Size> sizes, TensorSpan inputs);
+  // Describes the launch plan for each set of sizes (stages.h).
+  std::string stages() const;
+
+ private:
+  static constexpr size_t kMaxVariants = 16;
+
+  struct Variant {
+    Sizes sizes;
+    std::shared_ptr<const LaunchPlan> program;  // NULL until its sizes are repeated.
+    bool can_record = true;                     // Whether a plan can be recorded.
+    uint64_t used = 0;
+  };
+  enum class Next : uint8_t { kRun, kRecord };
+  Next look_up(std::span<const Size> sizes, TensorSpan inputs,
+               std::shared_ptr<const LaunchPlan>& program);
+  void keep(std::span<const Size> sizes, std::shared_ptr<const LaunchPlan> program);
+
+  mutable std::mutex mutex_;
+  std::vector<Variant> variants_;
+  uint64_t uses_ = 0;
+};
+
+}  // namespace tenon

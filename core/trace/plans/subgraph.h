@@ -1,0 +1,107 @@
+// A subgraph: the nodes needed to compute `wanted` values from `given` ones, in execution order.
+//
+// Construction takes O(n log n) time for the nodes and values of the graph, one application O(n).
+
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/dispatch/scope.h"
+#include "core/trace/graph/graph.h"
+#include "core/trace/plans/segment.h"
+
+namespace tenon {
+
+// Whether the attributes contain symbolic sizes.
+bool has_formulas(AnyAttrs attrs);
+// A copy in which the values of the symbols are substituted into the formulas.
+OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Size> sizes);
+
+class Subgraph {
+ public:
+  // The graph must outlive the subgraph and not change. Fails if a wanted value depends on an input
+  // that is not given. `whole` also includes dead calls.
+  Subgraph(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
+           bool whole = false);
+
+  // Applies the calls in the scope: they run, are recorded by tapes, or become part of another
+  // trace. Repeated executions replay launch plans without dispatch. `sizes` holds the value of
+  // each symbol. Values are released after their last use. `spare`: dead inputs whose memory may be
+  // reused, as for Program::run.
+  Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                std::span<const uint8_t> spare = {}) const;
+
+  // Runs as a do-while loop while the first wanted value, a bool of rank 0, is true. The other
+  // outputs are fed back to the first given values, where the results are stored. Returns false,
+  // with no effect, if the loop cannot be run by replaying one recorded plan.
+  bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
+
+  std::span<const Node* const> nodes() const { return nodes_; }
+  // Describes the segments and their launch plans (stages.h).
+  std::string stages() const;
+
+ private:
+  struct Step {
+    size_t begin, end;                 // Range of nodes_.
+    std::unique_ptr<Segment> segment;  // NULL for an op that runs on the host, not on a device.
+    Device* device;                    // The device of a segment's calls; NULL if it has none.
+    std::vector<uint32_t> reads, gives;
+    bool is_open = false;  // Whether attributes contain formulas of sizes.
+
+    // The sizes that are part of the cache key. Without formulas, one plan serves all sizes.
+    std::span<const Size> own(std::span<const Size> sizes) const {
+      return is_open ? sizes : std::span<const Size>();
+    }
+  };
+  // For a single step: where it finds its inputs, and where the results are found.
+  struct SingleStep {
+    std::vector<uint32_t> reads;    // Indices in `given`.
+    std::vector<uint32_t> gives;    // By result: index in the outputs of the step, or kNone;
+    std::vector<uint32_t> passes;   // then index in `given`.
+    std::vector<bool> may_reuse;    // By input of the step: it is not also a result.
+    std::vector<uint32_t> read_at;  // By given value: index in the inputs of the step, or kNone.
+    bool reads_all = false;         // The inputs are `given`, in the same order.
+    bool gives_all = false;         // The outputs are `wanted`, in the same order.
+  };
+  static constexpr uint32_t kNone = LaunchPlan::kNone;
+
+  // Whether one step, with a device, is the whole subgraph.
+  bool has_single_step() const {
+    return steps_.size() == 1 && steps_[0].segment && steps_[0].device;
+  }
+  void split();
+  void find_indices();
+  void find_data_dependent_sizes(std::span<const Value> given);
+  // Adds entries for data-dependent sizes, and sets those that follow from the given values.
+  Sizes with_data_dependent_sizes(std::span<const Size> sizes, TensorSpan given) const;
+  // Sets the sizes that node i determines; `next` is the first entry of data_dependent_sizes_ not
+  // yet set.
+  void set_data_dependent_sizes(Sizes& sizes, size_t i, size_t& next,
+                                const std::vector<Tensor>& values) const;
+  void apply_node(Scope& scope, std::span<const Size> sizes, size_t i,
+                  std::vector<Tensor>& values) const;
+  Tensors apply_nodes(Scope& scope, std::span<const Size> sizes, const Step& step, TensorSpan reads,
+                      std::vector<Tensor>& values) const;
+  Tensors apply_single_step(Scope& scope, std::span<const Size> sizes, TensorSpan given,
+                            std::span<const uint8_t> spare) const;
+  void run_segment(Scope& scope, std::span<const Size> sizes, const Step& step,
+                   std::vector<Tensor>& values) const;
+  void release(size_t begin, size_t end, std::vector<Tensor>& values) const;
+
+  const Graph& graph_;
+  std::vector<const Node*> nodes_;  // Calls and constants.
+  std::vector<bool> has_formulas_;  // By node.
+  // Data-dependent symbols: determined by an output of a node, or by an axis of a given value.
+  struct DataDependentSize {
+    size_t symbol, place, axis;
+  };
+  std::vector<DataDependentSize> data_dependent_sizes_, sizes_of_inputs_;
+  std::vector<uint32_t> given_, wanted_;
+  // dead_[..dead_end_[i]] are the slots that no node after node i reads.
+  std::vector<uint32_t> dead_, dead_end_;
+  std::vector<Step> steps_;  // Cover all nodes, in order.
+  SingleStep single_step_;   // Set if has_single_step().
+};
+
+}  // namespace tenon
