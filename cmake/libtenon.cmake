@@ -27,7 +27,7 @@ target_include_directories(tenon_core PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(tenon_core PUBLIC tenon_headers tenon_compile_options tenon_fmt tenon_json)
 target_compile_definitions(tenon_core PUBLIC TENON_BUILDING=1)
 tenon_precompile(tenon_core ${PROJECT_SOURCE_DIR}/core/ops/definition/formulas.h)
-file(GLOB op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
+file(GLOB_RECURSE op_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/ops/*.cc)
 file(GLOB_RECURSE io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.cc)
 # Below -O2, GCC 12 wrongly takes a shape's sizes for uninitialised; files compiled with -O2 report
 # real cases.

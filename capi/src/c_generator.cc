@@ -1,8 +1,8 @@
 #include <tenon/generator.h>
 #include <tenon/op_attrs_gen.h>
 
-#include "capi/src/c_attrs.h"
 #include "capi/src/boundary.h"
+#include "capi/src/c_attrs.h"
 #include "core/dispatch/dispatch.h"
 
 using namespace tenon::capi;

@@ -2,10 +2,10 @@
 # Starts a new plugin or op from the shape that the others have
 #
 #   ./dev new plugin NAME [--out FOLDER]
-#   ./dev new op NAME
+#   ./dev new op FAMILY/NAME     such as activations/soft_cap
 #
 # A plugin is a copy of plugins/null, in plugins/NAME or in FOLDER, where it builds against an
-# installed Tenon. An op is a file in core/ops that lacks only its meaning.
+# installed Tenon. An op is a file in core/ops/FAMILY that lacks only its meaning.
 . tools/dev/lib.sh
 
 exec sh tools/new/new.sh "$@"

@@ -64,7 +64,7 @@ class Commands(unittest.TestCase):
     def test_described_commands_are_accepted(self):
         self.assert_right(
             "./dev test --tier full", "./dev test --tier=ci -R tape", "./dev build", "./dev build dev",
-            "./dev new plugin acme --out ../acme", "./dev new op soft_cap", "./dev conformance onnx",
+            "./dev new plugin acme --out ../acme", "./dev new op activations/soft_cap", "./dev conformance onnx",
             "./dev conformance onnx --device cpu", "./dev conformance cpu --level smoke",
             "./dev conformance mutants --html page.html", "./dev bench dispatch --json out.json",
             "./dev setup --test --conformance", "./dev gen --check", "./dev check layers sizes",

@@ -111,13 +111,22 @@ def hanging(line):
     return indent + 4 if indent else 0
 
 
+def files(pattern):
+    """The files in core/ops and its folders that match, by name."""
+    return sorted(OPS.rglob(pattern), key=lambda path: path.name)
+
+
+def file_named(name):
+    return next(iter(files(name)))
+
+
 def document_attrs(ops):
     """Gives each attribute that the registry does not explain the comment at its field.
 
     An op is matched with a struct of attributes by its file, or by its list of names.
     """
     by_file, by_names = {}, {}
-    for path in [OPS / "formulas.h", *sorted(OPS.glob("*.h")), *sorted(OPS.glob("*.cc"))]:
+    for path in [file_named("formulas.h"), *files("*.h"), *files("*.cc")]:
         for body, listed in STRUCT.findall(path.read_text()):
             names = tuple(name.strip() for name in listed.split(",") if name.strip())
             docs = dict(FIELD.findall(re.sub(r"\n\s*// ", " ", body)))
@@ -147,10 +156,7 @@ def families():
 
 def source_of(name):
     """The file in core/ops that defines the op: its own, or its family's."""
-    own = OPS / f"{name}.cc"
-    if own.exists():
-        return own
-    return next(path for path in sorted(OPS.glob("*.cc"))
+    return next(path for path in [*files(f"{name}.cc"), *files("*.cc")]
                 if f"OpDef {name}_def()" in path.read_text())
 
 
@@ -187,7 +193,7 @@ def rules_of(name, path):
     for rule in rules:
         found = SEE.search(rule[1])
         if found:
-            there = dict(rule for _, block in rule_blocks((OPS / found.group(1)).read_text())
+            there = dict(rule for _, block in rule_blocks(file_named(found.group(1)).read_text())
                          for rule in block)
             rule[1] = there[rule[0]]
     return [{"label": label, "text": text}
@@ -198,7 +204,7 @@ def document_rules(ops):
     """Gives each op its rules, and the name of the file that defines it."""
     for op in ops["ops"]:
         path = source_of(op["name"])
-        op["source"] = f"core/ops/{path.name}"
+        op["source"] = f"core/ops/{path.relative_to(OPS)}"
         op["rules"] = rules_of(op["name"], path)
         labels = {rule["label"] for rule in op["rules"]}
         broken = [re.match(r"C\d+", case.get("error", "")) for case in op["kit"]["cases"]]

@@ -10,9 +10,14 @@ refuse() {
 
 kind=${1:-}
 name=${2:-}
+family=
+if [ "$kind" = op ] && [ "${name#*/}" != "$name" ]; then
+  family=${name%%/*}
+  name=${name#*/}
+fi
 case $kind in
   plugin | op) ;;
-  *) refuse "say what to start: plugin NAME or op NAME" ;;
+  *) refuse "say what to start: plugin NAME or op FAMILY/NAME" ;;
 esac
 case $name in
   "") refuse "say how the $kind is called" ;;
@@ -42,7 +47,9 @@ new_plugin() {
 }
 
 new_op() {
-  file=core/ops/$name.cc
+  [ -d "core/ops/$family" ] && [ -n "$family" ] ||
+    refuse "say to which folder of core/ops the op belongs, as in activations/$name: $(cd core/ops && echo */)"
+  file=core/ops/$family/$name.cc
   list=core/ops/ops.def
   [ ! -e "$file" ] || refuse "$file already exists"
   ! grep -q "^TENON_OP([0-9]*, $name)" "$list" || refuse "$list has an op $name already"

@@ -1,4 +1,4 @@
-// Parses the text form (text.h). Calls go through apply() and a tracer, so that the result equals a
+// Parses the text form (text_form.h). Calls go through apply() and a tracer, so that the result equals a
 // trace of the same calls.
 
 #include <algorithm>
