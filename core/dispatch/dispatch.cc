@@ -19,6 +19,7 @@
 #include "core/dispatch/operands.h"
 #include "core/dispatch/profiler.h"
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/dispatch/profiler.h"
 #include "core/dispatch/recorder.h"
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/test.h"
 
 namespace tenon {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/reductions/norm.h"
 #include "core/testing/test.h"
 

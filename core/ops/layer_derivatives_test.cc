@@ -5,6 +5,7 @@
 
 #include "core/ops/attention/attention.h"
 #include "core/ops/convolution/conv_shape.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/losses/loss.h"
 #include "core/testing/test.h"
 

@@ -2,6 +2,7 @@
 
 #include "core/dispatch/dispatch.h"
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/control.h"
 #include "core/trace/graph/text_form.h"
 

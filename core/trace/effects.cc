@@ -4,6 +4,7 @@
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/trace/control/control.h"
 #include "core/trace/graph/order.h"
 

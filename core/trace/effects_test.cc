@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/functions.h"
 #include "core/testing/graph_text.h"
 #include "core/trace/control/control.h"

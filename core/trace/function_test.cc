@@ -1,3 +1,4 @@
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/functions.h"
 #include "core/testing/graph_text.h"
 

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "core/base/work_steps.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/functions.h"
 #include "core/trace/control/control.h"
 

@@ -3,6 +3,7 @@
 #include "core/dispatch/context.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon {
 namespace {

@@ -1,6 +1,7 @@
 // glu and swiglu: one half of a tensor gates the other.
 
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon::ops {
 namespace {

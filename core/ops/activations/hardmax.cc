@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon::ops {
 namespace {

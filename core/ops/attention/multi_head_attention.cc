@@ -2,6 +2,7 @@
 // projection of the heads' outputs.
 
 #include "core/ops/attention/attention.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon::ops {
 namespace {

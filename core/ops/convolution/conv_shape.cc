@@ -1,5 +1,7 @@
 #include "core/ops/convolution/conv_shape.h"
 
+#include "core/ops/definition/op_ids.h"
+
 namespace tenon {
 namespace {
 

@@ -1,6 +1,7 @@
 // depthwise: a convolution of each channel with its own filters.
 
 #include "core/ops/convolution/conv_shape.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon::ops {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/op_problem.h"
 
 namespace tenon {

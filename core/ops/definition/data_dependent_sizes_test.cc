@@ -1,6 +1,7 @@
 // Data-dependent output sizes: how they are determined, and what they cost.
 
 #include "core/dispatch/explain.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/op_problem.h"
 
 namespace tenon {

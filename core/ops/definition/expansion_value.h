@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon::ops {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/expansions/activation.h"
 #include "core/ops/expansions/erf.h"
 #include "core/ops/expansions/exp.h"

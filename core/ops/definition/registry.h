@@ -10,10 +10,7 @@
 
 namespace tenon {
 
-enum class OpId : uint32_t {
-#define TENON_OP(id, name) k_##name = id,
-#include "core/ops/ops.def"
-};
+enum class OpId : uint32_t;  // op_ids.h names them.
 
 // NULL if there is none. Custom ops belong to a context and are not listed here.
 const OpDef* find_op(uint32_t id);

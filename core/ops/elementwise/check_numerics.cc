@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/definition/type_rules.h"
 
 namespace tenon::ops {

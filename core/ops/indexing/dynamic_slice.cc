@@ -1,6 +1,7 @@
 // dynamic_slice and dynamic_update_slice: read or replace a block of a tensor. A tensor specifies
 // the offset of the block.
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/indexing/indexing.h"
 
 namespace tenon::ops {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/ops/definition/data_dependent_sizes.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/definition/symbolic_sizes.h"
 
 namespace tenon::ops {

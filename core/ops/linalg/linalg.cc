@@ -1,5 +1,7 @@
 #include "core/ops/linalg/linalg.h"
 
+#include "core/ops/definition/op_ids.h"
+
 namespace tenon {
 
 void require_matrices(const TensorType& x, const char* name) {

@@ -1,6 +1,7 @@
 // Derivatives of linear algebra, scans and reductions that finite differences cannot check: where
 // values repeat or tie, at kinks, and in the triangle that is not read.
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/linalg/linalg.h"
 #include "core/testing/test.h"
 

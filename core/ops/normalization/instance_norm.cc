@@ -1,5 +1,6 @@
 // instance_norm: normalises each channel of each example to mean 0 and variance 1.
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/reductions/norm.h"
 
 namespace tenon::ops {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/reductions/reduction.h"
 #include "core/ops/reductions/square_scale.h"
 

@@ -1,5 +1,6 @@
 // lamb: the direction of adamw, scaled in each layer to the norm of the parameter.
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/optimizers/optimizer.h"
 
 namespace tenon::ops {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/ops/convolution/conv_shape.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/reductions/square_scale.h"
 
 namespace tenon::ops {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/random/random_draws.h"
 
 namespace tenon::ops {

@@ -1,5 +1,6 @@
 // random_normal and truncated_normal: samples from a normal distribution, and from a truncated one.
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/random/random_draws.h"
 
 namespace tenon::ops {

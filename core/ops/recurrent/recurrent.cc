@@ -2,6 +2,7 @@
 
 #include "core/ops/recurrent/recurrent.h"
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/indexing/indexing.h"
 
 namespace tenon {

@@ -1,5 +1,6 @@
 // One step of each recurrent op.
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/recurrent/recurrent.h"
 
 namespace tenon {

@@ -1,6 +1,7 @@
 // bincount: the number of occurrences of each integer.
 
 #include "core/ops/definition/data_dependent_sizes.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/reductions/reduction.h"
 
 namespace tenon::ops {

@@ -1,6 +1,7 @@
 // cumprod: cumulative products along an axis.
 
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon::ops {
 namespace {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/indexing/searchsorted.h"
 
 namespace tenon::ops {

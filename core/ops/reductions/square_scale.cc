@@ -1,5 +1,7 @@
 #include "core/ops/reductions/square_scale.h"
 
+#include "core/ops/definition/op_ids.h"
+
 namespace tenon::ops {
 namespace {
 

@@ -1,6 +1,7 @@
 // unstack: the slices along one axis, without that axis.
 
 #include "core/ops/definition/formulas.h"
+#include "core/ops/definition/op_ids.h"
 
 namespace tenon::ops {
 namespace {

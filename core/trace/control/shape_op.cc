@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/ops/definition/symbolic_sizes.h"
 #include "core/trace/control/control_ops.h"
 #include "core/trace/tracer.h"

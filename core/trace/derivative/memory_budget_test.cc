@@ -2,7 +2,7 @@
 
 #include "core/dispatch/generator.h"
 #include "core/dispatch/variable.h"
-#include "core/ops/definition/registry.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/test.h"
 #include "core/trace/effects.h"
 #include "core/trace/function.h"

@@ -4,7 +4,7 @@
 #include "core/base/immortal.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ops/definition/formulas.h"
-#include "core/ops/definition/registry.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/trace/effects.h"
 #include "core/trace/tracer.h"
 

@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "core/ops/definition/formulas.h"
-#include "core/ops/definition/registry.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/trace/control/control_ops.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"

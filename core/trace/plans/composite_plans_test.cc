@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/dispatch/profiler.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/testing/test.h"
 
 namespace tenon {
