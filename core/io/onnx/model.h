@@ -116,8 +116,8 @@ Model parse_model(std::string_view bytes);
 // each other in a cycle, or if a value contradicts its declaration.
 void check_model(const Model& model);
 
-// Whether a value agrees with its declaration, as far as both are known. The second throws DATA_LOSS
-// if it does not.
+// Whether a value agrees with its declaration, as far as both are known. The second throws
+// DATA_LOSS if it does not.
 bool holds_declared(const ValueInfo& value, const TensorType& type);
 void require_declared(const ValueInfo& value, const TensorType& type);
 

@@ -190,7 +190,6 @@ class Loader {
         kept_(kept) {}
 
   void load() {
-    if (is_saved_) kept_.declared_shapes = DeclaredShapes::kRequired;
     make_initializers(kept_.model.graph, constants_);
     load(kept_.model.graph, Purposes(kept_.model.graph), "");
     for (ModelFunction& function : kept_.model.functions) own(function.graph);
@@ -433,11 +432,6 @@ Ref<Variable> Variables::find(const std::string& name) const {
   return at == by_name_.end() ? Ref<Variable>() : at->second;
 }
 
-void Variables::add(const Ref<Variable>& variable) {
-  all_.push_back(variable);
-  by_name_.emplace(variable->name(), variable);
-}
-
 ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
   auto kept = std::make_shared<Kept>();
   kept->device = &scope.device();
@@ -459,6 +453,7 @@ ReadModel read_model(Scope& scope, ModelSource source, Variables& variables) {
   FunctionOptions options = options_for(interface.inputs, signature.inputs, signature.outputs);
   if (source.saved) options.defaults = source.saved->defaults;
   signature.description = describe_signature(*signature.statics, interface, kept->model);
+  if (source.saved) kept->declared_shapes = DeclaredShapes::kRequired;
   Loader(scope, variables, source, *kept).load();
   const Function::Body body = [kept](Scope& inner, TensorSpan inputs, const Statics&) {
     return kept->run(inner, inputs);

@@ -20,7 +20,10 @@ namespace tenon::onnx {
 class Variables {
  public:
   Ref<Variable> find(const std::string& name) const;
-  void add(const Ref<Variable>& variable);
+  void add(const Ref<Variable>& variable) {
+    all_.push_back(variable);
+    by_name_.emplace(variable->name(), variable);
+  }
   const std::vector<Ref<Variable>>& all() const { return all_; }
 
  private:

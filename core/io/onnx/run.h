@@ -40,8 +40,8 @@ std::vector<UnknownOp> unknown_ops(const Model& model);
 // Throws UNIMPLEMENTED with all unknown ops, or for a newer operator set than is supported.
 void require_known_ops(const Model& model);
 
-// What happens to a value whose shape differs from the one that the model declares. A different dtype
-// is an error unless declarations are ignored.
+// What happens to a value whose shape differs from the one that the model declares. A different
+// dtype is an error unless declarations are ignored.
 enum class DeclaredShapes : uint8_t {
   kIgnored,
   kWarned,   // One warning for each value; many published models contain such declarations.

@@ -1,5 +1,5 @@
-// Parses the text form (text_form.h). Calls go through apply() and a tracer, so that the result equals a
-// trace of the same calls.
+// Parses the text form (text_form.h). Calls go through apply() and a tracer, so that the result
+// equals a trace of the same calls.
 
 #include <algorithm>
 #include <array>
