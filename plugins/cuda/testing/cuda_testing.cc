@@ -210,13 +210,17 @@ Result Bench::run_loop(const std::vector<Instruction>& instructions,
 tenon_error* Bench::launch(tenon_kernel_p* kernel, uint32_t traits,
                            const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
                            uint32_t site, Result& result) const {
+  std::vector<std::vector<std::byte>> read(outputs.size());
+  // Copies into `read` and `result` may still run when a later call fails.
   struct Buffers {
     const tenon_plugin_calls& calls;
+    tenon_stream_p* stream;
     std::vector<tenon_buffer_p*> all;
     ~Buffers() {
+      take(calls.wait(stream));
       for (tenon_buffer_p* buffer : all) calls.release(buffer);
     }
-  } buffers{calls(), {}};
+  } buffers{calls(), stream_, {}};
   const auto allocate = [&](uint64_t size, tenon_buffer_p** buffer) {
     tenon_error* const error = calls().allocate(device_, size, buffer);
     if (error == nullptr) buffers.all.push_back(*buffer);
@@ -281,7 +285,6 @@ tenon_error* Bench::launch(tenon_kernel_p* kernel, uint32_t traits,
   if (tenon_error* error = calls().launch(kernel, stream_, &launch)) return error;
 
   result.outputs = outputs;
-  std::vector<std::vector<std::byte>> read(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (launch.outputs[i].buffer == nullptr) continue;
     read[i].resize(outputs[i].bytes.size() + 2 * kGuard);
