@@ -9,7 +9,7 @@ static unsigned long long live_bytes(tenon_device* device) {
   return (unsigned long long)info.live_bytes;
 }
 
-static void given_back(void* payload) { printf("%s is given back\n", (const char*)payload); }
+static void released(void* payload) { printf("%s is released\n", (const char*)payload); }
 
 int main(void) {
   const float values[] = {1, 2, 3, 4};
@@ -32,12 +32,12 @@ int main(void) {
   tenon_tensor_release(square);
   printf("neither: %llu bytes\n", live_bytes(device));
 
-  /* Lent memory: the deleter runs once, when nobody needs the memory any more. */
-  static float lent[16] = {1, 2, 3, 4};
+  /* Imported memory: the deleter runs once, after the last use of the memory. */
+  static float memory[16] = {1, 2, 3, 4};
   const int64_t count = 16;
-  const tenon_deleter deleter = {given_back, "lent memory"};
+  const tenon_deleter deleter = {released, "imported memory"};
   tenon_tensor* borrowed = NULL;
-  must(tenon_tensor_from_host(scope, TENON_FLOAT32, &count, 1, NULL, lent, sizeof lent, deleter,
+  must(tenon_tensor_from_host(scope, TENON_FLOAT32, &count, 1, NULL, memory, sizeof memory, deleter,
                               &borrowed));
   tenon_tensor_release(borrowed);
 
