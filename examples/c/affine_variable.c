@@ -46,4 +46,4 @@ static void example(tenon_scope* scope) {
   tenon_function_release(f);
 }
 
-int main(void) { return run_both_ways(example); }
+int main(void) { return run_eager_and_traced(example); }

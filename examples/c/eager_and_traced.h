@@ -1,4 +1,4 @@
-/* eager_and_traced.h - runs code eagerly and as a function: run_both_ways() calls an example twice,
+/* eager_and_traced.h - runs code eagerly and as a function: run_eager_and_traced() calls an example twice,
  * first in a context that runs functions eagerly, then in one that traces them. */
 
 #ifndef EXAMPLES_BOTH_WAYS_H_
@@ -38,7 +38,7 @@ static inline void show_last(tenon_scope* scope, const char* label, tenon_tensor
   tenon_tensor_release(x);
 }
 
-static inline int run_both_ways(void (*example)(tenon_scope* scope)) {
+static inline int run_eager_and_traced(void (*example)(tenon_scope* scope)) {
   for (int traced = 0; traced < 2; ++traced) {
     tenon_context* context = NULL;
     must(tenon_context_create(NULL, &context));

@@ -116,4 +116,4 @@ static void example(tenon_scope* scope) {
   tenon_variable_release(m.age);
 }
 
-int main(void) { return run_both_ways(example); }
+int main(void) { return run_eager_and_traced(example); }

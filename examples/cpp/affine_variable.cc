@@ -8,7 +8,7 @@
 using namespace tenon;
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     int runs = 0;
     std::optional<Variable> b;
     const auto f = function([&] {

@@ -24,7 +24,7 @@ static Tensor run_network(const Tensor& x, const Tensor& in_weights, const Tenso
 }
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     const Tensor in_weights = matrix<float>({{0.125f, -0.25f}, {-0.0625f, 0.25f}});
     const Tensor state_weights = matrix<float>({{1, 0.5f}, {-0.5f, 1}});
     const InputSpec any_length = {.shape = {TENON_SIZE_UNKNOWN, TENON_SIZE_UNKNOWN, 2}};

@@ -1,4 +1,4 @@
-// eager_and_traced.hpp - runs code eagerly and as a function: run_both_ways() calls an example
+// eager_and_traced.hpp - runs code eagerly and as a function: run_eager_and_traced() calls an example
 // twice, first in a context that runs functions eagerly, then in one that traces them.
 
 #pragma once
@@ -7,7 +7,7 @@
 #include <tenon/tenon.hpp>
 
 template <class Example>
-int run_both_ways(const Example& example) {
+int run_eager_and_traced(const Example& example) {
   for (const bool traced : {false, true}) {
     tenon::run_functions_eagerly(!traced);
     std::cout << (traced ? "traced:\n" : "eager:\n");

@@ -18,7 +18,7 @@ static std::vector<Tensor> next_of(const Tensor& x, const Tensor& h, const Tenso
 }
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     std::vector<float> values(4 * 8);
     for (size_t k = 0; k < values.size(); ++k) values[k] = std::sin(static_cast<float>(k));
     const int64_t shape[] = {4, 8};

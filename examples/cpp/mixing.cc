@@ -8,7 +8,7 @@
 using namespace tenon;
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     const auto distances = function([](const Tensor& w) {
       return w * vector<float>({1, 2, 3}) - vector<float>({2, 4, 6});
     });

@@ -8,7 +8,7 @@
 using namespace tenon;
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     const FunctionOptions options = {.name = "example"};
     const auto wrong = function(
         [](const Tensor& x) {

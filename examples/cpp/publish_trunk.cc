@@ -14,7 +14,7 @@ static void list_variables(const char* label, const Program& program) {
 }
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     const Variable w(matrix<float>({{1, -1}, {2, 0.5}}), {.name = "trunk"});
     const Variable a(matrix<float>({{1}, {3}}), {.name = "price"});
     const Variable b(matrix<float>({{-2}, {1}}), {.name = "age"});

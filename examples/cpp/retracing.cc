@@ -6,7 +6,7 @@
 using namespace tenon;
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     const auto f = function([](const Tensor& x, const Statics& statics) {
       std::cout << "  the code runs for " << x << "\n";
       const auto factor = statics.find("factor");

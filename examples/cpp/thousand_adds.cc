@@ -6,7 +6,7 @@
 using namespace tenon;
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     const auto add_all = function([](const Tensor& start) {
       const auto [i, x] = while_loop([](const Tensor& i, const Tensor&) { return less(i, 1000); },
                                      [](const Tensor& i, const Tensor& x) {

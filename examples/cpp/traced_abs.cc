@@ -6,7 +6,7 @@
 using namespace tenon;
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     int runs = 0;
     const auto absolute = function([&](const Tensor& x) {
       ++runs;

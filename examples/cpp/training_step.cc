@@ -8,7 +8,7 @@
 using namespace tenon;
 
 int main() {
-  return run_both_ways([] {
+  return run_eager_and_traced([] {
     const Variable w(0.3f), b(-0.3f);
     const auto step = function([&](const Tensor& x, const Tensor& y) {
       const Tape tape;
