@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks layers, portability, headers, annotations, wrappers, freshness, symbols, layouts, mutants, format and sizes
+# Checks layers, words, portability, headers, annotations, wrappers, freshness, symbols, layouts, mutants, format and sizes
 #
 #   ./dev check [NAME...]
 #

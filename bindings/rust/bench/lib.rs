@@ -9,7 +9,7 @@ macro_rules! calls {
             $(fn $function(repetitions: i64) -> i64;)*
         }
         $(
-            /// Repeats the work in C, and gives how long it took.
+            /// Repeats the work in C and returns the elapsed time.
             pub fn $name(repetitions: u64) -> Duration {
                 // SAFETY: any thread may call it, one at a time.
                 let nanoseconds = unsafe { $function(repetitions as i64) };

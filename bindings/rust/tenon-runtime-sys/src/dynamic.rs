@@ -82,7 +82,7 @@ fn load_file(path: &Path) -> Result<Table, String> {
     // SAFETY: `name` ends with a zero byte; libtenon's constructors need nothing of the caller.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
-        // SAFETY: dlerror gives NULL or a text that lives until the next call on this thread.
+        // SAFETY: dlerror returns NULL or a text that lives until the next call on this thread.
         let reason = unsafe {
             let text = dlerror();
             if text.is_null() {

@@ -23,7 +23,7 @@ macro_rules! functions {
             /// Looks each function up; fails with the name of the first that is missing.
             ///
             /// # Safety
-            /// `find` gives the functions of libtenon by their names.
+            /// `find` returns the functions of libtenon by name.
             pub(crate) unsafe fn fill(
                 find: impl Fn(&str) -> *mut c_void,
             ) -> Result<Table, &'static str> {

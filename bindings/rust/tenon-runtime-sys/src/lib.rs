@@ -64,7 +64,7 @@ pub const TENON_DLPACK_IS_COPIED: u64 = 2;
 /// Loads libtenon with the feature `dynamic`; does nothing without it. The first load wins.
 ///
 /// # Errors
-/// Says which files were tried, and why each could not be loaded.
+/// Lists the files that were tried, and the reason why each could not be loaded.
 ///
 /// ```no_run
 /// tenon_sys::load(None).expect("libtenon is installed");

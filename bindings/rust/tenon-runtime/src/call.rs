@@ -41,11 +41,11 @@ pub(crate) fn call<const M: usize>(
 #[inline(always)]
 pub(crate) fn call_one(op: u32, attrs: *const c_void, inputs: &[Raw]) -> Result<Tensor> {
     let [output] = call::<1>(op, attrs, inputs)?;
-    // SAFETY: a call that succeeds gives its outputs to the caller.
+    // SAFETY: the caller owns the outputs of a successful call.
     Ok(unsafe { Tensor::adopt(output) })
 }
 
-/// The outputs of an op whose number the caller says.
+/// The outputs of an op whose number the caller specifies.
 pub(crate) fn call_many(
     op: u32,
     attrs: *const c_void,

@@ -44,7 +44,7 @@ unsafe extern "C" fn receive_log(payload: *mut c_void, level: i32, message: sys:
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plugin {
-    /// What its devices are called.
+    /// The names of its devices.
     pub name: String,
     /// Its file; empty if it is linked in.
     pub path: String,
@@ -66,7 +66,7 @@ pub struct Plugin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PluginState {
-    /// No device of its name was requested.
+    /// Not loaded: no device of its name was requested.
     NotTried,
     /// It is in use.
     Loaded,
@@ -78,7 +78,7 @@ pub enum PluginState {
 }
 
 impl Context {
-    /// Makes a context. No plugin is loaded before a device is needed.
+    /// Creates a context. Plugins are loaded when a device is first needed.
     ///
     /// ```
     /// let context = tenon::Context::new(&tenon::ContextOptions::new())?;
@@ -132,7 +132,7 @@ impl Context {
         }
     }
 
-    /// The context of a program that makes no other. It lives until the process ends.
+    /// The default context of a program. It lives until the process ends.
     ///
     /// ```
     /// let cpu = tenon::Context::shared()?.device("cpu")?;
@@ -169,7 +169,7 @@ impl Context {
         }
     }
 
-    /// A device by name: `"cpu:1"`; `"cpu"` for `cpu:0`; `"best"` for the first that is no CPU.
+    /// A device by name: `"cpu:1"`; `"cpu"` for `cpu:0`; `"best"` for the first that is not a CPU.
     ///
     /// ```
     /// let device = tenon::Context::shared()?.device("cpu:0")?;
@@ -188,7 +188,7 @@ impl Context {
         }
     }
 
-    /// All devices, for which every plugin is loaded.
+    /// All devices. Loads every plugin.
     ///
     /// ```
     /// for device in tenon::Context::shared()?.devices()? {
@@ -257,7 +257,7 @@ impl Context {
         unsafe { check(sys::tenon_context_load_plugin(self.raw(), c_text(path))) }
     }
 
-    /// Cancels the calls under way in all scopes: they return [`Code::Cancelled`] at their next
+    /// Cancels the calls in progress in all scopes: they return [`Code::Cancelled`] at their next
     /// check. Any thread may call it.
     ///
     /// ```
@@ -270,7 +270,7 @@ impl Context {
     }
 }
 
-/// Loads libtenon where the feature `dynamic` asks for it.
+/// Loads libtenon if the feature `dynamic` requires it.
 pub(crate) fn load_library() -> Result<()> {
     sys::load(None).map_err(|reason| Error::new(Code::Unavailable, reason))
 }

@@ -1,4 +1,4 @@
-//! How contexts are made.
+//! Options for creating contexts.
 
 use tenon_sys as sys;
 
@@ -17,7 +17,7 @@ pub enum NumericPolicy {
     Fast,
 }
 
-/// What happens with an op that a device cannot run.
+/// Determines how an op runs that its device does not support.
 ///
 /// ```
 /// # use tenon::{ContextOptions, FallbackPolicy};
@@ -47,7 +47,7 @@ pub enum LogLevel {
     Debug,
     /// What happens.
     Info,
-    /// What may be wrong.
+    /// Warnings.
     Warning,
     /// What failed.
     Error,
@@ -66,7 +66,7 @@ impl LogLevel {
 
 pub(crate) type Log = dyn Fn(LogLevel, &str) + Send + Sync;
 
-/// How a context is made.
+/// Options for creating a context.
 ///
 /// ```
 /// let options = tenon::ContextOptions::new().threads(2).memory_limit(1 << 30);
@@ -145,7 +145,7 @@ impl ContextOptions {
         self
     }
 
-    /// Adds an option of a plugin, as the plugin's documents name it.
+    /// Adds an option of a plugin, under the name in the plugin's documentation.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new().plugin_option("vulkan", "device", "discrete");
@@ -162,7 +162,7 @@ impl ContextOptions {
         self
     }
 
-    /// Sends lines of the log from this level on to a function, which any thread may call.
+    /// Sends log lines of this level and above to a function, which may be called on any thread.
     ///
     /// ```
     /// use tenon::{ContextOptions, LogLevel};
@@ -192,7 +192,7 @@ impl ContextOptions {
         self
     }
 
-    /// Sets what happens with ops that a device cannot run.
+    /// Sets how ops run that their device does not support.
     ///
     /// ```
     /// # use tenon::{ContextOptions, FallbackPolicy};
@@ -204,7 +204,7 @@ impl ContextOptions {
         self
     }
 
-    /// Makes two runs give the same bits, also where the policy is `Fast`.
+    /// Makes runs repeatable to the bit, even under the policy `Fast`.
     ///
     /// ```
     /// let options = tenon::ContextOptions::new().deterministic(true);

@@ -29,7 +29,7 @@ unsafe extern "C" fn run_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>
     })
 }
 
-/// A closure as C takes it, which lives as long as the call.
+/// A closure in the form that C takes; it outlives the call.
 fn c_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>(block: &mut F) -> sys::tenon_block {
     sys::tenon_block {
         function: Some(run_block::<I, O, F>),
@@ -37,7 +37,7 @@ fn c_block<I: Tensors, O: Tensors, F: FnMut(I) -> Result<O>>(block: &mut F) -> s
     }
 }
 
-/// Runs one of two closures, which take nothing, by a bool of rank 0.
+/// Runs one of two closures without arguments, selected by a bool of rank 0.
 ///
 /// ```
 /// use tenon::{cond, tensor};
@@ -62,7 +62,8 @@ pub fn cond<'a, O: Tensors>(
     })
 }
 
-/// Runs the closure that an int64 of rank 0 chooses; where there is none, the last.
+/// Runs the closure with the index in an int64 of rank 0, or the last one if the index is out of
+/// range.
 ///
 /// ```
 /// use tenon::{switch, tensor, Tensor};
@@ -93,7 +94,7 @@ pub fn switch<'a, O: Tensors, const N: usize>(
     })
 }
 
-/// How the gradient of a loop inside a function finds what it needs of each trip.
+/// How a loop inside a function provides the residuals of each trip to its gradient.
 ///
 /// ```
 /// # use tenon::{LoopPolicy, WhileOptions};
@@ -106,7 +107,7 @@ pub enum LoopPolicy {
     Stack,
     /// Each trip saves its inputs, and the backward pass recomputes the rest.
     Recompute,
-    /// As `Stack`, in memory for all trips that is allocated at the start.
+    /// As `Stack`, in memory that is allocated for all trips at the start.
     Bounded,
 }
 
@@ -120,7 +121,7 @@ impl LoopPolicy {
     }
 }
 
-/// How a while loop runs.
+/// Options of a while loop.
 ///
 /// ```
 /// use tenon::{Tensor, WhileOptions};
@@ -154,7 +155,7 @@ impl WhileOptions {
         }
     }
 
-    /// Sets how gradients find residuals. `Bounded` needs `max_trips`.
+    /// Sets how residuals are provided to gradients. `Bounded` needs `max_trips`.
     ///
     /// ```
     /// # use tenon::{LoopPolicy, WhileOptions};
@@ -206,7 +207,7 @@ impl WhileOptions {
                     initial.len()
                 )));
             }
-            // SAFETY: the closures and the initial values outlive the call, which gives as many
+            // SAFETY: the closures and the initial values outlive the call, which returns as many
             // values as there are initial ones.
             S::take(|out, _, count| unsafe {
                 let error = sys::tenon_while_loop(
@@ -227,8 +228,8 @@ impl WhileOptions {
     }
 }
 
-/// Runs a closure as long as a condition holds: a bool of rank 0. Both take what is carried, and the
-/// body gives what is carried on.
+/// Runs a closure as long as a condition holds: a bool of rank 0. Both take the carried values, and
+/// the body returns their next values.
 ///
 /// ```
 /// use tenon::{while_loop, Tensor};
@@ -252,7 +253,7 @@ pub fn while_loop<S: Tensors>(
     WhileOptions::new().run(initial, condition, body)
 }
 
-/// How a scan runs.
+/// Options of a scan.
 ///
 /// ```
 /// use tenon::{tensor, ScanOptions, Tensor};
@@ -301,7 +302,7 @@ impl ScanOptions {
         self
     }
 
-    /// Sets how gradients find residuals.
+    /// Sets how residuals are provided to gradients.
     ///
     /// ```
     /// # use tenon::{LoopPolicy, ScanOptions};
@@ -349,7 +350,7 @@ impl ScanOptions {
             let block = c_block::<Vec<Tensor>, Vec<Tensor>, _>(&mut block);
             xs.lend_inputs(|xs| {
                 let mut carried = vec![ptr::null_mut(); n];
-                // SAFETY: all of it outlives the call, which gives `n` carried values.
+                // SAFETY: all of it outlives the call, which returns `n` carried values.
                 unsafe {
                     let stacked = Y::take(|out, room, count| {
                         sys::tenon_scan(
@@ -376,8 +377,9 @@ impl ScanOptions {
     }
 }
 
-/// Runs a closure for each element of tensors along their first axis. It takes what is carried and
-/// an element of each, and gives what is carried on and what is stacked along a new first axis.
+/// Runs a closure for each element of tensors along their first axis. It takes the carried values
+/// and an element of each tensor, and returns the next carried values and the values to stack along
+/// a new first axis.
 ///
 /// ```
 /// use tenon::{scan, tensor, Tensor};

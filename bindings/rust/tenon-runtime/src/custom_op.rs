@@ -1,4 +1,4 @@
-//! Ops that a program brings along.
+//! Custom ops of a program.
 
 use std::marker::PhantomData;
 use std::os::raw::c_void;
@@ -18,8 +18,8 @@ use crate::text::c_text;
 
 type Raw = *mut sys::tenon_tensor;
 
-/// An op that a program brings along: [`Context::register`] adds it to a context. It implements
-/// `compute`, or sets `DECOMPOSES` and implements `decompose`.
+/// A custom op; [`Context::register`] adds it to a context. It implements `compute`, or sets
+/// `DECOMPOSES` and implements `decompose`.
 ///
 /// ```
 /// use tenon::{Context, CustomOp, HostArray, HostArrayMut, Result, Tensor, TensorType};
@@ -76,7 +76,7 @@ pub trait CustomOp: Send + Sync + 'static {
     /// ```
     const OUTPUTS: usize = 1;
 
-    /// Whether [`CustomOp::decompose`] computes it, and not [`CustomOp::compute`].
+    /// Whether [`CustomOp::decompose`] computes the op instead of [`CustomOp::compute`].
     ///
     /// ```
     /// # use tenon::{Context, CustomOp, Result, Tensor, TensorType};
@@ -98,8 +98,8 @@ pub trait CustomOp: Send + Sync + 'static {
     /// ```
     const DECOMPOSES: bool = false;
 
-    /// Whether [`CustomOp::backward`] gives its derivative. Otherwise a decomposition is
-    /// differentiated, and what `compute` computes is not.
+    /// Whether [`CustomOp::backward`] computes its derivative. Otherwise, a decomposition is
+    /// differentiated, and an op with `compute` has no derivative.
     ///
     /// ```
     /// # use tenon::{CustomOp, Result, TensorType};
@@ -114,7 +114,7 @@ pub trait CustomOp: Send + Sync + 'static {
     /// ```
     const DIFFERENTIABLE: bool = false;
 
-    /// Gives the types of the outputs, or says what is wrong with the inputs.
+    /// Returns the types of the outputs, or an error that describes the invalid inputs.
     ///
     /// ```
     /// # use tenon::{Result, TensorType};
@@ -289,7 +289,7 @@ pub struct RegisteredOp<T> {
 }
 
 impl<T: CustomOp> RegisteredOp<T> {
-    /// Calls the op in a scope of the context that has it.
+    /// Calls the op in a scope of its context.
     ///
     /// See [`RegisteredOp`]:
     ///

@@ -1,4 +1,4 @@
-//! Devices: what they are, and what their memory holds.
+//! Devices: their properties and memory statistics.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ shared_handle! {
     Device, tenon_device, tenon_device_retain, tenon_device_release
 }
 
-/// What a device is.
+/// The properties of a device.
 ///
 /// ```
 /// let info = tenon::Context::shared()?.device("cpu")?.info()?;
@@ -68,7 +68,7 @@ pub enum DeviceKind {
     Accelerator,
 }
 
-/// What a device's memory holds for a context.
+/// Memory statistics of a device in a context.
 ///
 /// ```
 /// let cpu = tenon::Context::shared()?.device("cpu")?;
@@ -91,12 +91,12 @@ pub struct MemoryInfo {
     pub live_buffers: u64,
     /// How many times the device itself allocated memory.
     pub allocations: u64,
-    /// What the context allows; 0 for no limit.
+    /// The context's memory limit; 0 for none.
     pub limit_bytes: u64,
 }
 
 impl Device {
-    /// The name by which it is found, such as `"cpu:0"`.
+    /// Its name, such as `"cpu:0"`.
     ///
     /// ```
     /// assert_eq!(tenon::Context::shared()?.device("cpu")?.name(), "cpu:0");
@@ -114,7 +114,7 @@ impl Device {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn info(&self) -> Result<DeviceInfo> {
-        // SAFETY: the struct says its size; its texts live as long as the device and are copied.
+        // SAFETY: the struct holds its size; its texts live as long as the device and are copied.
         unsafe {
             let mut c: sys::tenon_device_info = std::mem::zeroed();
             c.struct_size = std::mem::size_of_val(&c) as u32;
@@ -138,7 +138,7 @@ impl Device {
         }
     }
 
-    /// What its memory holds now.
+    /// Returns its current memory statistics.
     ///
     /// ```
     /// let memory = tenon::Context::shared()?.device("cpu")?.memory()?;
@@ -146,7 +146,7 @@ impl Device {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn memory(&self) -> Result<MemoryInfo> {
-        // SAFETY: the struct says its size.
+        // SAFETY: the struct holds its size.
         unsafe {
             let mut c: sys::tenon_memory_info = std::mem::zeroed();
             c.struct_size = std::mem::size_of_val(&c) as u32;
@@ -162,7 +162,7 @@ impl Device {
         }
     }
 
-    /// Returns cached memory to the device, and says how many bytes that is.
+    /// Releases cached memory to the device and returns the number of bytes.
     ///
     /// ```
     /// let freed = tenon::Context::shared()?.device("cpu")?.trim()?;
@@ -175,7 +175,7 @@ impl Device {
         Ok(freed)
     }
 
-    /// Restarts [`MemoryInfo::peak_bytes`] from what is live now.
+    /// Resets [`MemoryInfo::peak_bytes`] to the current live bytes.
     ///
     /// ```
     /// tenon::Context::shared()?.device("cpu")?.reset_peak();

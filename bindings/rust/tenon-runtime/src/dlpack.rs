@@ -47,7 +47,7 @@ impl DlpackTensor {
         Self(NonNull::new(raw.cast()).expect("a loan is not NULL"))
     }
 
-    /// Gives the loan away, for another library to delete.
+    /// Transfers the loan to another library, which deletes it.
     ///
     /// ```
     /// # use tenon::{tensor, DlpackTensor};
@@ -74,7 +74,7 @@ impl Drop for DlpackTensor {
 }
 
 impl Tensor {
-    /// Lends the tensor to another library without a copy. See [`DlpackTensor`].
+    /// Exports the tensor to another library without a copy. See [`DlpackTensor`].
     ///
     /// ```
     /// let lent = tenon::tensor![1., 2.]?.to_dlpack()?;
@@ -94,8 +94,8 @@ impl Tensor {
         }
     }
 
-    /// Makes a tensor of what another library lends, without a copy where the device can use it in
-    /// place. See [`DlpackTensor`].
+    /// Imports a tensor from another library, without a copy if the device can use it in place. See
+    /// [`DlpackTensor`].
     ///
     /// ```
     /// # use tenon::{tensor, Tensor};

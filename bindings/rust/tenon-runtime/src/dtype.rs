@@ -1,4 +1,4 @@
-//! Element types, and the Rust types that stand for them.
+//! Element types and the corresponding Rust types.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ macro_rules! dtypes {
 }
 
 dtypes! {
-    /// Not given: each use says what then holds.
+    /// Not specified; each use documents its meaning.
     None = TENON_DTYPE_NONE, "none";
     /// Truth values.
     Bool = TENON_BOOL, "bool";
@@ -72,7 +72,7 @@ dtypes! {
     F32 = TENON_FLOAT32, "f32";
     /// IEEE binary64.
     F64 = TENON_FLOAT64, "f64";
-    /// IEEE binary128, which is stored and converted.
+    /// IEEE binary128, for storage and conversion only.
     F128 = TENON_FLOAT128, "f128";
 }
 
@@ -97,7 +97,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust type that stands for an element type.
+/// A Rust type that corresponds to an element type.
 ///
 /// ```
 /// use tenon::{DType, Element};
@@ -114,7 +114,7 @@ pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
     /// ```
     const DTYPE: DType;
 
-    /// Makes an element of a byte image that a tensor has.
+    /// Makes an element from its bytes in a tensor.
     #[doc(hidden)]
     const ZERO: Self;
 }

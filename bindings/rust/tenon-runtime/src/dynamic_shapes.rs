@@ -12,7 +12,7 @@ use crate::scope::current;
 use crate::tensor::Tensor;
 
 impl Tensor {
-    /// The sizes as a tensor, to compute with: inside a function, those of each call.
+    /// The sizes as a tensor. Inside a function, these are the sizes of each call.
     ///
     /// ```
     /// let x = tenon::tensor![[1., 2.]]?;

@@ -14,8 +14,8 @@ use crate::tensor::Tensor;
 use crate::tensors::{Inputs, Tensors};
 use crate::text::{c_text, view};
 
-/// Prints a line, in which `{}` stands for the next value. Inside a function it prints at each
-/// call. Without a format it prints the values.
+/// Prints a line in which each `{}` is replaced by the next value. Inside a function it prints at
+/// each call. Without a format it prints the values.
 ///
 /// ```
 /// tenon::print("loss: {}", [&tenon::tensor![0.5]?])?;
@@ -62,8 +62,8 @@ pub fn set_print<F: Fn(&str) + Send + Sync + 'static>(receive: F) -> Result<()> 
     }
 }
 
-/// Fails unless all elements of a bool tensor are true. `{}` in the message stands for the next
-/// value. Inside a function it checks at each call.
+/// Fails unless all elements of a bool tensor are true. Each `{}` in the message is replaced by the
+/// next value. Inside a function it checks at each call.
 ///
 /// ```
 /// let x = tenon::tensor![1., 2.]?;
@@ -89,8 +89,8 @@ pub fn assert_that<'a, T: Operand<'a>>(
     }
 }
 
-/// Calls a closure that runs eagerly also inside a function: it may read values and choose by
-/// them. Its outputs have the dtypes and shapes of `like`.
+/// Calls a closure that runs eagerly also inside a function: it may read values and branch on them.
+/// Its outputs have the dtypes and shapes of `like`.
 ///
 /// ```
 /// use tenon::{host_call, tensor, Function, Tensor};

@@ -1,4 +1,4 @@
-//! What a failed call returns.
+//! Errors of failed calls.
 
 use std::error;
 use std::fmt;
@@ -7,7 +7,7 @@ use tenon_sys as sys;
 
 use crate::text::{c_text, view};
 
-/// What a call of this crate gives.
+/// The result type of this crate.
 ///
 /// ```
 /// fn double(x: &tenon::Tensor) -> tenon::Result<tenon::Tensor> {
@@ -18,7 +18,7 @@ use crate::text::{c_text, view};
 /// ```
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What kind of error a call gave.
+/// The kind of an error.
 ///
 /// ```
 /// use tenon::{tensor, Code};
@@ -36,7 +36,7 @@ pub enum Code {
     OutOfRange,
     /// There is no such device, op, file or name.
     NotFound,
-    /// The call is valid, but this op, dtype or device does not offer it.
+    /// The call is valid, but this op, dtype or device does not support it.
     Unimplemented,
     /// Not on this machine, or not now.
     Unavailable,
@@ -46,7 +46,7 @@ pub enum Code {
     Cancelled,
     /// The object is in a state that forbids the call, such as a consumed tape.
     FailedPrecondition,
-    /// A file is truncated or contradicts itself.
+    /// A file is truncated or inconsistent.
     DataLoss,
     /// The device is lost until another context opens it.
     DeviceLost,
@@ -104,8 +104,8 @@ impl fmt::Display for Code {
     }
 }
 
-/// Why a call failed: a code, a message with the op, the rule and the values, and the error that led
-/// to it.
+/// Why a call failed: a code, a message with the op, the rule and the values, and the error that
+/// caused it.
 ///
 /// ```
 /// use std::error::Error as _;
@@ -119,12 +119,12 @@ impl fmt::Display for Code {
 pub struct Error(Box<Inner>);
 
 enum Inner {
-    /// An error of the C ABI, and the one that led to it.
+    /// An error of the C ABI and its cause.
     Native {
         raw: *mut sys::tenon_error,
         cause: Option<Error>,
     },
-    /// One that was made here.
+    /// An error that was created in Rust.
     Local { code: Code, message: String },
 }
 
@@ -182,7 +182,7 @@ impl Error {
         }
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     ///
     /// ```
     /// # use tenon::{Code, Error};
@@ -230,7 +230,7 @@ impl Error {
         self.field(sys::tenon_error_argument)
     }
 
-    /// The name of the device that took part, such as `"cpu:0"`.
+    /// The name of the device of the call, such as `"cpu:0"`.
     ///
     /// ```
     /// # use tenon::{Code, Error};
@@ -240,7 +240,7 @@ impl Error {
         self.field(sys::tenon_error_device)
     }
 
-    /// The source line that [`Scope::set_location`](crate::Scope::set_location) was given.
+    /// The source line that [`Scope::set_location`](crate::Scope::set_location) set.
     ///
     /// ```
     /// tenon::Scope::with_current(|scope| scope.set_location("train.rs:12"))?;

@@ -21,8 +21,8 @@ shared_handle! {
     Shared, tenon_function, tenon_function_retain, tenon_function_release
 }
 
-/// A closure that is traced at its first call and runs as its trace afterwards. `I` is what it takes,
-/// `O` what it gives.
+/// A closure that is traced at its first call and runs as its trace afterwards. `I` is its input
+/// type and `O` its output type.
 ///
 /// ```
 /// use tenon::{tensor, Function, Tensor};
@@ -34,14 +34,14 @@ shared_handle! {
 /// # tenon::Result::Ok(())
 /// ```
 ///
-/// Threads may share it, so its closure must not hold what they may not:
+/// Threads may share it, so its closure must be `Send` and `Sync`:
 ///
 /// ```compile_fail,E0277
 /// let count = std::rc::Rc::new(1);
 /// let f = tenon::Function::new(move |x: tenon::Tensor| x * *count);
 /// ```
 pub struct Function<I = Vec<Tensor>, O = Vec<Tensor>> {
-    /// Made at the first call, in the context of its scope.
+    /// Created at the first call, in the context of its scope.
     shared: Shared,
     types: PhantomData<fn(I) -> O>,
 }
@@ -62,12 +62,12 @@ impl<I, O> fmt::Debug for Function<I, O> {
 }
 
 impl<I: Tensors, O: Tensors> Function<I, O> {
-    /// Makes a function of a closure, in the context of the current scope. [`FunctionOptions`] makes
-    /// one that is traced otherwise.
+    /// Makes a function of a closure, in the context of the current scope. [`FunctionOptions`] sets
+    /// options of tracing.
     ///
     /// # Panics
-    /// If libtenon is not found or the host's memory is exhausted; `FunctionOptions::create` gives
-    /// that as an error.
+    /// If libtenon is not found or the host's memory is exhausted; `FunctionOptions::create`
+    /// returns an error instead.
     ///
     /// ```
     /// use tenon::{tensor, Function, Tensor};
@@ -96,7 +96,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
     pub fn call(&self, inputs: impl Inputs) -> Result<O> {
         let scope = current()?;
         inputs.lend_inputs(|inputs| {
-            // SAFETY: the inputs outlive the call; `take` gives room for the outputs.
+            // SAFETY: the inputs outlive the call; `take` provides space for the outputs.
             O::take(|out, room, count| unsafe {
                 sys::tenon_function_call(
                     scope,
@@ -142,8 +142,8 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         })?
     }
 
-    /// The function of the same inputs that gives the gradients of the sum of the floating outputs,
-    /// by each floating input that is no number.
+    /// A function of the same inputs that returns the gradients of the sum of the floating outputs
+    /// with respect to each floating tensor input.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -160,7 +160,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         }
     }
 
-    /// The trace that serves a call, which does not run.
+    /// Returns the trace that serves a call, without running it.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -188,7 +188,7 @@ impl<I: Tensors, O: Tensors> Function<I, O> {
         })?
     }
 
-    /// Traces the function for inputs that are described.
+    /// Traces the function for the specified inputs.
     ///
     /// ```
     /// # use tenon::{DType, Function, InputSpec, Statics, Tensor};
@@ -237,7 +237,7 @@ impl<I, O> Function<I, O> {
         unsafe { sys::tenon_function_count_traces(self.shared.raw()) }
     }
 
-    /// The traces, in the order in which they were made.
+    /// The traces, in the order of their creation.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -263,7 +263,7 @@ impl<I, O> Function<I, O> {
             .collect()
     }
 
-    /// The traces with their signatures, and why each had to be made.
+    /// The traces with their signatures, and the reason for each.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -274,13 +274,13 @@ impl<I, O> Function<I, O> {
     /// ```
     pub fn explain(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the text is the caller's.
+        // SAFETY: the caller owns the text.
         unsafe { check(sys::tenon_function_explain(self.shared.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }
 }
 
-/// Makes the functions of the current context run their closures as they are written, for debugging.
+/// Makes the functions of the current context run their closures eagerly, for debugging.
 ///
 /// ```
 /// tenon::run_functions_eagerly(true)?;

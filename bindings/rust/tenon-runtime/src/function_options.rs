@@ -1,4 +1,4 @@
-//! How functions are traced, and the closures that they run.
+//! Options of functions, and the closures that they trace.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -16,7 +16,7 @@ use crate::text::c_text;
 
 type Raw = *mut sys::tenon_tensor;
 
-/// How a function is traced.
+/// Options of a function.
 ///
 /// ```
 /// use tenon::{DType, FunctionOptions, InputSpec, Tensor};
@@ -85,7 +85,7 @@ impl FunctionOptions {
         self
     }
 
-    /// Sets a static argument that calls may leave out.
+    /// Sets the default of a static argument.
     ///
     /// ```
     /// let options = tenon::FunctionOptions::new().default_static("training", false);

@@ -98,13 +98,13 @@ impl<F: Future> Future for Attached<F> {
     }
 }
 
-/// What a callback has to tell, and whom.
+/// The result of a callback and the waker to notify.
 struct State<T> {
     result: Option<Result<T>>,
     waker: Option<Waker>,
 }
 
-/// The payload of a callback: the value is given with success.
+/// The payload of a callback: the value that it returns on success.
 struct Payload<T> {
     state: Arc<Mutex<State<T>>>,
     value: Option<T>,

@@ -25,7 +25,7 @@ shared_handle! {
 }
 
 impl Generator {
-    /// Makes a generator whose state lies on the current device.
+    /// Creates a generator whose state is on the current device.
     ///
     /// ```
     /// let generator = tenon::Generator::new(1)?;
@@ -66,7 +66,7 @@ impl Generator {
         }
     }
 
-    /// Sets a state that [`Generator::state`] gave.
+    /// Sets a state that [`Generator::state`] returned.
     ///
     /// ```
     /// let generator = tenon::Generator::new(1)?;
@@ -163,7 +163,7 @@ impl Generator {
         }
     }
 
-    /// Draws truth values that are true with probability `p`.
+    /// Draws bools that are true with probability `p`.
     ///
     /// ```
     /// let x = tenon::Generator::new(1)?.bernoulli(&[4], 0.5)?;
@@ -184,7 +184,7 @@ impl Generator {
         )
     }
 
-    /// Sets a share `p` of the elements to zero and scales the others up.
+    /// Sets a fraction `p` of the elements to zero and scales the others up.
     ///
     /// ```
     /// let x = tenon::Tensor::full(1f32, &[8])?;

@@ -1,4 +1,4 @@
-//! Gradients of closures, and derivatives that a program brings along.
+//! Gradients of closures, and custom derivatives.
 
 use std::os::raw::c_void;
 use std::ptr;
@@ -15,7 +15,7 @@ use crate::variable::Variable;
 
 type Raw = *mut sys::tenon_tensor;
 
-/// Runs a closure of tensors, which lives as long as the call that it is given to.
+/// Runs a closure of tensors, which outlives the call that receives it.
 pub(crate) unsafe extern "C" fn run_function<I: Tensors, O: Tensors, F: Fn(I) -> Result<O>>(
     payload: *mut c_void,
     scope: *mut sys::tenon_scope,
@@ -50,16 +50,16 @@ pub(crate) unsafe extern "C" fn run_function<I: Tensors, O: Tensors, F: Fn(I) ->
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gradients {
-    /// What the closure gave.
+    /// The outputs of the closure.
     pub value: Tensor,
-    /// By each argument; none for what is not floating.
+    /// With respect to each argument; `None` if it is not floating.
     pub by_argument: Vec<Option<Tensor>>,
-    /// By each trainable variable that the closure read, in the order of first reads.
+    /// With respect to each trainable variable that the closure read, in the order of first reads.
     pub by_variable: Vec<(Variable, Tensor)>,
 }
 
-/// Calls a closure and differentiates what it gives, by its arguments and by the trainable variables
-/// that it reads. Nests: inside the closure, and under tapes.
+/// Calls a closure and differentiates its outputs with respect to its arguments and the trainable
+/// variables that it reads. It can be nested inside the closure and under tapes.
 ///
 /// ```
 /// use tenon::{gradients, tensor, Tensor, Variable};
@@ -99,7 +99,7 @@ where
             &mut variables,
         ))
     })??;
-    // SAFETY: the call gave all of it to the caller; the list keeps its entries alive.
+    // SAFETY: the caller owns all of it; the list keeps its entries alive.
     unsafe {
         let list = VariableGradients::adopt(variables);
         let by_variable = (0..sys::tenon_variable_gradients_count(list.raw()))
@@ -144,7 +144,7 @@ pub fn grad(function: impl Fn(&Tensor) -> Result<Tensor>) -> impl Fn(&Tensor) ->
     }
 }
 
-/// What a derivative may use.
+/// The values that a derivative may use.
 ///
 /// ```
 /// use tenon::{custom_gradient, Backward, CustomGradient, Result, Tensor};
@@ -169,7 +169,7 @@ pub struct Backward {
     pub inputs: Vec<Tensor>,
     /// Its outputs.
     pub outputs: Vec<Tensor>,
-    /// One for each output; zeros where nothing reached it.
+    /// One for each output; zeros if no gradient reached it.
     pub cotangents: Vec<Tensor>,
 }
 
@@ -185,7 +185,7 @@ impl Backward {
     }
 }
 
-/// Writes the gradients of a derivative to where C wants them.
+/// Writes the gradients of a derivative to the C array.
 ///
 /// # Safety
 /// `out` has room for `room` handles.
@@ -208,7 +208,7 @@ pub(crate) unsafe fn hand_over_gradients(
     Ok(())
 }
 
-/// A computation whose derivative is a function of its own, not that of its ops.
+/// A computation with a custom derivative instead of the derivative of its ops.
 ///
 /// ```
 /// use tenon::{custom_gradient, Backward, CustomGradient, Result, Tensor};
@@ -244,7 +244,7 @@ pub trait CustomGradient: Send + Sync + 'static {
     /// ```
     const OUTPUTS: usize = 1;
 
-    /// Computes the outputs. Tapes do not record what it calls.
+    /// Computes the outputs. Tapes do not record the ops that it calls.
     ///
     /// See [`CustomGradient`] for an example:
     ///
@@ -287,7 +287,7 @@ unsafe extern "C" fn run_backward<G: CustomGradient>(
     })
 }
 
-/// Computes tensors by a [`CustomGradient`]; see there for an example.
+/// Computes a [`CustomGradient`]; see there for an example.
 ///
 /// ```
 /// # use tenon::{custom_gradient, Backward, CustomGradient, Result, Tensor};
@@ -331,11 +331,11 @@ pub fn custom_gradient<G: CustomGradient>(gradient: G, inputs: impl Inputs) -> R
             ))
         }
     })??;
-    // SAFETY: the call gave them to the caller.
+    // SAFETY: the caller owns them.
     Ok(unsafe { raw.into_iter().map(|raw| Tensor::adopt(raw)).collect() })
 }
 
-/// A closure as C takes it; it outlives the call.
+/// A closure in the form that C takes; it outlives the call.
 pub(crate) fn tensor_function<I: Tensors, O: Tensors, F: Fn(I) -> Result<O>>(
     function: &F,
 ) -> sys::tenon_tensor_function {

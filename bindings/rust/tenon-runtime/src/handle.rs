@@ -9,7 +9,7 @@ macro_rules! handle {
         }
 
         impl $name {
-            /// Takes over what the caller owns.
+            /// Takes ownership of the caller's object.
             ///
             /// # Safety
             /// `raw` is an object of this kind of which the caller owns a count.
@@ -48,7 +48,7 @@ macro_rules! shared_handle {
         unsafe impl Sync for $name {}
 
         impl $name {
-            /// Adds an owner to what somebody else owns.
+            /// Adds an owner to an object that is owned elsewhere.
             ///
             /// # Safety
             /// `raw` is a live object of this kind.

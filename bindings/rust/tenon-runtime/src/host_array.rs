@@ -1,4 +1,4 @@
-//! Types and host memory, as custom ops see tensors.
+//! Types and host memory of custom ops' tensors.
 
 use std::ptr;
 

@@ -11,18 +11,18 @@
 //! ```
 //!
 //! - A [`Tensor`] is a value; [`tensor!`] makes one. Ops are methods, `x.softmax(1)`, and functions
-//!   in [`ops`]; operators work on references and values and give a [`Result`].
-//! - A [`Variable`] holds a tensor that changes. A [`Tape`] gives gradients by variables and tensors,
-//!   [`grad`] those of a closure.
+//! in [`ops`]; operators work on references and values and return a [`Result`].
+//! - A [`Variable`] holds a tensor that changes. A [`Tape`] computes gradients with respect to
+//!   variables and tensors, [`grad`] those of a closure.
 //! - A [`Function`] is a closure that is traced once and runs as its trace; [`cond`], [`while_loop`]
-//!   and [`scan`] choose by values in both.
+//! and [`scan`] branch on values in both.
 //! - [`CustomGradient`] and [`CustomOp`] add derivatives and ops. A panic in a closure becomes an
 //!   [`Error`]; none crosses the C ABI.
-//! - Calls happen in the thread's current [`Scope`]; [`Scope::run`] and [`Scope::attach`], for
+//! - Calls run in the thread's current [`Scope`]; [`Scope::run`] and [`Scope::attach`], for
 //!   futures, make another one current.
 //!
 //! Handles are released when they are dropped. Tensors, variables, functions and most others are
-//! [`Send`] and [`Sync`]; a scope is [`Send`] alone, and a tape neither, as the C headers say.
+//! [`Send`] and [`Sync`]; a scope is only [`Send`], and a tape is neither, as in the C headers.
 #![warn(missing_docs, rust_2018_idioms)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![allow(clippy::many_single_char_names, unsafe_op_in_unsafe_fn)]

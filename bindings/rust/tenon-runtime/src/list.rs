@@ -27,7 +27,7 @@ type Raw = *mut sys::tenon_tensor;
 pub struct List(Tensor);
 
 impl List {
-    /// Makes an empty list; for `capacity` entries there is memory from the start.
+    /// Creates an empty list with preallocated memory for `capacity` entries.
     ///
     /// ```
     /// # use tenon::{DType, List};
@@ -49,7 +49,7 @@ impl List {
         })
     }
 
-    /// Makes an empty list for tensors of the type of one.
+    /// Creates an empty list for tensors of the same type as `entry`.
     ///
     /// ```
     /// let list = tenon::List::like(tenon::tensor![1., 2.], 0)?;
@@ -61,7 +61,7 @@ impl List {
         Self::make(|out| unsafe { sys::tenon_list_create_like(scope, entry.raw(), capacity, out) })
     }
 
-    /// The parts of a tensor along its first axis, without a copy.
+    /// Lists the slices of a tensor along its first axis, without a copy.
     ///
     /// ```
     /// let list = tenon::List::unstack(&tenon::tensor![[1., 2.], [3., 4.]]?)?;
@@ -159,7 +159,7 @@ impl List {
         tensor_of(|out| unsafe { sys::tenon_list_stack(scope, self.0.raw(), length.raw(), out) })
     }
 
-    /// All entries as one tensor, one after the other along their first axis.
+    /// Concatenates all entries along their first axis.
     ///
     /// ```
     /// # use tenon::{tensor, List};
@@ -185,7 +185,7 @@ fn tensor_of(call: impl FnOnce(*mut Raw) -> *mut sys::tenon_error) -> Result<Ten
 impl TryFrom<Tensor> for List {
     type Error = crate::Error;
 
-    /// A tensor that a closure was given and that is a list.
+    /// The list of a tensor argument of a closure.
     fn try_from(tensor: Tensor) -> Result<Self> {
         // SAFETY: the tensor is live.
         if unsafe { sys::tenon_tensor_is_list(tensor.raw()) } {

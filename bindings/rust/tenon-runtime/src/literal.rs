@@ -1,12 +1,12 @@
-//! Tensors written where they stand: `tensor![[1., 2.], [3., 4.]]`.
+//! Tensor literals: `tensor![[1., 2.], [3., 4.]]`.
 
 use crate::dtype::{Element, BF16, F16};
 use crate::error::Result;
 use crate::tensor::Tensor;
 
-/// Makes a tensor of nested lists: `tensor![[1., 2.], [3., 4.]]`, or with the element type in front:
-/// `tensor![f64; 1., 2.]`. Without it, f64 becomes f32 as in other tensor libraries, and all else
-/// keeps its type: `tensor![1, 2]` is of i32.
+/// Makes a tensor from nested lists: `tensor![[1., 2.], [3., 4.]]`, or with the element type in
+/// front: `tensor![f64; 1., 2.]`. Without it, f64 becomes f32 as in other tensor libraries, and all
+/// else keeps its type: `tensor![1, 2]` is of i32.
 ///
 /// ```
 /// use tenon::{tensor, DType};
@@ -66,7 +66,7 @@ impl<T, N: Nested<T>, const SIZE: usize> Nested<T> for [N; SIZE] {
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Literal {
-    /// What the tensor's elements are.
+    /// The element type of the tensor.
     #[doc(hidden)]
     type Stored: Element;
     /// Appends the sizes of the axes.

@@ -1,4 +1,4 @@
-//! What ops take: tensors, variables, numbers, and results of earlier ops.
+//! Operands of ops: tensors, variables, numbers, and results of earlier ops.
 
 use std::marker::PhantomData;
 use std::mem;
@@ -43,7 +43,7 @@ impl<'a> Lent<'a> {
         self.raw
     }
 
-    /// Gives the count of an owned tensor away.
+    /// Transfers the count of an owned tensor.
     pub(crate) fn leak(self) -> *mut sys::tenon_tensor {
         debug_assert!(self.owned);
         let raw = self.raw;
@@ -76,8 +76,8 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// What an op takes: a tensor or a variable, by reference or by value, a number, which takes the
-/// dtype of the tensor that it meets, or the result of an earlier op.
+/// An operand of an op: a tensor or a variable, by reference or by value; a number, which adopts
+/// the dtype of the other operand; or the result of an earlier op.
 ///
 /// ```
 /// use tenon::{tensor, Operand};
@@ -89,7 +89,7 @@ impl Drop for Lent<'_> {
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Operand<'a> {
-    /// The tensor that it stands for.
+    /// The tensor of the operand.
     #[doc(hidden)]
     fn lend(self) -> Result<Lent<'a>>;
 }
@@ -162,7 +162,7 @@ numbers!(f32, f64, i32, i64, bool);
 /// # tenon::Result::Ok(())
 /// ```
 pub trait OptionalOperand<'a> {
-    /// The tensor that it stands for, if there is one.
+    /// The tensor of the operand, if any.
     #[doc(hidden)]
     fn lend_optional(self) -> Result<Option<Lent<'a>>>;
 }

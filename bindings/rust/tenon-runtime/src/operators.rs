@@ -1,5 +1,5 @@
-//! Arithmetic as Rust writes it, and parts of tensors. An operator gives a result, which the next one
-//! takes on its right: `(&w * (&x + 1))?`.
+//! Arithmetic operators, and slices of tensors. An operator returns a `Result`, which the next
+//! operator accepts on its right: `(&w * (&x + 1))?`.
 
 use std::ops::{
     Add, BitAnd, BitOr, BitXor, Bound, Div, Mul, Neg, Not, RangeBounds, Rem, Shl, Shr, Sub,
@@ -103,7 +103,7 @@ unary! {
 }
 
 impl Tensor {
-    /// The part at an index of an axis, which it loses. Negative ones count from the end.
+    /// The slice at an index of an axis, which is removed. Negative indices count from the end.
     ///
     /// ```
     /// let x = tenon::tensor![[1., 2.], [3., 4.]]?;

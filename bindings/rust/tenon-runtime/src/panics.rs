@@ -1,4 +1,4 @@
-//! The border that no panic crosses: what callbacks of the C ABI run in.
+//! Runs callbacks of the C ABI so that no panic crosses the boundary.
 
 use std::any::Any;
 use std::os::raw::c_void;
@@ -9,7 +9,7 @@ use tenon_sys as sys;
 use crate::error::{Code, Error, Result};
 use crate::scope::Entered;
 
-/// Runs the body of a callback in the scope that C gave it. An error, and a panic, becomes the error
+/// Runs the body of a callback in the scope that C passed. An error, and a panic, becomes the error
 /// that the callback returns.
 ///
 /// # Safety
@@ -50,7 +50,7 @@ fn panic_error(payload: &(dyn Any + Send)) -> Error {
     )
 }
 
-/// Runs what has nobody to report to.
+/// Runs code whose panic cannot be reported.
 pub(crate) fn ignore_panic(body: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
         // A payload may panic when it is dropped.

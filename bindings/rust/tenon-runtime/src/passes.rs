@@ -1,4 +1,4 @@
-//! The passes that the graphs of functions go through.
+//! The passes over the graphs of functions.
 
 use tenon_sys as sys;
 
@@ -39,7 +39,7 @@ pub fn passes() -> Vec<Pass> {
     }
 }
 
-/// Turns a pass off or on in the current context, for graphs that have not run yet.
+/// Disables or enables a pass in the current context, for graphs that have not run yet.
 ///
 /// ```
 /// let name = tenon::passes().last().unwrap().name;

@@ -37,7 +37,7 @@ pub enum SpanKind {
     Op,
     /// Ops that a function launched as one kernel.
     Fused,
-    /// A call of a function, with all inside it.
+    /// A call of a function, including nested spans.
     Function,
     /// Tracing a function.
     Tracing,
@@ -45,7 +45,7 @@ pub enum SpanKind {
     Copy,
 }
 
-/// How the device times of a row were found.
+/// How the device times of a row were measured.
 ///
 /// ```
 /// # use tenon::Clock;
@@ -85,9 +85,9 @@ pub struct ProfilerRow {
     pub name: String,
     /// The types of the inputs, such as `"f32[2,3], f32[3]"`.
     pub inputs: String,
-    /// Where it ran; empty for a function.
+    /// Its device; empty for a function.
     pub device: String,
-    /// How device times were found.
+    /// How device times were measured.
     pub device_clock: Clock,
     /// The number of spans.
     pub count: u64,
@@ -116,7 +116,7 @@ impl Profiler {
         Self::start_in(&Context::current()?, 1_000_000)
     }
 
-    /// Starts to profile a context, and keeps at most so many events for the trace.
+    /// Starts to profile a context, and keeps at most `max_events` events for the trace.
     ///
     /// ```
     /// let context = tenon::Context::current()?;
@@ -137,7 +137,7 @@ impl Profiler {
         }
     }
 
-    /// Stops it. What it measured can be read afterwards.
+    /// Stops the profiler. Its measurements can be read afterwards.
     ///
     /// ```
     /// tenon::Profiler::start()?.stop()?;
@@ -158,7 +158,7 @@ impl Profiler {
     /// ```
     pub fn table(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the text is the caller's.
+        // SAFETY: the caller owns the text.
         unsafe { check(sys::tenon_profiler_table(self.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }
@@ -185,7 +185,7 @@ impl Profiler {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn rows(&self) -> Result<Vec<ProfilerRow>> {
-        // SAFETY: the struct says its size; texts live as long as the profiler and are copied.
+        // SAFETY: the struct holds its size; texts live as long as the profiler and are copied.
         unsafe {
             (0..sys::tenon_profiler_count_rows(self.raw()))
                 .map(|index| {
@@ -198,7 +198,7 @@ impl Profiler {
         }
     }
 
-    /// The number of events that the trace lacks because it is full; the table has them.
+    /// The number of events that were dropped because the trace was full; the table includes them.
     ///
     /// ```
     /// # let profiler = tenon::Profiler::start()?;

@@ -51,7 +51,7 @@ pub struct ProgramFunction {
     pub signatures: Vec<ProgramSignature>,
 }
 
-/// What a function of a program takes and gives, as its file declares that.
+/// A signature of a function of a program: its inputs and outputs, as declared by the file.
 ///
 /// ```no_run
 /// let program = tenon::Program::open("net")?;
@@ -63,7 +63,7 @@ pub struct ProgramFunction {
 pub struct ProgramSignature {
     /// The inputs.
     pub inputs: Vec<InputSpec>,
-    /// The outputs; of [`DType::None`](crate::DType::None) where the file says nothing.
+    /// The outputs; of [`DType::None`](crate::DType::None) if the file does not declare it.
     pub outputs: Vec<InputSpec>,
     /// The static arguments for which it was traced.
     pub statics: Statics,
@@ -123,7 +123,7 @@ impl Program {
     /// ```
     pub fn functions(&self) -> Vec<ProgramFunction> {
         let raw = self.raw();
-        // SAFETY: what the program declares lives as long as it does, and is copied.
+        // SAFETY: declarations live as long as the program, and are copied.
         unsafe {
             (0..sys::tenon_program_count_functions(raw))
                 .map(|at| ProgramFunction {
@@ -149,7 +149,8 @@ impl Program {
         }
     }
 
-    /// A function by its name; empty for the only one. `I` is what it takes, `O` what it gives.
+    /// A function by its name; the empty name selects the only one. `I` is its input type and `O`
+    /// its output type.
     ///
     /// ```no_run
     /// # use tenon::{Program, Tensor};
@@ -169,7 +170,7 @@ impl Program {
         }
     }
 
-    /// The variables, which the functions share and training changes.
+    /// The variables that the functions share.
     ///
     /// ```no_run
     /// for variable in tenon::Program::open("net")?.variables() {
@@ -194,7 +195,7 @@ impl Program {
     /// ```
     pub fn describe(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the text is the caller's.
+        // SAFETY: the caller owns the text.
         unsafe { check(sys::tenon_program_describe(self.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }

@@ -12,7 +12,7 @@ use crate::scope::current;
 use crate::tensor::{sizes, Tensor};
 use crate::text::{c_text, view, OwnedText};
 
-/// Gathers named tensors and writes them to a file or to memory.
+/// Collects named tensors and writes them to a file or to memory.
 ///
 /// ```
 /// use tenon::{tensor, Safetensors, SafetensorsWriter};
@@ -38,7 +38,7 @@ impl SafetensorsWriter {
         Self::default()
     }
 
-    /// Adds a tensor, or what a variable holds now.
+    /// Adds a tensor, or the current value of a variable.
     ///
     /// ```
     /// let writer = tenon::SafetensorsWriter::new().tensor("w", tenon::tensor![1.])?;
@@ -84,7 +84,7 @@ impl SafetensorsWriter {
         }
     }
 
-    /// Gives the bytes of such a file.
+    /// Returns the bytes of such a file.
     ///
     /// ```
     /// let bytes = tenon::SafetensorsWriter::new().tensor("w", tenon::tensor![1.])?.to_bytes()?;
@@ -134,7 +134,8 @@ impl SafetensorsWriter {
 }
 
 shared_handle! {
-    /// An open file of named tensors, or one in memory. All of it but the elements is validated.
+    /// An open file of named tensors, or one in memory. Everything except the elements is
+    /// validated.
     ///
     /// See [`SafetensorsWriter`] for an example:
     ///
@@ -213,7 +214,7 @@ impl Safetensors {
     /// # tenon::Result::Ok(())
     /// ```
     pub fn entries(&self) -> Vec<SafetensorsEntry> {
-        // SAFETY: what the file says lives as long as it does, and is copied.
+        // SAFETY: the file's texts live as long as it does, and are copied.
         unsafe {
             (0..sys::tenon_safetensors_count(self.raw()))
                 .map(|index| SafetensorsEntry {

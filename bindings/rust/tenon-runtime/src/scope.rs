@@ -1,4 +1,4 @@
-//! Where calls happen: each thread has a current scope.
+//! Scopes, in which calls run; each thread has a current one.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -54,10 +54,10 @@ fn thread_mark() -> usize {
     MARK.with(|mark| mark as *const u8 as usize)
 }
 
-/// Where calls happen: it holds a device and the tapes that record. A thread that makes none computes
-/// in one of its own, in the shared context.
+/// The state of calls: the current device and the active tapes. A thread that creates no scope gets
+/// one in the shared context.
 ///
-/// A scope goes from thread to thread and is used by one at a time, so it is [`Send`] and not
+/// A scope may move between threads and is used by one at a time, so it is [`Send`] but not
 /// [`Sync`]:
 ///
 /// ```
@@ -89,7 +89,7 @@ thread_local! {
     static OWN: OwnScope = OwnScope(Context::shared().and_then(Scope::new));
 }
 
-/// The scope of a thread that enters no other. It is current no longer when the thread ends.
+/// The default scope of a thread, until the thread ends.
 struct OwnScope(Result<Scope>);
 
 impl Drop for OwnScope {
@@ -172,7 +172,7 @@ impl Entered {
         }
     }
 
-    /// Enters the scope that a callback was given: that of the outer call, or one of Tenon's own.
+    /// Enters the scope that a callback received: that of the outer call, or one of Tenon's own.
     pub(crate) fn callback(scope: *mut sys::tenon_scope) -> Self {
         let recording = if CURRENT.with(Cell::get) == scope {
             CURRENT_RECORDING.with(Cell::get)
@@ -248,8 +248,8 @@ impl Scope {
         }
     }
 
-    /// Makes the scope the thread's current one until the guard is dropped. Guards are dropped in
-    /// the reverse order of their making.
+    /// Makes the scope the thread's current one until the guard is dropped. Guards must be dropped
+    /// in the reverse order of their creation.
     ///
     /// # Panics
     /// If a tape of another thread records on the scope.
@@ -321,7 +321,7 @@ impl Scope {
         }
     }
 
-    /// Sets the device of the calls to come.
+    /// Sets the device of later calls.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -333,7 +333,7 @@ impl Scope {
         unsafe { check(sys::tenon_scope_set_device(self.owned.raw(), c_text(name))) }
     }
 
-    /// Sets the source line of the calls to come, for [`Error::location`](crate::Error::location).
+    /// Sets the source line of later calls, for [`Error::location`](crate::Error::location).
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -372,7 +372,7 @@ impl Scope {
         unsafe { sys::tenon_scope_is_tracing(self.owned.raw()) }
     }
 
-    /// What cancels the scope's calls, for another thread to hold.
+    /// Returns a handle with which another thread can cancel the scope's calls.
     ///
     /// ```
     /// let scope = tenon::Scope::new(tenon::Context::shared()?)?;
@@ -403,7 +403,7 @@ shared_handle! {
 }
 
 impl Canceller {
-    /// Makes the calls under way return [`Code::Cancelled`](crate::Code::Cancelled) at their next
+    /// Makes the calls in progress return [`Code::Cancelled`](crate::Code::Cancelled) at their next
     /// check. Calls that begin later run.
     ///
     /// ```
@@ -416,7 +416,7 @@ impl Canceller {
     }
 }
 
-/// Runs code with another device.
+/// Runs code with another current device.
 ///
 /// ```
 /// let x = tenon::with_device("cpu:0", || tenon::tensor![1., 2.])?;

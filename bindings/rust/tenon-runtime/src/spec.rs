@@ -1,4 +1,4 @@
-//! Types of inputs: what a function is traced for, and what a program's files declare.
+//! Types of inputs, for tracing functions and for the signatures of programs.
 
 use tenon_sys as sys;
 
@@ -140,7 +140,7 @@ impl InputSpec {
     }
 }
 
-/// Specs as C takes them, with the names that they point to.
+/// Specs in the form that C takes, with the names that they refer to.
 pub(crate) struct CSpecs {
     all: Vec<sys::tenon_input_spec>,
     _names: Vec<Vec<sys::tenon_string>>,

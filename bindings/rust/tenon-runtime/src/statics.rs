@@ -1,4 +1,4 @@
-//! Static arguments of functions: values that are no tensors.
+//! Static arguments of functions: values that are not tensors.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use tenon_sys as sys;
 
 use crate::text::{c_text, view};
 
-/// A value that is no tensor. Each value of a static argument makes a trace of its own; `1`, `1.0`
-/// and `true` are three.
+/// A value that is not a tensor. Each value of a static argument has its own trace; `1`, `1.0` and
+/// `true` are three values.
 ///
 /// ```
 /// use tenon::Static;
@@ -66,7 +66,7 @@ from! {
     Statics: value => Self::Map(value);
 }
 
-/// Statics as C takes them, with the lists that they point to.
+/// Statics in the form that C takes, with the lists that they refer to.
 pub(crate) struct CStatics {
     all: Vec<sys::tenon_static>,
     _kept: Vec<Vec<sys::tenon_static>>,

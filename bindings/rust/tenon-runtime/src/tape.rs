@@ -1,4 +1,4 @@
-//! The gradient tape: records from its making on, and gives gradients.
+//! The gradient tape: records calls and computes gradients.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -16,8 +16,8 @@ handle! {
     Owned, tenon_tape, tenon_tape_release
 }
 
-/// Records the calls of the current scope until it is dropped, as far as they depend on trainable
-/// variables that are read or on what it watches.
+/// Records the calls of the current scope that depend on trainable variables or watched values,
+/// until it is dropped.
 ///
 /// ```
 /// use tenon::{tensor, Tape, Variable};
@@ -29,7 +29,7 @@ handle! {
 /// # tenon::Result::Ok(())
 /// ```
 ///
-/// A tape stays on the thread that made it:
+/// A tape stays on the thread that created it:
 ///
 /// ```compile_fail,E0277
 /// fn send<T: Send>(_: T) {}
@@ -60,7 +60,7 @@ impl Drop for Mark {
     }
 }
 
-/// How a tape is made.
+/// Options for creating a tape.
 ///
 /// ```
 /// let tape = tenon::TapeOptions::new().persistent(true).create()?;
@@ -91,7 +91,7 @@ impl TapeOptions {
         }
     }
 
-    /// Sets whether it may give gradients more than once.
+    /// Sets whether it can compute gradients more than once.
     ///
     /// ```
     /// let options = tenon::TapeOptions::new().persistent(true);
@@ -113,7 +113,7 @@ impl TapeOptions {
         self
     }
 
-    /// Makes the tape, which starts to record on the current scope.
+    /// Creates the tape, which starts to record on the current scope.
     ///
     /// ```
     /// let tape = tenon::TapeOptions::new().create()?;
@@ -144,7 +144,7 @@ impl TapeOptions {
     }
 }
 
-/// What a source gets that the targets do not reach.
+/// The gradient with respect to a source on which the targets do not depend.
 ///
 /// ```
 /// use tenon::{tensor, Tape, Unreached, Variable};
@@ -175,7 +175,7 @@ pub(crate) fn gradient_options(unreached: Unreached) -> sys::tenon_gradient_opti
     }
 }
 
-/// Takes over tensors that a call gave; NULL is none.
+/// Takes ownership of tensors that a call returned; NULL is `None`.
 ///
 /// # Safety
 /// The caller owns a count of each.
@@ -186,8 +186,8 @@ pub(crate) unsafe fn adopt_optional(raw: &[*mut sys::tenon_tensor]) -> Vec<Optio
 }
 
 impl Tape {
-    /// Starts to record on the current scope: a tape that its first gradient consumes, and that
-    /// watches trainable variables.
+    /// Creates a tape that records on the current scope, watches trainable variables and is
+    /// consumed by its first gradient.
     ///
     /// ```
     /// let tape = tenon::Tape::new()?;
@@ -201,7 +201,7 @@ impl Tape {
         self.owned.raw()
     }
 
-    /// Watches a tensor or a variable: records what depends on it from now on.
+    /// Watches a tensor or a variable: records later calls that depend on it.
     ///
     /// ```
     /// let x = tenon::tensor![3.]?;
@@ -229,7 +229,7 @@ impl Tape {
         unsafe { check(sys::tenon_tape_pause(self.raw())) }
     }
 
-    /// Records again after [`Tape::pause`].
+    /// Resumes recording after [`Tape::pause`].
     ///
     /// ```
     /// let tape = tenon::Tape::new()?;
@@ -243,7 +243,7 @@ impl Tape {
         unsafe { check(sys::tenon_tape_resume(self.raw())) }
     }
 
-    /// Forgets what was recorded and watched, and records anew.
+    /// Removes all records and watched values, and starts to record again.
     ///
     /// ```
     /// let tape = tenon::Tape::new()?;
@@ -266,7 +266,7 @@ impl Tape {
         unsafe { sys::tenon_tape_is_recording(self.raw()) }
     }
 
-    /// What it watches: tensors, then variables, in their order.
+    /// The watched values: tensors, then variables, in their order.
     ///
     /// ```
     /// let tape = tenon::Tape::new()?;
@@ -287,7 +287,8 @@ impl Tape {
         }
     }
 
-    /// The gradient of the target's sum by a source. It consumes a tape that is not persistent.
+    /// The gradient of the target's sum with respect to a source. It consumes a tape that is not
+    /// persistent.
     ///
     /// ```
     /// use tenon::{tensor, Tape, Variable};
@@ -318,7 +319,7 @@ impl Tape {
         }
     }
 
-    /// The gradients of the target's sum by each source.
+    /// The gradients of the target's sum with respect to each source.
     ///
     /// ```
     /// use tenon::{tensor, Tape, Variable};
@@ -342,8 +343,8 @@ impl Tape {
             .collect())
     }
 
-    /// The gradients by each source of the targets' sums, weighted by cotangents; without
-    /// cotangents, by ones.
+    /// The gradients of the targets' sums, weighted by cotangents (ones by default), with respect
+    /// to each source.
     ///
     /// ```
     /// use tenon::{tensor, Tape, Unreached, Variable};
@@ -397,8 +398,8 @@ impl Tape {
         }
     }
 
-    /// The derivative of every element of the target by every element of the source: the target's
-    /// axes, then the source's.
+    /// The derivative of every element of the target with respect to every element of the source:
+    /// the target's axes, then the source's.
     ///
     /// ```
     /// let x = tenon::tensor![1., 2.]?;

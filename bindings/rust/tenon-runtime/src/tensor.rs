@@ -37,14 +37,14 @@ shared_handle! {
 macro_rules! scalars {
     ($($kind:ty: $make:ident as $c:ty;)*) => {
         $(
-            /// A number, which takes the dtype of the tensor that it meets.
+            /// A number, which adopts the dtype of the other operand.
             impl From<$kind> for Tensor {
                 #[inline]
                 fn from(value: $kind) -> Self {
-                    // SAFETY: gives a tensor, or NULL if the host's memory is exhausted.
+                    // SAFETY: returns a tensor, or NULL if the host's memory is exhausted.
                     let raw = unsafe { sys::$make(<$c>::from(value)) };
                     assert!(!raw.is_null(), "no memory for a number");
-                    // SAFETY: the call gave it to the caller.
+                    // SAFETY: the caller owns the result.
                     unsafe { Self::adopt(raw) }
                 }
             }
@@ -61,7 +61,7 @@ scalars! {
 }
 
 impl Tensor {
-    /// Copies elements that lie row-major.
+    /// Copies row-major elements.
     ///
     /// ```
     /// let x = tenon::Tensor::from_slice(&[1u8, 2, 3, 4], &[2, 2])?;
@@ -70,7 +70,7 @@ impl Tensor {
     /// ```
     pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: the elements are copied; Tenon holds their bytes to what dtype and shape say.
+        // SAFETY: the elements are copied; Tenon checks their bytes against dtype and shape.
         unsafe {
             check(sys::tenon_tensor_from_data(
                 current()?,
@@ -85,7 +85,7 @@ impl Tensor {
         }
     }
 
-    /// Takes elements that lie row-major, without a copy where the device can use them in place.
+    /// Takes row-major elements, without a copy if the device can use them in place.
     ///
     /// ```
     /// let x = tenon::Tensor::from_vec(vec![1f32; 6], &[2, 3])?;
@@ -102,14 +102,14 @@ impl Tensor {
         let scope = match current() {
             Ok(scope) => scope,
             Err(error) => {
-                // SAFETY: nothing was lent yet.
+                // SAFETY: nothing was imported yet.
                 unsafe { drop_payload::<Vec<T>>(deleter.payload) };
                 return Err(error);
             }
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the vector lives until the deleter runs, also if the call fails, and nobody
-        // writes it.
+        // SAFETY: the vector lives until the deleter runs, also if the call fails, and is never
+        // written.
         unsafe {
             check(sys::tenon_tensor_from_host(
                 scope,
@@ -279,7 +279,7 @@ impl Tensor {
         Ok(elements)
     }
 
-    /// Copies all elements, row-major, into memory of as many.
+    /// Copies all elements, row-major, into a slice of the same length.
     ///
     /// ```
     /// let mut row = [0f32; 2];
@@ -300,7 +300,7 @@ impl Tensor {
         }
     }
 
-    /// The elements in place; none where the host does not see them, or they do not lie row-major
+    /// The elements in place; `None` if the host cannot access them or they are not row-major
     /// without gaps.
     ///
     /// ```
@@ -312,7 +312,7 @@ impl Tensor {
     /// ```
     pub fn as_slice<T: Element>(&self) -> Result<Option<&[T]>> {
         self.require::<T>("as_slice")?;
-        // SAFETY: as many elements as the tensor has, which live as long and are never written.
+        // SAFETY: the tensor's number of elements, which live as long as it and are never written.
         unsafe {
             let data = sys::tenon_tensor_data(self.raw()).cast::<T>();
             if data.is_null() {
@@ -381,7 +381,7 @@ impl Tensor {
             long_form,
         };
         let mut text = OwnedText::empty();
-        // SAFETY: the options outlive the call; the text is the caller's.
+        // SAFETY: the options outlive the call; the caller owns the text.
         unsafe {
             check(sys::tenon_tensor_format(
                 current()?,
@@ -403,7 +403,7 @@ pub(crate) unsafe fn sizes<'a>(data: *const i64, rank: usize) -> &'a [i64] {
     slice::from_raw_parts(data, rank)
 }
 
-/// A type in which [`Tensor::item`] gives an element.
+/// A type that [`Tensor::item`] can return.
 ///
 /// ```
 /// fn read<T: tenon::Item>(x: &tenon::Tensor) -> tenon::Result<T> {

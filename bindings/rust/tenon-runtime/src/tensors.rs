@@ -1,4 +1,4 @@
-//! Sets of tensors that closures take and give: a tensor, a tuple, an array, a vector.
+//! Inputs and outputs of closures: a tensor, a tuple, an array, a vector.
 
 use std::ptr;
 
@@ -11,11 +11,11 @@ use crate::variable::Variable;
 
 type Raw = *mut sys::tenon_tensor;
 
-/// The most tensors that a `Vec` of outputs receives.
+/// Maximum number of tensors in a `Vec` of outputs.
 pub(crate) const MAX_OUTPUTS: usize = 64;
 
-/// What closures take and give, and calls return: a tensor, a tuple or an array of tensors, a vector
-/// of any number.
+/// Inputs and outputs of closures, and results of calls: a tensor, a tuple, an array or a vector of
+/// tensors.
 ///
 /// ```
 /// use tenon::{Function, Tensor};
@@ -26,7 +26,7 @@ pub(crate) const MAX_OUTPUTS: usize = 64;
 /// # tenon::Result::Ok(())
 /// ```
 pub trait Tensors: Sized {
-    /// How many there are; none where that varies.
+    /// The number of tensors; `None` if it varies.
     #[doc(hidden)]
     const COUNT: Option<usize>;
 
@@ -37,13 +37,13 @@ pub trait Tensors: Sized {
     #[doc(hidden)]
     unsafe fn share(raw: &[Raw]) -> Result<Self>;
 
-    /// Takes over what a call gives to its caller.
+    /// Takes ownership of a call's outputs.
     #[doc(hidden)]
     fn take(
         call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
     ) -> Result<Self>;
 
-    /// Gives each to C, in order; `give` takes a count of it over.
+    /// Passes each to C, in order; `give` takes over one count.
     #[doc(hidden)]
     fn give(self, give: &mut dyn FnMut(Tensor));
 
@@ -52,7 +52,7 @@ pub trait Tensors: Sized {
     fn with_raw<R>(&self, use_raw: impl FnOnce(&[Raw]) -> R) -> R;
 }
 
-/// Writes what a closure gave to where C wants it.
+/// Writes the outputs of a closure to the C array.
 ///
 /// # Safety
 /// `out` has room for `room` handles.
@@ -109,7 +109,7 @@ impl Tensors for Tensor {
         call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
     ) -> Result<Self> {
         let mut raw = ptr::null_mut();
-        // SAFETY: a call that succeeds gives its output to the caller.
+        // SAFETY: the caller owns the output of a successful call.
         unsafe {
             check(call(&mut raw, 1, ptr::null_mut()))?;
             Ok(Tensor::adopt(raw))
@@ -137,7 +137,7 @@ impl Tensors for Vec<Tensor> {
     ) -> Result<Self> {
         let mut raw = [ptr::null_mut(); MAX_OUTPUTS];
         let mut count = 0;
-        // SAFETY: a call that succeeds gives `count` outputs to the caller.
+        // SAFETY: the caller owns the `count` outputs of a successful call.
         unsafe {
             check(call(raw.as_mut_ptr(), MAX_OUTPUTS, &mut count))?;
             Ok(raw[..count].iter().map(|&raw| Tensor::adopt(raw)).collect())
@@ -159,7 +159,7 @@ fn take_array<const N: usize>(
     call: impl FnOnce(*mut Raw, usize, *mut usize) -> *mut sys::tenon_error,
 ) -> Result<[Tensor; N]> {
     let mut raw = [ptr::null_mut(); N];
-    // SAFETY: a call that succeeds gives all `N` outputs to the caller.
+    // SAFETY: the caller owns all `N` outputs of a successful call.
     unsafe {
         check(call(raw.as_mut_ptr(), N, ptr::null_mut()))?;
         Ok(raw.map(|raw| Tensor::adopt(raw)))
@@ -195,7 +195,7 @@ impl<const N: usize> Tensors for [Tensor; N] {
     }
 }
 
-/// What calls take: operands alone, in a tuple or an array, and slices of tensors.
+/// Operands of calls: single, in a tuple or an array, or slices of tensors.
 ///
 /// ```
 /// use tenon::{tensor, Function, Tensor};

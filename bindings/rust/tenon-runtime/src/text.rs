@@ -4,7 +4,7 @@ use std::slice;
 
 use tenon_sys as sys;
 
-/// A text as C takes it, which borrows it.
+/// A borrowed text in the form that C takes.
 #[inline]
 pub(crate) fn c_text(text: &str) -> sys::tenon_string {
     sys::tenon_string {
@@ -24,7 +24,7 @@ pub(crate) unsafe fn bytes<'a>(text: sys::tenon_string) -> &'a [u8] {
     slice::from_raw_parts(text.data.cast(), text.size)
 }
 
-/// A C text, which is UTF-8; what would not be is cut off.
+/// A C text, which is UTF-8; invalid bytes at the end are cut off.
 ///
 /// # Safety
 /// The text lives as long as `'a`.
@@ -60,7 +60,7 @@ impl OwnedText {
 
 impl Drop for OwnedText {
     fn drop(&mut self) {
-        // SAFETY: a call gave this text to the caller, or it is empty.
+        // SAFETY: the caller owns this text, or it is empty.
         unsafe { sys::tenon_string_release(self.0) }
     }
 }

@@ -1,4 +1,4 @@
-//! Traces: what a function runs as.
+//! Traces: the graphs of a function.
 
 use std::fmt;
 use std::ptr;
@@ -13,7 +13,7 @@ use crate::text::{view, OwnedText};
 use crate::variable::Variable;
 
 shared_handle! {
-    /// A traced form of a function. `Display` shows its inputs, calls and outputs.
+    /// A graph of a function. `Display` prints its inputs, calls and outputs.
     ///
     /// ```
     /// use tenon::{tensor, Function, Tensor};
@@ -27,7 +27,7 @@ shared_handle! {
 }
 
 impl Trace {
-    /// Calls the trace, which never traces anew.
+    /// Calls the trace. It is never traced again.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -116,8 +116,8 @@ impl Trace {
         }
     }
 
-    /// What executions have made of the trace so far, as text: the graph after the passes, its
-    /// segments, and their launch plans. The format may change.
+    /// The stages of the trace so far, as text: the graph after the passes, its segments, and their
+    /// launch plans. The format may change.
     ///
     /// ```
     /// # use tenon::{tensor, Function, Tensor};
@@ -130,7 +130,7 @@ impl Trace {
     /// ```
     pub fn stages(&self) -> Result<String> {
         let mut text = OwnedText::empty();
-        // SAFETY: the text is the caller's.
+        // SAFETY: the caller owns the text.
         unsafe { check(sys::tenon_trace_stages(self.raw(), &mut text.0))? };
         Ok(text.as_str().to_owned())
     }
@@ -139,7 +139,7 @@ impl Trace {
 impl fmt::Display for Trace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = OwnedText::empty();
-        // SAFETY: the text is the caller's.
+        // SAFETY: the caller owns the text.
         match unsafe { check(sys::tenon_trace_text(self.raw(), &mut text.0)) } {
             Ok(()) => out.write_str(text.as_str()),
             Err(error) => write!(out, "<{error}>"),

@@ -27,7 +27,7 @@ shared_handle! {
     Variable, tenon_variable, tenon_variable_retain, tenon_variable_release
 }
 
-/// How a variable is made.
+/// Options for creating a variable.
 ///
 /// ```
 /// use tenon::{tensor, VariableOptions};
@@ -83,7 +83,7 @@ impl VariableOptions {
         self
     }
 
-    /// Makes the variable, of the dtype, shape and device of its first value.
+    /// Creates the variable with the dtype, shape and device of its initial value.
     ///
     /// ```
     /// let w = tenon::VariableOptions::new().name("w").create(tenon::tensor![1.])?;
@@ -111,7 +111,7 @@ impl VariableOptions {
 }
 
 impl Variable {
-    /// Makes a trainable variable, of the dtype, shape and device of its first value.
+    /// Creates a trainable variable with the dtype, shape and device of its initial value.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -121,7 +121,7 @@ impl Variable {
         VariableOptions::new().create(initial)
     }
 
-    /// The tensor that it holds; a later assignment does not change what was read.
+    /// Returns the current value. A later assignment does not change a tensor that was read.
     ///
     /// ```
     /// let w = tenon::Variable::new(tenon::tensor![1., 2.])?;
@@ -248,7 +248,7 @@ impl fmt::Debug for Variable {
     }
 }
 
-/// A tensor or a variable, which gradients are taken by.
+/// A tensor or a variable with respect to which gradients are computed.
 ///
 /// ```
 /// use tenon::{tensor, Tape, Value, Variable};
@@ -285,7 +285,7 @@ impl Value {
     }
 }
 
-/// What gradients are taken by: a tensor or a variable, by reference.
+/// A source of gradients: a tensor or a variable, by reference.
 ///
 /// ```
 /// use tenon::{tensor, Source, Tape, Variable};

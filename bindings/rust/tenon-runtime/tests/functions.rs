@@ -1,4 +1,4 @@
-//! Tapes, functions, control flow, and what callbacks do wrong.
+//! Tapes, functions, control flow, and errors of callbacks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;

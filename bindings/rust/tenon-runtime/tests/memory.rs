@@ -8,7 +8,7 @@ fn resident_bytes() -> usize {
     pages * 4096
 }
 
-/// Runs `work` in tenths, and gives how the resident memory grew after the first two.
+/// Runs `work` in tenths, and returns the growth of resident memory after the first two.
 fn growth(mut work: impl FnMut() -> Result<()>) -> Result<usize> {
     work()?;
     work()?;

@@ -10,7 +10,7 @@ use tenon::{
     tensor, Context, Error, Function, Generator, Profiler, Result, Scope, Tape, Tensor, Variable,
 };
 
-/// Fits `y = w x` and gives the losses' bits.
+/// Fits `y = w x` and returns the bits of the losses.
 fn train() -> Result<Vec<u32>> {
     let generator = Generator::new(3)?;
     let w = Variable::new(generator.normal(&[8, 8], 0., 1.))?;

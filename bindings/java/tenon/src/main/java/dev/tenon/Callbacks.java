@@ -1,5 +1,5 @@
-// Java code that C calls. Each kind of callback is one function of C, made once; its payload is a
-// number, under which the Java object is found until the destructor runs.
+// Java code that C calls. Each kind of callback is one C function, created once. Its payload is a
+// number that identifies the Java object until the destructor runs.
 
 package dev.tenon;
 
@@ -182,7 +182,7 @@ final class Callbacks {
       try {
         System.getLogger("dev.tenon").log(System.Logger.Level.ERROR, "a callback threw", thrown);
       } catch (Throwable again) {
-        // There is nobody left to tell.
+        // The error cannot be reported to a caller.
       }
     }
   }
@@ -263,7 +263,7 @@ final class Callbacks {
     return all;
   }
 
-  /** Gives tensors to C, which then owns them too. */
+  /** Passes tensors to C, which becomes a further owner. */
   static void handOver(Tensor[] tensors, long at, long room, boolean exactly) {
     if (tensors.length > room || exactly && tensors.length != room) {
       throw new TenonException(

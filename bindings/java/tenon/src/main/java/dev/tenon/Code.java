@@ -1,6 +1,6 @@
 package dev.tenon;
 
-/** What kind of error it is. */
+/** The kind of the error. */
 public enum Code {
   /** The call is wrong: a type, a shape, an attribute, a handle. */
   INVALID_ARGUMENT,
@@ -8,7 +8,7 @@ public enum Code {
   OUT_OF_RANGE,
   /** There is no such device, op, file or name. */
   NOT_FOUND,
-  /** Valid, and not offered by this op, dtype or device. */
+  /** Valid, but not supported by this op, dtype or device. */
   UNIMPLEMENTED,
   /** Not on this machine, or not now. */
   UNAVAILABLE,

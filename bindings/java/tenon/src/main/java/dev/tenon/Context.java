@@ -8,31 +8,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-/** Owns devices and plugins. A program that makes none uses {@link #shared}. */
+/** Owns devices and plugins. A program that creates none uses {@link #shared}. */
 public final class Context extends NativeHandle {
-  /** How important a log message is. */
+  /** The severity of a log message. */
   public enum LogLevel {
-    /** Details of use to those who develop Tenon. */
+    /** Details for developers of Tenon. */
     DEBUG,
     /** What happens. */
     INFO,
-    /** What may be wrong. */
+    /** Warnings. */
     WARNING,
-    /** What is wrong. */
+    /** Errors. */
     ERROR
   }
 
   /** How strictly results follow IEEE arithmetic. */
   public enum NumericPolicy {
-    /** Every rounding as the ops define it. */
+    /** Every operation rounds as its op specifies. */
     STRICT,
     /** Devices may use faster, less exact arithmetic. */
     FAST
   }
 
-  /** What happens where a device lacks a kernel. */
+  /** Determines how an op runs that has no kernel on its device. */
   public enum FallbackPolicy {
-    /** The CPU runs it, and the log says so once for each op. */
+    /** The CPU runs it, with one log message per op. */
     WARN,
     /** The call fails. */
     STRICT,
@@ -40,7 +40,7 @@ public final class Context extends NativeHandle {
     AUTO
   }
 
-  /** How a context works. */
+  /** Options of a context. */
   public static final class Options {
     private int threads;
     private long memoryLimit;
@@ -78,7 +78,7 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Adds a plugin file, or a folder of them, which goes before all others.
+     * Adds a plugin file, or a folder of them, which is searched before all others.
      *
      * @param path the path
      * @return this
@@ -102,9 +102,9 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets who receives log messages, from any thread. Default: standard error.
+     * Sets the receiver of log messages, which is called on any thread. Default: standard error.
      *
-     * @param level the least level that is passed on
+     * @param level the minimum level of messages
      * @param log receives them
      * @return this
      */
@@ -126,7 +126,7 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets what happens where a device lacks a kernel. Default: WARN.
+     * Sets how an op runs that has no kernel on its device. Default: WARN.
      *
      * @param policy the policy
      * @return this
@@ -137,7 +137,7 @@ public final class Context extends NativeHandle {
     }
 
     /**
-     * Sets whether two runs give the same bits, also where the policy is FAST. Default: false.
+     * Sets whether runs are repeatable to the bit, even under the policy FAST. Default: false.
      *
      * @param deterministic whether they do
      * @return this
@@ -200,7 +200,7 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * Makes a context. No plugin is loaded and no device is opened before one is needed.
+   * Makes a context. Plugins are loaded and devices opened when they are first needed.
    *
    * @param options how it works
    */
@@ -209,7 +209,7 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * The context of a program that makes no other, which is never closed.
+   * The default context of a program, which is never closed.
    *
    * @return the context
    */
@@ -220,7 +220,7 @@ public final class Context extends NativeHandle {
   /**
    * A device by its name.
    *
-   * @param name "cpu:1"; "cpu" for cpu:0; "best" for the first that is no CPU
+   * @param name "cpu:1"; "cpu" for cpu:0; "best" for the first that is not a CPU
    * @return the device
    */
   public Device device(String name) {
@@ -231,7 +231,7 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * All devices, for which every plugin is loaded.
+   * All devices. Loads every plugin.
    *
    * @return the devices
    */
@@ -253,9 +253,9 @@ public final class Context extends NativeHandle {
     return all;
   }
 
-  /** What became of a plugin. */
+  /** The state of a plugin. */
   public enum PluginState {
-    /** No device of its name was needed. */
+    /** Not loaded: no device of its name was requested. */
     NOT_TRIED,
     /** It is loaded. */
     LOADED,
@@ -269,7 +269,7 @@ public final class Context extends NativeHandle {
    * @param path its file
    * @param name its name
    * @param version its version; empty if it was not loaded
-   * @param state what became of it
+   * @param state its state
    * @param reason why it was refused; empty otherwise
    */
   public record PluginCandidate(
@@ -313,14 +313,14 @@ public final class Context extends NativeHandle {
     run(context -> C.tenon_context_load_plugin(context, Local.get().string(path)));
   }
 
-  /** Cancels the calls that are under way in its scopes; they throw at their next check. */
+  /** Cancels the calls in progress in its scopes; they throw at their next check. */
   public void cancel() {
     C.tenon_context_cancel(handle());
     Reference.reachabilityFence(this);
   }
 
   /**
-   * Makes functions run as they are written, for debugging.
+   * Makes functions run eagerly, for debugging.
    *
    * @param eagerly true: nothing is traced from now on
    */
@@ -330,7 +330,7 @@ public final class Context extends NativeHandle {
   }
 
   /**
-   * Turns a pass of the optimiser off or on, for code that has not run yet.
+   * Disables or enables a pass of the optimiser, for graphs that have not run yet.
    *
    * @param name the pass
    * @param enabled whether it runs

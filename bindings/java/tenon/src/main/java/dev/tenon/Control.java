@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Branches and loops that choose by values, eagerly and in functions.
+ * Branches and loops that depend on values, eagerly and in functions.
  *
  * <pre>{@code
  * Tensor y = Control.cond(x.greater(0), () -> x.square(), () -> x.neg());
@@ -28,11 +28,11 @@ public final class Control {
 
   /** How the gradient of a loop inside a function keeps the residuals of each iteration. */
   public enum LoopPolicy {
-    /** Each trip leaves it. */
+    /** Each trip saves its residuals. */
     STACK,
-    /** Each trip leaves what it began with, and the backward pass runs it once more. */
+    /** Each trip saves its inputs, and the backward pass recomputes the rest. */
     RECOMPUTE,
-    /** As STACK, in memory for all trips that is there from the start. */
+    /** As STACK, in memory that is allocated for all trips at the start. */
     BOUNDED
   }
 
@@ -82,7 +82,7 @@ public final class Control {
    * Returns the outputs of the block at an index; of the last one if the index is out of range.
    *
    * @param index an int64 without axes
-   * @param blocks take nothing and give outputs of the same types
+   * @param blocks take no inputs and return outputs of the same types
    * @return the block's outputs
    */
   public static List<Tensor> switchCase(Tensor index, List<Block> blocks) {
@@ -116,7 +116,7 @@ public final class Control {
    * @param condition takes the carried values; returns a bool without axes
    * @param body takes the carried values; returns the next ones
    * @param initial the initial carried values
-   * @return what is carried when the condition fails
+   * @return the carried values when the condition fails
    */
   public static List<Tensor> whileLoop(Block condition, Block body, Tensor... initial) {
     return whileLoop(LoopPolicy.STACK, 0, condition, body, initial);
@@ -130,7 +130,7 @@ public final class Control {
    * @param condition takes the carried values; returns a bool without axes
    * @param body takes the carried values; returns the next ones
    * @param initial the initial carried values
-   * @return what is carried when the condition fails
+   * @return the carried values when the condition fails
    */
   public static List<Tensor> whileLoop(
       LoopPolicy policy, long maxTrips, Block condition, Block body, Tensor... initial) {

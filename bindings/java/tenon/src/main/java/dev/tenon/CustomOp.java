@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * An op that a program defines. It infers the types of its outputs, and computes in host memory
  * ({@link Computed}) or by calling ops ({@link Composite}). Its code may be called from any thread;
- * what it throws arrives unchanged where the op was called.
+ * its exceptions propagate unchanged to the caller of the op.
  *
  * <pre>{@code
  * record Twice() implements CustomOp.Composite {
@@ -44,7 +44,7 @@ public sealed interface CustomOp permits CustomOp.Computed, CustomOp.Composite {
   }
 
   /**
-   * The types of the outputs; throws what is wrong with the inputs.
+   * The types of the outputs; throws an exception if the inputs are invalid.
    *
    * @param inputs the types of the inputs
    * @return a type for each output
@@ -52,7 +52,7 @@ public sealed interface CustomOp permits CustomOp.Computed, CustomOp.Composite {
   List<TensorType> infer(List<TensorType> inputs);
 
   /**
-   * Whether {@link #backward} is there.
+   * Whether {@link #backward} is implemented.
    *
    * @return false, unless it is overridden: the derivative is that of the decomposition, or none
    */
@@ -61,7 +61,7 @@ public sealed interface CustomOp permits CustomOp.Computed, CustomOp.Composite {
   }
 
   /**
-   * The gradients by the inputs.
+   * The gradients with respect to the inputs.
    *
    * @param call the forward call, and the cotangents of its outputs
    * @return a tensor for each input, or null
@@ -93,7 +93,7 @@ public sealed interface CustomOp permits CustomOp.Computed, CustomOp.Composite {
   }
 
   /**
-   * Adds it to the context of the current scope, for good.
+   * Adds it to the context of the current scope, permanently.
    *
    * @return the op, to be called
    */

@@ -1,4 +1,4 @@
-// How the functions of a custom op are called.
+// Calls the functions of a custom op.
 
 package dev.tenon;
 

@@ -15,7 +15,7 @@ public record DType(int bits) {
   /** Not given. */
   public static final DType NONE = new DType(0);
 
-  /** True or false, a byte each. */
+  /** Booleans of one byte. */
   public static final DType BOOL = of(BOOLEAN, 8);
 
   /** Signed integers of 8 bits. */
@@ -54,7 +54,7 @@ public record DType(int bits) {
   /** IEEE binary64: Java's {@code double}. */
   public static final DType FLOAT64 = of(FLOAT, 64);
 
-  /** IEEE binary128, which is held, copied and converted only. */
+  /** IEEE binary128, for storage, copies and conversions only. */
   public static final DType FLOAT128 = of(FLOAT, 128);
 
   private static DType of(int code, int bits) {

@@ -55,7 +55,7 @@ public final class Device extends NativeHandle {
   }
 
   /**
-   * The name by which it is found.
+   * The name of the device.
    *
    * @return such as "cpu:0"
    */

@@ -11,8 +11,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 
 /**
- * A tensor that one library lends to another without a copy, as DLPack 1.x lays it out. The loan ends
- * when it is closed, or with the tensor that is made of it.
+ * A tensor that is shared between libraries without a copy, in the layout of DLPack 1.x. The loan
+ * ends when it is closed, or with the tensor that imports it.
  */
 public final class Dlpack implements AutoCloseable {
   private static final MethodHandle CALL =
@@ -27,9 +27,9 @@ public final class Dlpack implements AutoCloseable {
   }
 
   /**
-   * Lends a tensor, to be read only.
+   * Exports a tensor for reading.
    *
-   * @param x a tensor on a device whose memory the host sees
+   * @param x a tensor on a device with host-visible memory
    * @return the loan
    */
   public static Dlpack of(Tensor x) {
@@ -46,7 +46,7 @@ public final class Dlpack implements AutoCloseable {
   }
 
   /**
-   * Takes over what another library lends.
+   * Takes over an export of another library.
    *
    * @param managed the address of a {@code DLManagedTensorVersioned}
    * @return the loan
@@ -56,7 +56,7 @@ public final class Dlpack implements AutoCloseable {
   }
 
   /**
-   * Makes a tensor of the loan, which ends with it.
+   * Imports the loan as a tensor; the loan ends with the tensor.
    *
    * @param copy whether to copy in any case
    * @return the tensor
@@ -74,7 +74,7 @@ public final class Dlpack implements AutoCloseable {
   }
 
   /**
-   * Hands the loan to a library that ends it by calling its deleter.
+   * Transfers the loan to a library, which ends it by calling its deleter.
    *
    * @return a {@code DLManagedTensorVersioned}
    */

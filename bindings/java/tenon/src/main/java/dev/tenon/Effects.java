@@ -53,7 +53,7 @@ public final class Effects {
    * Throws FAILED_PRECONDITION unless all elements of a bool are true.
    *
    * @param condition a bool of any shape
-   * @param message what the error says, in which {@code {}} stands for the next value
+   * @param message the message, in which each {@code {}} is replaced by the next value
    * @param values the values
    */
   public static void assertThat(Tensor condition, String message, Tensor... values) {

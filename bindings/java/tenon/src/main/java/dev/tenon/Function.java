@@ -12,14 +12,14 @@ import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 
 /**
- * Code that is traced once and runs as its traces.
+ * Code that is traced once and runs as its trace.
  *
  * <pre>{@code
  * Function step = Function.of((x, w) -> x.matmul(w).relu());
  * Tensor y = step.apply(x, w);   // Traced at the first call that has tensors like these.
  * }</pre>
  *
- * <p>What the code does beside calls of ops happens when it is traced.
+ * <p>Side effects of the code other than ops happen when it is traced.
  */
 public final class Function extends NativeHandle {
   /** The body of a function. */
@@ -35,7 +35,7 @@ public final class Function extends NativeHandle {
     List<Tensor> apply(List<Tensor> inputs, Map<String, Object> statics);
   }
 
-  /** How a function is traced. */
+  /** Options of a function. */
   public static final class Options {
     private String name = "function";
     private int maxOutputs = 16;
@@ -49,7 +49,7 @@ public final class Function extends NativeHandle {
     public Options() {}
 
     /**
-     * Sets the name that messages show. Default: "function".
+     * Sets the name in messages. Default: "function".
      *
      * @param name the name
      * @return this
@@ -71,7 +71,7 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets how many traces are kept. Default: 64; the least recently used is evicted.
+     * Sets the maximum number of traces. Default: 64; the least recently used is evicted.
      *
      * @param maxTraces the number
      * @return this
@@ -93,7 +93,7 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets the bytes of residuals that a call under a tape keeps for its backward pass; the rest is
+     * Sets the bytes of residuals that a call under a tape saves for its backward pass; the rest is
      * recomputed. Default: no limit.
      *
      * @param bytes the number
@@ -105,7 +105,7 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets what calls may give. Default: any inputs.
+     * Sets the signature. Default: any inputs.
      *
      * @param signature the type of each input
      * @return this
@@ -116,7 +116,7 @@ public final class Function extends NativeHandle {
     }
 
     /**
-     * Sets the static arguments of a call that leaves them out.
+     * Sets the defaults of static arguments.
      *
      * @param defaults by their names
      * @return this
@@ -159,7 +159,7 @@ public final class Function extends NativeHandle {
    * Makes a function in the context of the current scope.
    *
    * @param body the code
-   * @param options how it is traced
+   * @param options its options
    * @return the function
    */
   public static Function of(Body body, Options options) {
@@ -290,7 +290,7 @@ public final class Function extends NativeHandle {
     }
   }
 
-  /** Calls it with the handles at an address; the output is written at another. */
+  /** Calls it with the handles at one address; the output is written to another. */
   private Tensor applyAt(Local local, long inputs, long count, long out) {
     long error =
         C.tenon_function_call(local.scope(), handle(), inputs, count, 0, 0, out, 1, 0);
@@ -340,7 +340,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * The trace that serves a call, which does not run.
+   * Returns the trace that serves a call, without running it.
    *
    * @param statics the static arguments
    * @param inputs the inputs
@@ -362,7 +362,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * The trace for inputs that are described.
+   * The trace for the specified inputs.
    *
    * @param specs the type of each input
    * @return the trace
@@ -372,7 +372,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * The trace for inputs that are described, and static arguments.
+   * The trace for the specified inputs and static arguments.
    *
    * @param statics the static arguments
    * @param specs the type of each input
@@ -417,7 +417,7 @@ public final class Function extends NativeHandle {
   }
 
   /**
-   * Its traces, and why each had to be made.
+   * Its traces, and the reason for each.
    *
    * @return the text
    */

@@ -45,7 +45,7 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Six uint32 that say what is drawn next, to be saved.
+   * The state of six uint32, which determines the next draws and can be saved.
    *
    * @return the state
    */
@@ -54,9 +54,9 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Sets what is drawn next.
+   * Sets the state.
    *
-   * @param state what {@link #state} gave
+   * @param state a result of {@link #state}
    */
   public void setState(Tensor state) {
     run(generator -> C.tenon_generator_assign(scope(), generator, state.handle()));
@@ -64,7 +64,7 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Numbers of float32 that are equally likely everywhere in [0, 1).
+   * Uniformly distributed float32 in [0, 1).
    *
    * @param shape the sizes
    * @return the numbers
@@ -74,11 +74,11 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Numbers that are equally likely everywhere in [low, high).
+   * Uniformly distributed numbers in [low, high).
    *
    * @param dtype a floating dtype
-   * @param low the least
-   * @param high the bound above
+   * @param low the lower bound
+   * @param high the exclusive upper bound
    * @param shape the sizes
    * @return the numbers
    */
@@ -91,7 +91,7 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Numbers of float32 of the standard normal distribution.
+   * Float32 of the standard normal distribution.
    *
    * @param shape the sizes
    * @return the numbers
@@ -135,10 +135,10 @@ public final class Generator extends NativeHandle {
   }
 
   /**
-   * Sets a share of the elements to zero and scales the others up by as much.
+   * Sets a fraction of the elements to zero and scales the others up accordingly.
    *
    * @param x a floating tensor
-   * @param ratio the share
+   * @param ratio the fraction
    * @return of the type of x
    */
   public Tensor dropout(Tensor x, double ratio) {

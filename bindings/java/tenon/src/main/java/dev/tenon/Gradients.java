@@ -17,13 +17,13 @@ import java.util.function.UnaryOperator;
  * UnaryOperator<Tensor> curvature = Gradients.grad(slope);
  * }</pre>
  *
- * <p>An exception that a lambda throws arrives unchanged at the outer call.
+ * <p>An exception that a lambda throws propagates unchanged to the outer call.
  */
 public final class Gradients {
   private Gradients() {}
 
   /**
-   * A variable that code read, and the gradient by it.
+   * A variable that code read, and the gradient with respect to it.
    *
    * @param variable the variable
    * @param gradient of the variable's type
@@ -34,8 +34,8 @@ public final class Gradients {
    * Outputs of code, and the gradients of the first one.
    *
    * @param outputs the outputs
-   * @param gradients by each argument; null for one that is not floating
-   * @param variables by each trainable variable that it read
+   * @param gradients with respect to each argument; null if it is not floating
+   * @param variables with respect to each trainable variable that it read
    */
   public record Result(
       List<Tensor> outputs, List<Tensor> gradients, List<VariableGradient> variables) {
@@ -120,7 +120,7 @@ public final class Gradients {
     return all;
   }
 
-  /** A derivative: the gradients by the inputs, null where there is none. */
+  /** A derivative: the gradients with respect to the inputs, or null. */
   @FunctionalInterface
   public interface BackwardFunction {
     /**
@@ -133,9 +133,9 @@ public final class Gradients {
   }
 
   /**
-   * Computes a tensor by code whose derivative is other code, not that of its ops.
+   * Computes a tensor by code with a custom derivative.
    *
-   * @param forward computes the output; tapes do not see what it calls
+   * @param forward computes the output; tapes do not record its ops
    * @param backward the derivative
    * @param inputs the inputs of both
    * @return the output
@@ -145,10 +145,10 @@ public final class Gradients {
   }
 
   /**
-   * Computes tensors by code whose derivative is other code.
+   * Computes tensors by code with a custom derivative.
    *
    * @param nOutputs how many tensors
-   * @param forward computes the outputs; tapes do not see what it calls
+   * @param forward computes the outputs; tapes do not record its ops
    * @param backward the derivative
    * @param inputs the inputs of both
    * @return the outputs

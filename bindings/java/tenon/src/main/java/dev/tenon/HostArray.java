@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 
 /**
- * Elements in host memory, row-major without gaps; valid while the code runs that is given them.
+ * Elements in host memory, row-major without gaps; valid while the code that receives them runs.
  *
  * @param type their dtype and shape
  * @param data the elements, in place

@@ -111,7 +111,7 @@ final class HostMemory {
       readNative(tensor, into);
       return;
     }
-    // Where the host sees the elements, they are copied once.
+    // If the host can access the elements, they are copied once.
     long data = C.tenon_tensor_data(tensor.handle());
     if (data != 0 && into.byteSize() == tensor.bytes()) {
       into.copyFrom(Memory.at(data, into.byteSize()));

@@ -16,7 +16,7 @@ import java.util.List;
  */
 public record InputSpec(
     String name, DType dtype, List<Long> shape, List<String> sizeNames, boolean isScalar) {
-  /** A size that only a call will know. */
+  /** A size that each call determines. */
   public static final long UNKNOWN = -1;
 
   /**

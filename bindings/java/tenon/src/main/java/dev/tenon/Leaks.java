@@ -4,21 +4,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Finds objects that nobody closed. With {@code -Ddev.tenon.leaks=report} each object keeps the stack
- * of its creation, and one that the cleaner had to free is reported: to the logger
- * {@code dev.tenon}, or to a function of yours. Tensors that a {@link Scope} frees are no leaks.
+ * Finds objects that were not closed. With {@code -Ddev.tenon.leaks=report} each object keeps the
+ * stack of its creation, and one that the cleaner had to free is reported: to the logger {@code
+ * dev.tenon}, or to a function of the program. Tensors that a {@link Scope} frees are no leaks.
  */
 public final class Leaks {
   private Leaks() {}
 
-  /** An object that nobody closed. */
+  /** An object that was not closed. */
   static final boolean ENABLED = "report".equals(System.getProperty("dev.tenon.leaks"));
 
   private static final AtomicLong COUNT = new AtomicLong();
   private static volatile Consumer<Leak> receiver = Leaks::log;
 
   /**
-   * An object that nobody closed.
+   * An object that was not closed.
    *
    * @param kind what it is: "tensor", "function"
    * @param created the stack of its creation
@@ -26,7 +26,7 @@ public final class Leaks {
   public record Leak(String kind, Throwable created) {}
 
   /**
-   * Sets who receives leaks, on the thread that frees them.
+   * Sets the receiver of leaks, which is called on the thread that frees them.
    *
    * @param receiver the function
    */
@@ -35,7 +35,7 @@ public final class Leaks {
   }
 
   /**
-   * How many objects live that a {@code close} or the cleaner frees.
+   * The number of live objects that {@code close} or the cleaner frees.
    *
    * @return the number
    */
@@ -44,7 +44,7 @@ public final class Leaks {
   }
 
   /**
-   * How many leaks were reported.
+   * The number of reported leaks.
    *
    * @return the number
    */
@@ -52,7 +52,7 @@ public final class Leaks {
     return COUNT.get();
   }
 
-  /** Runs the collector and frees what it finds. */
+  /** Runs the garbage collector and frees the unreachable objects. */
   public static void collect() {
     Tracker.collect();
   }

@@ -1,4 +1,5 @@
-// What a thread has: its current scope, and a stack of native memory for the arguments of calls.
+// The state of a thread: its current scope, and a stack of native memory for the arguments of
+// calls.
 
 package dev.tenon;
 
@@ -18,7 +19,7 @@ final class Local {
   private static final StackWalker WALKER = StackWalker.getInstance();
 
   final Thread thread = Thread.currentThread();
-  /** The innermost open scope; null where none is open and the Cleaner frees what is made. */
+  /** The innermost open scope; null if none is open, so that the cleaner frees new tensors. */
   Scope scope;
   /** The native scope in which calls run; 0 until the thread computes. */
   long handle;
@@ -30,13 +31,13 @@ final class Local {
   /** Small tensors that no scope owns; null until there is one. */
   private Page page;
 
-  /** Tapes that nobody closed, for this thread to release between two calls. */
+  /** Tapes that were not closed, which this thread releases between two calls. */
   final ConcurrentLinkedQueue<Long> abandonedTapes = new ConcurrentLinkedQueue<>();
 
   private final MemorySegment stack = Arena.ofAuto().allocate(STACK_BYTES, 16);
   private final long base = stack.address();
   private final long limit = base + STACK_BYTES;
-  /** What the stack had no room for; null while it has. */
+  /** Memory beyond the stack's size; null if the stack suffices. */
   private List<MemorySegment> overflow;
   /** Receives a struct that C returns by value, until the next one. */
   final SegmentAllocator result = SegmentAllocator.prefixAllocator(Arena.ofAuto().allocate(64, 16));
@@ -65,7 +66,7 @@ final class Local {
 
   // ---- the stack: reserve, call, and set `top` back.
 
-  /** Bytes aligned for a pointer, which hold whatever lay there. */
+  /** Bytes aligned for a pointer, which are not initialised. */
   long reserve(long size) {
     long at = top;
     long next = at + ((size + 7) & ~7L);
@@ -141,9 +142,9 @@ final class Local {
     return at;
   }
 
-  // ---- what calls give
+  // ---- results of calls
 
-  /** A tensor that C handed over, owned by the current scope or freed by the Cleaner. */
+  /** A tensor that C returned, owned by the current scope or freed by the cleaner. */
   Tensor adopt(long tensor) {
     Scope current = scope;
     return current != null ? current.add(tensor) : Tensor.tracked(this, tensor);
@@ -166,7 +167,7 @@ final class Local {
     return true;
   }
 
-  /** The tensor that C handed over, or null. */
+  /** The tensor that C returned, or null. */
   Tensor adoptOrNull(long tensor) {
     return tensor == 0 ? null : adopt(tensor);
   }
@@ -179,7 +180,7 @@ final class Local {
     return all;
   }
 
-  /** Text that C handed over in the struct at `at`. */
+  /** Text that C returned in the struct at `at`. */
   static String takeText(long at) {
     String text = Memory.text(at);
     C.tenon_string_release(Memory.at(at, 16));
@@ -193,7 +194,7 @@ final class Local {
     release(at);
   }
 
-  /** Lets errors of eager calls find their line by the exception. */
+  /** Makes errors of eager calls take their line from the exception. */
   void forgetLocation() {
     long at = top;
     C.tenon_error_release(C.tenon_scope_set_location(handle, string("")));
@@ -210,7 +211,7 @@ final class Local {
                 .orElse(""));
   }
 
-  /** Releases the tapes of this thread that the collector found. */
+  /** Releases the tapes of this thread that the garbage collector found. */
   void releaseAbandonedTapes() {
     for (Long tape = abandonedTapes.poll(); tape != null; tape = abandonedTapes.poll()) {
       C.tenon_tape_release(tape);

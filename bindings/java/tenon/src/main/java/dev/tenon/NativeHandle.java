@@ -5,7 +5,7 @@ import java.lang.ref.Reference;
 import java.util.function.LongUnaryOperator;
 
 /**
- * An object of libtenon. Closing it frees it; what is not closed is freed some time after it is
+ * An object of libtenon. Closing it frees it; otherwise, it is freed some time after it is
  * unreachable.
  */
 public abstract class NativeHandle implements AutoCloseable {

@@ -16,7 +16,7 @@ public record Op(int number, int countOutputs) {
    * Finds an op, built in or of the current scope's context.
    *
    * @param name its name
-   * @param countOutputs how many outputs are wanted
+   * @param countOutputs the number of outputs to return
    * @return the op
    */
   public static Op find(String name, int countOutputs) {
@@ -33,7 +33,7 @@ public record Op(int number, int countOutputs) {
   /**
    * Calls it with the defaults of its attributes.
    *
-   * @param inputs null stands for an optional input that is not given
+   * @param inputs null for an absent optional input
    * @return the outputs
    */
   public List<Tensor> call(Tensor... inputs) {
@@ -44,7 +44,7 @@ public record Op(int number, int countOutputs) {
    * Calls it.
    *
    * @param attrs its attributes
-   * @param inputs null stands for an optional input that is not given
+   * @param inputs null for an absent optional input
    * @return the outputs
    */
   public List<Tensor> call(OpAttrs attrs, Tensor... inputs) {

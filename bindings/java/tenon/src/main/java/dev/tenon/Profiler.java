@@ -80,7 +80,7 @@ public final class Profiler extends NativeHandle {
     return made;
   }
 
-  /** Stops it, and waits for launches that are under way. */
+  /** Stops it, and waits for launches in progress. */
   public void stop() {
     run(C::tenon_profiler_stop);
   }
@@ -141,7 +141,7 @@ public final class Profiler extends NativeHandle {
   }
 
   /**
-   * Number of spans that the trace lacks because it was full; the table counts them.
+   * Number of spans that were dropped because the trace was full; the table counts them.
    *
    * @return the number
    */

@@ -14,10 +14,10 @@ import java.util.Map;
  */
 public final class Program extends NativeHandle {
   /**
-   * What enters and leaves a function.
+   * A signature of a function.
    *
    * @param inputs the types of the inputs
-   * @param outputs the types of the outputs, of {@link DType#NONE} where the file says nothing
+   * @param outputs the types of the outputs, of {@link DType#NONE} if the file does not declare it
    * @param statics the static arguments for which it was traced
    */
   public record Signature(
@@ -140,7 +140,7 @@ public final class Program extends NativeHandle {
   }
 
   /**
-   * What the files hold, which its functions share and training changes.
+   * The variables, which the functions share.
    *
    * @return the variables
    */

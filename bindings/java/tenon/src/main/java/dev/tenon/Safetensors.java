@@ -13,7 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Named tensors in a file of the format safetensors, all of which is checked but the elements. */
+/** Named tensors in a file of the format safetensors, of which everything except the elements is
+ * checked. */
 public final class Safetensors extends NativeHandle {
   /**
    * A tensor in a file.
@@ -66,7 +67,7 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * Writes a file, which takes its name only once it is whole.
+   * Writes a file, which gets its name only once it is complete.
    *
    * @param path the file
    * @param tensors by their names
@@ -76,7 +77,7 @@ public final class Safetensors extends NativeHandle {
   }
 
   /**
-   * Writes a file, which takes its name only once it is whole.
+   * Writes a file, which gets its name only once it is complete.
    *
    * @param path the file
    * @param tensors by their names

@@ -87,10 +87,11 @@ public final class Scope implements AutoCloseable {
   }
 
   /**
-   * Takes a tensor out of this scope: it belongs to the scope around it or, if there is none, to the
-   * cleaner.
+   * Removes a tensor from this scope: it then belongs to the enclosing scope or, if there is none,
+   * to the cleaner.
    *
-   * @param tensor a tensor that was made in this scope; one of another scope is left where it is
+   * @param tensor a tensor that was created in this scope; a tensor of another scope stays in that
+   * scope
    * @return the tensor
    */
   public Tensor keep(Tensor tensor) {
@@ -115,7 +116,7 @@ public final class Scope implements AutoCloseable {
     return count;
   }
 
-  /** Frees what the scope owns. Also closes the scopes that were opened in it and are still open. */
+  /** Frees the tensors of the scope, and closes inner scopes that are still open. */
   @Override
   public void close() {
     if (closed) {
@@ -129,7 +130,7 @@ public final class Scope implements AutoCloseable {
     if (local.tracing && !tracingBefore) {
       local.forgetLocation();
     }
-    // A tensor that is freed may run code of the user, which finds the scope around this one.
+    // Freeing a tensor may run code of the user, in the enclosing scope.
     local.scope = parent;
     local.handle = handleBefore;
     local.tracing = tracingBefore;
@@ -160,7 +161,7 @@ public final class Scope implements AutoCloseable {
     local.release(top);
   }
 
-  // ---- where calls happen
+  // ---- where calls run
 
   /**
    * The device on which new tensors are placed.
@@ -199,7 +200,7 @@ public final class Scope implements AutoCloseable {
   /**
    * {@link #await} without blocking.
    *
-   * @return completes when all work has finished, or with what went wrong
+   * @return completes when all work has finished, or exceptionally
    */
   public CompletableFuture<Void> awaitAsync() {
     requireThread();
@@ -208,7 +209,7 @@ public final class Scope implements AutoCloseable {
     return done;
   }
 
-  /** Cancels the calls that are under way, from any thread; they throw at their next check. */
+  /** Cancels the calls in progress, from any thread; they throw at their next check. */
   public void cancel() {
     C.tenon_scope_cancel(handle);
   }
@@ -216,7 +217,7 @@ public final class Scope implements AutoCloseable {
   /**
    * Whether calls are being traced, as in the body of a function.
    *
-   * @return false where calls compute
+   * @return false if calls compute
    */
   public boolean isTracing() {
     return C.tenon_scope_is_tracing(handle);

@@ -1,4 +1,4 @@
-// Static arguments: values of Java that are no tensors. 1, 1.0 and true are three.
+// Static arguments: Java values that are not tensors. 1, 1.0 and true are three values.
 
 package dev.tenon;
 
@@ -100,7 +100,8 @@ final class Statics {
     return all;
   }
 
-  // An enumerator comes back as its number, and an object, which Java cannot tell, as null.
+  // An enumerator comes back as its number, and an object, whose type Java cannot determine, as
+  // null.
   private static Object read(long at) {
     int kind = Memory.getInt(at + Structs.tenon_static.kind);
     long number = Memory.getLong(at + Structs.tenon_static.int_value);

@@ -33,7 +33,7 @@ public final class Tape extends NativeHandle {
   private final long scope;
   private final Scope within;
 
-  /** Makes a tape that its first gradient consumes, and that watches trainable variables. */
+  /** Creates a tape that watches trainable variables and is consumed by its first gradient. */
   public Tape() {
     this(false, true);
   }
@@ -41,7 +41,7 @@ public final class Tape extends NativeHandle {
   /**
    * Makes a tape.
    *
-   * @param persistent whether it may give gradients more than once
+   * @param persistent whether it can compute gradients more than once
    * @param watchTrainable whether it watches trainable variables when they are read
    */
   public Tape(boolean persistent, boolean watchTrainable) {
@@ -68,7 +68,7 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * Records what depends on a value from now on.
+   * Records later calls that depend on a value.
    *
    * @param value a floating tensor or variable
    */
@@ -77,12 +77,12 @@ public final class Tape extends NativeHandle {
     Reference.reachabilityFence(value);
   }
 
-  /** Stops recording. What was recorded stays. */
+  /** Stops recording. Earlier records are kept. */
   public void pause() {
     run(C::tenon_tape_pause);
   }
 
-  /** Records again. */
+  /** Resumes recording. */
   public void resume() {
     run(C::tenon_tape_resume);
   }
@@ -104,7 +104,7 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * What it watches: the tensors that it was told to, then the variables.
+   * The watched values: tensors, then variables.
    *
    * @return the values
    */
@@ -125,7 +125,7 @@ public final class Tape extends NativeHandle {
    *
    * @param target a floating tensor
    * @param source a tensor or variable
-   * @return a tensor of the source's type; zeros if the target does not reach it
+   * @return a tensor of the source's type; zeros if the target does not depend on it
    */
   public Tensor gradient(Tensor target, Value source) {
     return gradients(target, List.of(source)).get(0);
@@ -184,7 +184,7 @@ public final class Tape extends NativeHandle {
   }
 
   /**
-   * The derivative of every element of a target by every element of a source.
+   * The derivative of every element of a target with respect to every element of a source.
    *
    * @param target a floating tensor
    * @param source a tensor or variable

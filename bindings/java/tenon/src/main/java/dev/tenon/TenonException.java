@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a failed call throws. The message names the op, the rule and the values; the exception's cause
- * is the error that led to it.
+ * The exception of a failed call. The message names the op, the rule and the values; the
+ * exception's cause is the error that led to it.
  */
 public final class TenonException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -26,13 +26,13 @@ public final class TenonException extends RuntimeException {
   /** The device. */
   private final String device;
 
-  /** The line that the library knows. */
+  /** The source line in the library's error. */
   private final String location;
 
   /**
    * An error for a callback to throw.
    *
-   * @param code what kind of error
+   * @param code the kind of the error
    * @param message what is wrong
    */
   public TenonException(Code code, String message) {
@@ -51,7 +51,7 @@ public final class TenonException extends RuntimeException {
   }
 
   /**
-   * What kind of error it is.
+   * The kind of the error.
    *
    * @return the code
    */
@@ -78,7 +78,7 @@ public final class TenonException extends RuntimeException {
   }
 
   /**
-   * The name of the device that took part.
+   * The name of the device of the call.
    *
    * @return such as "cpu:0"; empty if none did
    */
@@ -87,7 +87,7 @@ public final class TenonException extends RuntimeException {
   }
 
   /**
-   * The line of Java that is at fault: of a traced function the line of the op's call, else the line
+   * The Java line of the error: in a traced function the line of the op's call, otherwise the line
    * that called Tenon.
    *
    * @return such as "Train.java:42"; empty if it is not known
@@ -112,7 +112,7 @@ public final class TenonException extends RuntimeException {
     return !ours && !name.startsWith("java.") && !name.startsWith("jdk.");
   }
 
-  // ---- exceptions on their way through C: an error that stands for one ends with its number.
+  // ---- exceptions that pass through C: the error of an exception ends with its number.
 
   private static final String MARK = " [java exception ";
   private static final int MOST_PENDING = 256;
@@ -127,7 +127,7 @@ public final class TenonException extends RuntimeException {
       };
   private static long lastPending;
 
-  /** The error of C that stands for what a callback threw, for C to own. */
+  /** The C error for an exception of a callback; C owns it. */
   static long give(Throwable thrown) {
     try {
       long number;
@@ -150,7 +150,8 @@ public final class TenonException extends RuntimeException {
 
   private static final MemorySegment EMPTY = Arena.global().allocate(16, 8);
 
-  /** The exception for an error that C returned, which is released; or throws what it stands for. */
+  /** The exception for an error that C returned, which is released; or throws the exception that
+   * it represents. */
   static RuntimeException take(long error) {
     TenonException made = read(error);
     C.tenon_error_release(error);
@@ -161,7 +162,7 @@ public final class TenonException extends RuntimeException {
     return made;
   }
 
-  /** The same of an error that somebody else owns. */
+  /** The same for an error that is owned elsewhere. */
   static Throwable borrow(long error) {
     TenonException made = read(error);
     Throwable original = made.original();

@@ -17,7 +17,7 @@ import java.nio.FloatBuffer;
  */
 public final class Tensor extends TensorData implements Value, AutoCloseable {
   private long handle;
-  /** What frees it: a Scope, a Page or a Tracker.Ref. */
+  /** Its owner: a Scope, a Page or a Tracker.Ref. */
   Object keeper;
   /** Its index in its scope or its page. */
   int slot;
@@ -33,7 +33,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     this.slot = slot;
   }
 
-  /** A tensor that no scope owns. */
+  /** A tensor without a scope. */
   static Tensor tracked(Local local, long handle) {
     Tensor tensor = new Tensor(handle);
     tensor.track(local);
@@ -184,7 +184,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Lends native memory, without a copy where the device can use it in place. The segment is
+   * Imports native memory, without a copy if the device can use it in place. The segment is
    * reachable, and must not be written, until the tensor's memory is no longer needed.
    *
    * @param data the elements, row-major, in native memory that stays open as long
@@ -197,7 +197,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Lends native memory with strides, and learns when it is free again.
+   * Imports native memory with strides, and calls back when the memory is no longer used.
    *
    * @param data the elements in native memory; the first is the tensor's first
    * @param dtype their type
@@ -212,7 +212,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * Lends a direct buffer, or copies one on the heap.
+   * Imports a direct buffer, or copies a heap buffer.
    *
    * @param data the elements between position and limit, in the machine's byte order
    * @param shape the sizes
@@ -230,7 +230,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * A number, which takes the dtype of the tensor that it meets.
+   * A number, which adopts the dtype of the other operand.
    *
    * @param value the number
    * @return a tensor without axes
@@ -240,7 +240,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
   }
 
   /**
-   * An integer, which takes the dtype of the tensor that it meets.
+   * An integer, which adopts the dtype of the other operand.
    *
    * @param value the number
    * @return a tensor without axes
@@ -263,7 +263,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
    * The same value on another device.
    *
    * @param device the device's name
-   * @return a copy, unless it lies there
+   * @return a copy, or the same tensor if it is already there
    */
   public Tensor to(String device) {
     long tensor = handle();
@@ -277,7 +277,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     return local.adopt(copy);
   }
 
-  /** Gives its memory to the next call that takes it. It cannot be used again. */
+  /** Donates its memory to the next call that takes it. It cannot be used again. */
   public void donate() {
     long error = C.tenon_tensor_donate(handle());
     Reference.reachabilityFence(this);
@@ -404,7 +404,7 @@ public final class Tensor extends TensorData implements Value, AutoCloseable {
     return handle == 0;
   }
 
-  /** Gives its handle to its scope, which closes and releases it. */
+  /** Moves its handle to its scope, which closes and releases it. */
   long takeOwned() {
     long tensor = handle;
     handle = 0;

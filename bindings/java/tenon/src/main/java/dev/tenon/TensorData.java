@@ -266,7 +266,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   /**
    * Copies the elements into native memory without blocking.
    *
-   * @return completes with the elements, row-major, or with what went wrong
+   * @return completes with the elements, row-major, or exceptionally
    */
   public CompletableFuture<MemorySegment> readAsync() {
     return HostMemory.readAsync(self());
@@ -275,7 +275,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   /**
    * The elements in place, without a copy, to be read; they stay alive as long as the segment.
    *
-   * @return null where the host does not see them, or they do not lie row-major without gaps
+   * @return null if the host cannot access them or they are not row-major without gaps
    */
   public MemorySegment data() {
     long tensor = handle();

@@ -46,7 +46,7 @@ public record TensorList(Tensor tensor) {
    * An empty list.
    *
    * @param dtype of its entries
-   * @param capacity for how many there is memory from the start
+   * @param capacity the number of entries for which memory is preallocated
    * @param shape of its entries
    * @return the list
    */
@@ -59,10 +59,10 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * An empty list of tensors of the type that one has.
+   * An empty list of tensors of the same type as a tensor.
    *
    * @param entry a tensor
-   * @param capacity for how many there is memory from the start
+   * @param capacity the number of entries for which memory is preallocated
    * @return the list
    */
   public static TensorList like(Tensor entry, long capacity) {
@@ -74,7 +74,7 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * The parts of a tensor along its first axis.
+   * The slices of a tensor along its first axis.
    *
    * @param x the tensor
    * @return the list
@@ -161,7 +161,7 @@ public record TensorList(Tensor tensor) {
   }
 
   /**
-   * The first entries, one after the other along the first axis that they have.
+   * The first entries, concatenated along their first axis.
    *
    * @param length how many, an int64; null for all, which functions do not allow
    * @return the tensor

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** One traced form of a function. */
+/** A graph of a function. */
 public final class Trace extends NativeHandle {
   Trace(long handle) {
     super(Tracker.Kind.TRACE, handle, false);
   }
 
   /**
-   * Runs it; it never traces anew.
+   * Runs it. It is never traced again.
    *
    * @param inputs tensors that it serves
    * @return its outputs
@@ -86,7 +86,7 @@ public final class Trace extends NativeHandle {
   }
 
   /**
-   * What executions have made of it so far: the optimised graph, its segments and launch plans.
+   * The stages of the trace so far: the optimised graph, its segments and launch plans.
    *
    * @return the text, whose format may change
    */

@@ -1,4 +1,4 @@
-// The safety net: frees what nobody closed, once the collector finds it.
+// Frees objects that were not closed, once the garbage collector finds them.
 //
 // Creation drains the queue of what was found, so the queue cannot outgrow it. The collector does not
 // see native memory, so creation also runs it when much has been made since it ran last.
@@ -312,13 +312,13 @@ final class Tracker {
     }
   }
 
-  /** Gives up what somebody else now owns. */
+  /** Removes a handle that now has another owner. */
   static void forget(Ref ref) {
     unlink(ref);
     ref.clear();
   }
 
-  /** Releases a handle of a page, unless somebody else did. */
+  /** Releases a handle of a page, unless it was already released. */
   static void releaseSlot(long[] handles, int slot) {
     long handle = Page.take(handles, slot);
     if (handle != 0) {

@@ -1,4 +1,4 @@
 package dev.tenon;
 
-/** What gradients are taken by: a tensor or a variable. */
+/** A source of gradients: a tensor or a variable. */
 public sealed interface Value permits Tensor, Variable {}

@@ -24,7 +24,7 @@ final class Values {
     return at;
   }
 
-  /** A value that C handed over. */
+  /** A value that C returned. */
   static Value adopt(Local local, long value) {
     long variable = C.tenon_value_as_variable(value);
     if (variable != 0) {

@@ -5,7 +5,7 @@ import dev.tenon.internal.Memory;
 import dev.tenon.internal.Structs;
 import java.lang.ref.Reference;
 
-/** A cell that holds a tensor. Tapes watch the variables that are read, unless told otherwise. */
+/** A cell that holds a tensor. Tapes watch the variables that are read, unless this is disabled. */
 public final class Variable extends NativeHandle implements Value {
   private Variable(long handle) {
     super(Tracker.Kind.VARIABLE, handle, false);
@@ -60,14 +60,14 @@ public final class Variable extends NativeHandle implements Value {
     }
   }
 
-  /** A handle of our own to a variable that somebody else owns. */
+  /** A new handle to a variable that is owned elsewhere. */
   static Variable share(long handle) {
     C.tenon_variable_retain(handle);
     return new Variable(handle);
   }
 
   /**
-   * What it holds; a later assignment does not change what was read.
+   * The current value; a later assignment does not change a tensor that was read.
    *
    * @return the tensor, which shares the variable's memory
    */

@@ -18,9 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The work of {@code benches/bindings/calls.h} in Java, in turn with the same in C. {@code ./dev bench
- * bindings} runs it. Prints a line for each work, with the medians of its measurements, of their
- * differences and of the ratios C / Java:
+ * The work of {@code benches/bindings/calls.h} in Java, alternating with the same work in C. {@code
+ * ./dev bench bindings} runs it. Prints a line for each work, with the medians of its measurements,
+ * of their differences and of the ratios C / Java:
  *
  * <pre>
  * pair WORK java C_NANOSECONDS JAVA_NANOSECONDS DIFFERENCE RATIO
@@ -67,7 +67,7 @@ public class Bindings {
     }
   }
 
-  /** The same for a tape, which records from its making on. */
+  /** The same for a tape, which records from its creation on. */
   @State(org.openjdk.jmh.annotations.Scope.Thread)
   public static class Taped extends Two {
     @Override
@@ -198,7 +198,7 @@ public class Bindings {
         });
   }
 
-  /** Adds without a scope, whose results nobody closes: the cleaner frees them. */
+  /** Adds without a scope, whose results are not closed: the cleaner frees them. */
   @Benchmark
   public void eager_add_in_java_abandoned(Unowned two, Pairs pairs) {
     measure(

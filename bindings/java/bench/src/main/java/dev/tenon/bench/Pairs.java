@@ -11,14 +11,14 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.IterationParams;
 import org.openjdk.jmh.runner.IterationType;
 
-/** Measurements of work in C and in Java, which took turns. */
+/** Measurements of work in C and in Java, alternating. */
 @State(Scope.Thread)
 public class Pairs {
   private double[] c = new double[1024];
   private double[] java = new double[1024];
   private int count;
 
-  /** Forgets what was measured while the code was still being compiled. */
+  /** Discards measurements that were made while the code was still being compiled. */
   @Setup(Level.Iteration)
   public void begin(IterationParams iteration) {
     if (iteration.getType() == IterationType.WARMUP) {
