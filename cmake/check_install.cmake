@@ -1,4 +1,4 @@
-# Runs first in `cmake --install`: if only a part was built, for example by `./dev demo`, it says
+# Runs first in `cmake --install`: if only a part was built, for example by `./dev demo`, it prints
 # what to build. tenon_install_program and tenon_add_plugin list the files that must exist.
 
 install(CODE "set(tenon_installed_files \"${PROJECT_BINARY_DIR}/installed_files.txt\")

@@ -72,8 +72,7 @@ else()
     target_link_options(tenon PRIVATE LINKER:-z,defs)
   endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    # Merges identical functions, where nobody compares their addresses: saves a thirtieth of the
-    # size.
+    # Merges identical functions whose addresses are not compared, which saves a thirtieth of the size.
     include(CheckLinkerFlag)
     check_linker_flag(CXX "-fuse-ld=gold;LINKER:--icf=safe" TENON_HAS_ICF)
     if(TENON_HAS_ICF)

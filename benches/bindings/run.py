@@ -1,4 +1,4 @@
-"""Measures what each binding adds to a call of the C ABI, and prints the medians.
+"""Measures the overhead of each binding over a call of the C ABI, and prints the medians.
 
     overhead LANGUAGE NANOSECONDS             of an eager add of one element, over the call in C
     overhead_recorded LANGUAGE NANOSECONDS    of an add that a tape records
@@ -10,7 +10,7 @@ own and a batch in C in turn, in one process, and prints the medians as lines th
 figure here is the median of several rounds through the languages.
 
 Java has three figures for an add: in a scope; `java_cleaner`, without a scope, where the program closes each
-tensor; and `java_abandoned`, where nobody does and the cleaner frees them after a collection. The last one
+tensor; and `java_abandoned`, where the cleaner frees them after a garbage collection. The last one
 leaves out the collections themselves.
 """
 

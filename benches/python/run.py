@@ -1,4 +1,4 @@
-"""Measures what Python adds to a call of the C ABI, and compares Tenon with NumPy, PyTorch, JAX and
+"""Measures the overhead of Python over a call of the C ABI, and compares Tenon with NumPy, PyTorch, JAX and
 TensorFlow where they are installed.
 
     overhead python NANOSECONDS     of an eager add of one element, over the call in C

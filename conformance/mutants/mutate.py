@@ -50,7 +50,7 @@ def blank(text, start, end):
 
 
 def closing(text, at):
-    """The place of the bracket that closes the one at `at`."""
+    """The index of the bracket that closes the one at `at`."""
     depth = 0
     for i in range(at, len(text)):
         depth += (text[i] in "([{") - (text[i] in ")]}")
@@ -60,7 +60,7 @@ def closing(text, at):
 
 
 def masked(text):
-    """The text with what must not be touched made unreadable, place by place."""
+    """The text with protected characters masked, so that indices stay the same."""
     for pattern in (
         r"//[^\n]*",
         r'"(?:\\.|[^"\\\n])*"',
@@ -112,7 +112,7 @@ class Copy:
         self.edits.append((at, order, text, replaced))
 
     def wrap(self, start, end, before, after, outermost=0):
-        """Ends come before beginnings at one place, the inner end and the outer beginning first."""
+        """At one index, ends precede beginnings; the inner end and the outer beginning are first."""
         size = end - start
         self.insert(start, before, (2, -size, -outermost))
         self.insert(end, after, (0, size, outermost))
@@ -156,7 +156,7 @@ class Copy:
             declared = re.findall(rf"(\S+) {accumulator.group()} = ", before)
             if declared and declared[-1] not in ("int64_t", "uint64_t"):
                 kinds.append(NARROW)
-        # Which of two equal values is taken tells nothing.
+        # The selection between two equal values proves nothing.
         opposite = {"<": ("kGreater", ">"), ">": ("kLess", "<")}.get(op)
         if opposite and re.match(r"[^;{}]* \? ", text[m.end() :]):
             kinds = [opposite]
@@ -193,7 +193,7 @@ class Copy:
         self.insert(at, "), (", replaced=2)
 
     def name(self, mutant):
-        """A row of the table: `from` stands once in the file, what changes between « and »."""
+        """A row of the table: `from` occurs once in the file; the part between « and » is replaced."""
         row = dict(mutant)
         anchor, to = row.pop("from"), row.pop("to")
         inner = re.search("«(.*)»", anchor, re.S)

@@ -1,4 +1,4 @@
-# docs/certifying_a_plugin.md: a vendor's way from an empty folder to a certified plugin.
+# docs/certifying_a_plugin.md: the steps of a vendor from an empty folder to a certified plugin.
 #
 #   sh certify_plugin.sh SOURCE BUILD WORK
 #
@@ -22,7 +22,7 @@ finds() {
   cat "$work/printed"
   [ "$status" = 1 ] || exit 1
 }
-# What was printed last has this in it.
+# The last output contains this.
 printed() { grep -q -e "$1" "$work/printed" || { echo "certify: nothing says: $1" && exit 1; }; }
 
 # ---- install, start, build

@@ -15,7 +15,7 @@ work=$3
 rm -rf "$work"
 mkdir -p "$work/tree"
 
-# What is built and what is checked out elsewhere stay behind.
+# Build folders and other checkouts are not copied.
 tar -C "$source" --exclude=./build --exclude=./.git -cf - . | tar -C "$work/tree" -xf -
 cd "$work/tree"
 

@@ -27,7 +27,7 @@ THREADS = ("any", "one_at_a_time")
 
 
 class Types:
-    """What the names of types stand for."""
+    """The categories of type names."""
 
     def __init__(self, api):
         self.scalars = SCALARS | {entry["name"] for entry in api["types"]
@@ -51,7 +51,7 @@ def base_of(kind):
 
 
 def faults_of_pointer(item, types):
-    """What is missing at a parameter or a field. What a function fills in is called out_something."""
+    """The annotations that a parameter or field lacks. Output parameters are named out_something."""
     kind, out = item["type"], item["name"].startswith("out_")
     stars, base = kind.count("*"), base_of(kind)
     faults = []
@@ -118,7 +118,7 @@ def faults_of_struct(struct, types):
 
 
 def faults_of_manual(function, head, codes):
-    """What the comment of a function does not say, and neither does the head of its header."""
+    """The facts that neither the comment of a function nor the comment at the top of its header states."""
     doc = function.get("doc", "")
     if not doc:
         return ["has no comment"]
@@ -168,7 +168,7 @@ def head_of(path):
 
 
 def faults_in(api, include=gen_api.INCLUDE):
-    """All that is missing in headers, which `api` holds as data."""
+    """All missing annotations of the headers in `api`."""
     types = Types(api)
     codes = known_words(api, include)
     heads = {}

@@ -1,4 +1,4 @@
-"""The checks find what is missing: each test takes one thing away from a header that is whole."""
+"""The checks find missing annotations: each test removes one from a complete header."""
 
 import io
 import pathlib

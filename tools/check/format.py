@@ -1,4 +1,4 @@
-"""Our C and C++ is as clang-format-14 would write it."""
+"""Our C and C++ is formatted by clang-format-14."""
 
 import repository
 

@@ -1,4 +1,4 @@
-"""Every generated file is what ./dev gen writes now."""
+"""Every generated file equals the output of ./dev gen."""
 
 import sys
 

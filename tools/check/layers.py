@@ -16,7 +16,7 @@ C_STANDARD = {"assert", "complex", "ctype", "errno", "fenv", "float", "inttypes"
 
 
 def matches(path, pattern):
-    """Whether `path` lies in the folder that `pattern` names; * stands for one folder."""
+    """Whether `path` is in the folder that `pattern` names; * matches one folder."""
     depth = len(pathlib.PurePath(pattern).parts)
     return fnmatch.fnmatchcase("/".join(path.parts[:depth]), pattern)
 
@@ -70,7 +70,7 @@ def allows(layer, target, layers):
 
 
 def rank(path, layer):
-    """The place of `path` in its layer's order, or None if it has none."""
+    """The position of `path` in its layer's order, or None."""
     inner = path.parts[len(pathlib.PurePath(layer["path"]).parts)]
     for place, group in enumerate(layer.get("order", [])):
         if inner in group.split():

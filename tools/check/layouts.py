@@ -13,7 +13,7 @@ ABI = repository.ROOT / "capi" / "abi"
 
 
 def moved(name, old, new):
-    """What a program built against the layout `old` of a struct would trip over."""
+    """The incompatible changes for a program that was built with the layout `old` of a struct."""
     if new is None:
         return [f"{name}: is gone"]
     faults = []

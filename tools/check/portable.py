@@ -1,4 +1,4 @@
-"""What is compiled to WebAssembly leaves out what Emscripten's libc++ 14 lacks and GCC's library has."""
+"""Code for WebAssembly does not use parts of the standard library that Emscripten's libc++ 14 lacks."""
 
 import re
 
@@ -11,7 +11,7 @@ LACKING = re.compile(r"std::(bit_cast|ranges|views|format|jthread|stop_token|sou
 
 
 def faults_in(lines):
-    """Pairs of a line's number and what it says that the library lacks; comments may."""
+    """Pairs of a line number and a missing facility that the line uses. Comments are ignored."""
     for number, line in enumerate(lines, 1):
         if found := LACKING.search(line.split("//")[0]):
             yield number, found.group()

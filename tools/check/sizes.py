@@ -1,4 +1,4 @@
-"""No file written by hand reaches 500 lines: one that needs a map wants to be split."""
+"""Every handwritten file has fewer than 500 lines. Longer ones should be split."""
 
 import repository
 

@@ -1,6 +1,6 @@
 """libtenon exports tenon_* alone, imports the C and C++ runtimes alone and is small; a plugin exports
 its entry alone and imports no symbol of ours. libtenon and the plugins of the CPU register no
-destructors. Looks at what users run: the release build."""
+destructors. Checks the release build, which users run."""
 
 import os
 import tempfile

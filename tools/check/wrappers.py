@@ -1,4 +1,4 @@
-"""Each function of the C ABI is called by the part of a binding that is written by hand or from the
+"""Each function of the C ABI is called by the handwritten part of a binding or the part generated from the
 registry, or is listed with a reason in the binding's not_wrapped.toml."""
 
 import json
@@ -26,7 +26,7 @@ def without_comments(text):
 
 
 def faults_in(functions, called, reasons, binding="bindings/cpp"):
-    """What is neither called nor excused, and what is excused for nothing."""
+    """Functions that are neither called nor excused, and unnecessary excuses."""
     listed = f"{binding}/not_wrapped.toml"
     faults = [f"{name}: nothing in {binding} calls it, and {listed} does not say why"
               for name in functions if name not in called and name not in reasons]

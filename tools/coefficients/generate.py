@@ -24,7 +24,7 @@ mp.dps = 40
 
 @dataclass
 class Fit:
-    """One polynomial: what it approximates, where, and how many coefficients it takes."""
+    """One polynomial: its function, its interval and its number of coefficients."""
 
     name: str
     doc: str

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures what Tenon costs, beside what a user would pick instead
+# Measures Tenon's speed beside the alternatives that a user would choose
 #
 #   ./dev bench [NAME [ARGUMENTS]]
 #

@@ -8,11 +8,11 @@
 #   ./dev conformance cpu                    every claim, up to the stress tests
 #   ./dev conformance cpu --level 1          the device alone: seconds
 #   ./dev conformance cpu --level smoke      a minute
-#   ./dev conformance cpu --op 'functions*'  what functions do there
+#   ./dev conformance cpu --op 'functions*'  functions on that device
 #   ./dev conformance cpu --html page.html   a page to look at
 #   ./dev conformance onnx                   the node tests of ONNX 1.12 and 1.22, on ref and then on cpu
 #   ./dev conformance vulkan --level 2       on a GPU, or on each driver that needs none
-#   ./dev conformance vulkan --option validate=1   what the validation layer says is a fault, too
+#   ./dev conformance vulkan --option validate=1   messages of the validation layer are faults, too
 #   ./dev conformance cuda --level 2         on a GPU, or on the emulated driver
 #   ./dev conformance mutants --html page.html   whether the kit catches what is wrong
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Feeds readers of files what no program wrote, and keeps what reaches new code
+# Fuzzes the file readers, and keeps inputs that reach new code
 #
 #   ./dev fuzz [--seconds N] [NAME...]
 #   ./dev fuzz --merge [NAME...]
@@ -10,7 +10,7 @@
 #
 # One input may take two seconds and the process 256 MB. What fails so, or with AddressSanitizer or
 # UndefinedBehaviorSanitizer, is left in build/fuzz/findings; give that file to build/fuzz/bin/fuzz_NAME to see
-# it again. What else was tried lies in build/fuzz/inputs.
+# it again. Other inputs are in build/fuzz/inputs.
 . tools/dev/lib.sh
 
 seconds=60

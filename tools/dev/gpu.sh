@@ -1,14 +1,14 @@
 #!/bin/sh
-# Tests and measures the plugins for GPUs on the GPU that is here, and writes a report of it
+# Tests and measures the GPU plugins on this machine's GPU, and writes a report
 #
 #   ./dev gpu [--minutes N] [--jobs N] [--resume] [--no-build] [--commit NAME] [--software] [--driver FILE]
 #
 #   ./dev gpu                 the plugins' tests, the kit, the node tests of ONNX, the benches
-#   ./dev gpu --minutes 60    so long for the kit, which is 10 minutes otherwise
-#   ./dev gpu --jobs 4        as many processes of the kit, instead of one for two cores
-#   ./dev gpu --resume        what passed in a run of the same commit, on this GPU, is not run again
-#   ./dev gpu --no-build      with what lies in build/dev and build/release
-#   ./dev gpu --commit NAME   what the report calls this state, where there is no git to ask
+#   ./dev gpu --minutes 60    minutes for the kit; 10 by default
+#   ./dev gpu --jobs 4        processes of the kit; one for two cores by default
+#   ./dev gpu --resume        skips what passed in a run of the same commit on this GPU
+#   ./dev gpu --no-build      uses build/dev and build/release as they are
+#   ./dev gpu --commit NAME   the name of this state in the report, if git is not available
 #   ./dev gpu --driver FILE   with the Vulkan driver that FILE describes
 #   ./dev gpu --software      with lavapipe, or the driver given: to try this command where there is no GPU
 #

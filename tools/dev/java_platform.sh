@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lays out what the platform jar carries, of a build
+# Collects the contents of the platform jar from a build
 #
 #   java_platform.sh [PRESET [FOLDER]]
 #

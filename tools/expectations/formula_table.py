@@ -2,14 +2,14 @@
 
 A formula is called with the inputs of a case, in their order, and with its attributes by name. Floats
 come as float64, whatever the dtype of the case; integers and bools come in their own dtype, so that
-they wrap as the op does; an input that is absent is None. It gives an array, or a tuple of them.
+they wrap as the op does; an input that is absent is None. It returns an array, or a tuple of them.
 """
 
 FORMULAS = {}
 
 
 def formula(*names):
-    """Marks a function as what the ops of these names mean."""
+    """Registers a function as the formula of the ops with these names."""
     def enter(function):
         for name in names:
             if name in FORMULAS:

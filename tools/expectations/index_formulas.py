@@ -1,4 +1,4 @@
-"""Ops that look elements up, choose, count and group them."""
+"""Ops that gather, select, count and group elements."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def embedding(table, indices):
 
 
 def in_room(found, size, fill):
-    """What was found, cut to `size` places or filled up to them; -1 for all of it."""
+    """The results, cut or padded to `size` elements; all of them for -1."""
     if size < 0:
         return found
     rest = np.full((max(size - len(found), 0),) + found.shape[1:], fill, found.dtype)

@@ -1,4 +1,4 @@
-"""Whether literals are what a formula gives, and how C++ writes what it gives."""
+"""Compares literals with the results of a formula, and formats results as C++."""
 
 import warnings
 
@@ -17,7 +17,7 @@ ROUNDED_FROM = 7
 
 
 def compute(op, case, changed=None):
-    """What the op's formula gives for a case: a tuple of arrays. `changed` replaces attributes."""
+    """The results of the op's formula for a case: a tuple of arrays. `changed` replaces attributes."""
     inputs = [t.held() if t else None for t in case.inputs]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # Means of nothing, which are NaN.
@@ -71,7 +71,7 @@ def agree_as_floats(op, literal, given):
 
 
 def faults(op, case, results):
-    """What of a case's literals is not what the formula gave, as lines."""
+    """The literals of a case that differ from the formula's results, as lines."""
     if len(results) < len(case.expect):
         return [f"the formula gives {len(results)} outputs, the case expects {len(case.expect)}"]
     lines = []
@@ -115,13 +115,13 @@ def as_cpp(array, dtype):
 
 
 def expect_line(case, results, dtypes):
-    """The line of C++ that gives a case its literals."""
+    """The line of C++ that contains the literals of a case."""
     tensors = ", ".join(as_cpp(result, dtype) for result, dtype in zip(results, dtypes))
     return f"{case.name}: .expect = {{{tensors}}}"
 
 
 def dtypes_of(case, results):
-    """The outputs' dtypes: those the case has, or what the formula's arrays and the inputs say."""
+    """The outputs' dtypes: those of the case, or those of the formula's arrays and the inputs."""
     if case.expect:
         return [t.dtype for t in case.expect]
     floating = next((t.dtype for t in case.inputs if t and t.dtype in FLOATS), "f32")

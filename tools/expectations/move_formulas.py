@@ -44,9 +44,8 @@ def roll(x, shifts, axes):
 
 
 def source_of(i, first, n, mode):
-    """The place in x that stands at place i, where n elements from `first` on are left of x.
-
-    None stands for what constant padding adds.
+    """The index in x of element i, after x is cropped to n elements from `first` on. None is an element that
+    constant padding adds.
     """
     if first <= i < first + n:
         return i
@@ -121,7 +120,8 @@ def meshgrid(*x, indexing):
 
 
 def in_blocks(spatial, block_shape, pads):
-    """For each place of the padded axes, row-major: it without pads, its block and its place in it."""
+    """For each index of the padded axes, row-major: the index without pads, its block and the index in the
+    block."""
     before = pads[:len(block_shape)] or [0] * len(block_shape)
     after = pads[len(block_shape):] or [0] * len(block_shape)
     for place in np.ndindex(*(size + b + a for size, b, a in zip(spatial, before, after))):

@@ -30,7 +30,7 @@ def adagrad(p, g, s, lr, epsilon):
 
 
 def adam_direction(g, m, v, step, beta1, beta2, epsilon):
-    """The moments after a step, and the direction that their unbiased values give."""
+    """The moments after a step, and the direction computed from their unbiased values."""
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * g**2
     unbiased_m = m / (1 - beta1 ** float(step))

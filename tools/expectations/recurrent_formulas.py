@@ -7,7 +7,7 @@ from formula_table import formula
 
 
 def bounded(clip):
-    """What ONNX does to whatever an activation is given."""
+    """ONNX's transformation of an activation's input."""
     return (lambda v: np.clip(v, -clip, clip)) if clip else (lambda v: v)
 
 

@@ -1,4 +1,4 @@
-"""Reductions, and what walks along an axis."""
+"""Reductions and scans along an axis."""
 
 import numpy as np
 from scipy import special
@@ -113,7 +113,7 @@ def argmin(x, axis, keepdims):
 
 
 def walked(x, axis, reverse, walk):
-    """Applies a function that goes along the first axis to any axis, either way."""
+    """Applies a function of the first axis along any axis, in either direction."""
     rows = np.moveaxis(x, axis, 0)
     y = walk(rows[::-1] if reverse else rows)
     return np.moveaxis(y[::-1] if reverse else y, 0, axis)
@@ -138,7 +138,7 @@ def cumprod(x, axis, exclusive, reverse):
 
 
 def extremes(x, axis, reverse, function):
-    """The extremes so far, and the places where the walk met them first."""
+    """The running extremes, and the indices of their first occurrence."""
     places = np.moveaxis(np.broadcast_to(np.arange(x.shape[axis]).reshape(
         [-1 if i == axis % x.ndim else 1 for i in range(x.ndim)]), x.shape), axis, 0)
     places = np.array(places[::-1] if reverse else places)

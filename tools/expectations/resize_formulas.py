@@ -1,4 +1,4 @@
-"""Resizing: places and weights in exact fractions, then sums along one axis after another."""
+"""Resizing: positions and weights in exact fractions, then sums along one axis after another."""
 
 import math
 from fractions import Fraction
@@ -11,7 +11,7 @@ HALF = Fraction(1, 2)
 
 
 def place_of(i, n, m, scale, mode):
-    """Where element i of m lies among n, scaled by `scale`."""
+    """The position of element i of m among n elements, scaled by `scale`."""
     centred = (i + HALF) / scale - HALF
     if mode == "half_pixel":
         return centred

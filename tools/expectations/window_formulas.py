@@ -8,7 +8,7 @@ from formula_table import formula
 
 
 class Windows:
-    """Where windows lie along the spatial axes of x: [N, C, ...]."""
+    """The positions of windows along the spatial axes of x: [N, C, ...]."""
 
     def __init__(self, sizes, kernel_shape, strides, pads, dilations, ceil_mode=False):
         n = len(sizes)
@@ -30,7 +30,7 @@ class Windows:
         return n
 
     def place(self, window, element):
-        """The place in x of an element of a window, which may lie on padding or beyond."""
+        """The index in x of an element of a window, which may be in the padding or beyond it."""
         return tuple(w * s + k * d - p for w, s, k, d, p in
                      zip(window, self.strides, element, self.dilations, self.pads))
 
@@ -43,12 +43,12 @@ class Windows:
                    zip(place, self.sizes, self.pads, after))
 
     def values(self, image, window):
-        """What of one channel's image lies in a window."""
+        """The elements of one channel's image in a window."""
         places = (self.place(window, element) for element in np.ndindex(*self.kernel))
         return np.array([image[place] for place in places if self.inside(place)])
 
     def n_padded(self, window):
-        """How many elements a window has that lie in the image or on its padding."""
+        """The number of elements of a window in the image or its padding."""
         return sum(self.on_padding_or_inside(self.place(window, element))
                    for element in np.ndindex(*self.kernel))
 
@@ -214,7 +214,7 @@ def depthwise(x, w, b=None, *, strides, pads, dilations):
 
 @formula("conv_backward_input")
 def conv_backward_input(dy, w, shape, strides, pads, dilations, group, lhs_dilation):
-    """Each product of conv gives its dy times its w back to the element of x that it took."""
+    """Each product of conv adds dy times w to the gradient of its element of x."""
     spread = lhs_dilation or [1] * (len(shape) - 2)
     sizes = [(size - 1) * s + 1 if size else 0 for size, s in zip(shape[2:], spread)]
     windows = Windows(sizes, w.shape[2:], strides, pads, dilations)

@@ -2,7 +2,7 @@
 
 clang's syntax tree has their types alone. The rest is read from where one is declared: a member or a
 typedef, `type (*name)(parameters);`, or a line of plugin_slots.def, `TENON_SLOT(type, name,
-(parameters))`. Only parameters that are no functions themselves are understood, and no others occur.
+(parameters))`. Parameters that are functions themselves are not supported; none occur.
 """
 
 import re
@@ -14,7 +14,7 @@ OF_RETURNED = ("owned", "borrowed")
 
 
 def note_of(match):
-    """What a match of NOTE says: TENON_OWNED gives "owned", TENON_COUNT(n) gives "count:n"."""
+    """The meaning of a match of NOTE: "owned" for TENON_OWNED, "count:n" for TENON_COUNT(n)."""
     word = match.group(1).split("(")[0].lower()
     return f"{word}:{match.group(2)}" if match.group(2) else word
 
@@ -38,7 +38,7 @@ def parted(text):
 
 
 def bracketed(text, start):
-    """What stands between the parenthesis at `start` and its partner, and where it ends."""
+    """The text between the parenthesis at `start` and its partner, and the offset of its end."""
     depth = 0
     for at in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

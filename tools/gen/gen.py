@@ -31,7 +31,7 @@ OWNED = ["docs/ops", "conformance/cases", "capi/abi/layouts"]
 
 
 def read_ops():
-    """Builds the program that knows all ops, and runs it."""
+    """Builds the program that dumps all ops, and runs it."""
     build = ["cmake", "--build", "build/dev", "--target", "dump_ops",
              "--parallel", str(os.cpu_count())]
     for command in (["cmake", "--preset", "dev"], build):
@@ -53,7 +53,7 @@ def stale(files):
 
 
 def leftovers(files):
-    """Files in folders of ours alone that nothing writes any more."""
+    """Files in fully generated folders that are no longer generated."""
     paths = [str(path.relative_to(ROOT)) for folder in OWNED
              for path in sorted((ROOT / folder).glob("*"))]
     return [path for path in paths if path not in files]
@@ -80,7 +80,8 @@ def from_headers():
 
 
 def check(ops):
-    """Returns what ./dev gen would change. Stale headers say nothing about what is made from them."""
+    """Returns the files that ./dev gen would change. Files from headers are compared only if the headers are
+    fresh."""
     files = from_registry(ops)
     wrong = [f"{path}: not fresh" for path in stale(files)]
     if wrong:

@@ -1,4 +1,4 @@
-"""What the conformance kit knows of each op: conformance/cases/NAME.json, which it embeds."""
+"""The data of each op for the conformance kit: conformance/cases/NAME.json, which it embeds."""
 
 import json
 
@@ -8,7 +8,7 @@ def compact(value):
 
 
 def describe(op, enums):
-    """Everything that decides how an op is called and judged, and its cases, a line for each."""
+    """Everything that determines how an op is called and judged, and its cases, one line each."""
     facts = {key: op[key] for key in ("id", "name", "elementwise", "view", "composite", "promotes",
                                       "numeric")}
     facts.update({key: value for key, value in op["kit"].items() if key != "cases"})

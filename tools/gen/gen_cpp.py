@@ -138,7 +138,7 @@ def outputs_struct(op):
 
 
 def located_input(op):
-    """The input that knows the line of the call, or None if the last parameter does."""
+    """The input that carries the source line of the call, or None if the last parameter does."""
     first = op["inputs"][0] if op["inputs"] else None
     return first["name"] if first and first["kind"] == "required" else None
 

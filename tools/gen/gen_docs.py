@@ -37,7 +37,7 @@ def declaration(op):
 
 
 def describe(op, family):
-    """All that a page says of an op: what the registry has, and the same in words."""
+    """The contents of an op's page: the registry's data, and the same in words."""
     return {
         **{key: value for key, value in op.items() if key != "kit"},
         "family": family,
@@ -82,7 +82,7 @@ def page(op):
 
 
 def codes(op):
-    """Which errors the rules are."""
+    """The errors for violated rules."""
     late = op["index_rule"] and f", but `OUT_OF_RANGE` for {op['index_rule']}"
     return f"Messages name the rule that a call breaks. The error is `INVALID_ARGUMENT`{late}."
 

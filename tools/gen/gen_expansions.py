@@ -1,7 +1,7 @@
 """The expansions of transcendental ops as data for plugins: plugins/sdk/expansions_gen.h.
 
-What expansion_recorder.cc wrote down of each is made short: equal rows are one, rows that nothing
-reads are none, and what only tells signed from unsigned is left to the opcodes.
+The records of expansion_recorder.cc are simplified: equal rows are merged, unused rows removed, and only
+opcodes distinguish signed from unsigned.
 """
 
 import textwrap
@@ -70,7 +70,7 @@ class Code:
         self.result = places[expansion["result"]]
 
     def place_of(self, i, row, operands, kinds):
-        """Where the row that says the same is; a new one goes to the end."""
+        """The index of an equal row; a new row is appended."""
         kind = KINDS[row["type"]]
         if row["op"] == "input":
             return self.add(("input", i))
@@ -90,8 +90,8 @@ class Code:
         return self.places[row]
 
     def needed(self):
-        """The inputs, and what the result depends on, operands first: an order that no compiler of
-        the recorded formulas has chosen."""
+        """The inputs and the dependencies of the result, operands first. This order does not depend on the
+        compiler of the recorded formulas."""
         order = {place: None for place, row in enumerate(self.rows) if row[0] == "input"}
 
         def visit(place):

@@ -1,5 +1,5 @@
 """The ops in Java, from the registry: dev.tenon.Ops, whose static functions call them, and
-dev.tenon.TensorOps, which gives tensors the same as methods."""
+dev.tenon.TensorOps, which has the same as methods of tensors."""
 
 import json
 import textwrap
@@ -214,7 +214,7 @@ class Form:
         return result
 
     def given(self):
-        """The inputs as the call takes them."""
+        """The inputs in the form that the call takes."""
         names = []
         for i, entry in enumerate(self.inputs):
             scalar = self.scalar and self.scalar[0] == i
@@ -273,7 +273,7 @@ def forms(op):
 
 
 def documented(form, skip=0):
-    """The comment of a form: all that the registry says where an op is met first."""
+    """The comment of a form: the complete documentation for the first form of an op."""
     op = form.op
     parts = [html(op["summary"])]
     if skip == 0 and form.first:

@@ -10,7 +10,7 @@ import re
 import gen_layouts
 
 FOLDER = "bindings/java/tenon/src/main/java/dev/tenon/internal"
-# For tools and plugins: nothing in them is part of what a program calls.
+# For tools and plugins only; programs call nothing in them.
 LEFT_OUT = {"tenon/introspect.h", "tenon/plugin.h"}
 
 SCALARS = {"void": ("void", None), "_Bool": ("boolean", "JAVA_BOOLEAN"),

@@ -1,7 +1,7 @@
 """docs/languages.md, which shows the same tasks in C, C++, Rust, Java and Python side by side.
 
-The code is that of five programs, which tests build and run. In them a task stands between a comment
-`[name]` and a comment `[end]`; one that stands in two places is shown as two blocks.
+The code is that of five programs, which tests build and run. In them, a task is between a comment `[name]`
+and a comment `[end]`; a task in two parts is shown as two blocks.
 """
 
 import pathlib

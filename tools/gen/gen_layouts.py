@@ -1,4 +1,4 @@
-"""How every struct of the C ABI lies in memory, on 64-bit machines and in WebAssembly.
+"""The memory layout of every struct of the C ABI, on 64-bit machines and in WebAssembly.
 
 clang lays the structs out as constants of a generated file, and their values are read from its LLVM
 assembly: so nothing is run, and each target needs a compiler only.

@@ -56,7 +56,7 @@ def members(attr):
 
 
 def initialiser(attr):
-    """The default of one attribute, as C writes it."""
+    """The default of one attribute in C."""
     value = attr["default"]
     if attr["type"] == "ints":
         return "NULL, 0"
@@ -172,7 +172,7 @@ def facts(op):
 
 
 def rules(op):
-    """The rules under the errors that they are."""
+    """The rules, grouped by their errors."""
     late = [rule for rule in op["rules"] if rule["label"] == op["kit"]["index_rule"]]
     early = [rule for rule in op["rules"] if rule not in late]
     lines = []
@@ -232,7 +232,7 @@ def parameters(op):
 
 
 def body(op):
-    """The statements of the wrapper: gather the inputs, call, hand out the outputs."""
+    """The statements of the wrapper: gather the inputs, call, pass the outputs."""
     inputs, outputs = op["inputs"], op["outputs"]
     declarations, before, after = [], [], []
     if not inputs:
@@ -260,7 +260,7 @@ def body(op):
 
 
 def fill(head, pieces, tail, width=WIDTH):
-    """`head` with comma-separated pieces behind it, wrapped under its end."""
+    """`head` followed by comma-separated pieces, wrapped under its end."""
     margin = " " * len(head)
     lines = [head]
     for i, piece in enumerate(pieces):

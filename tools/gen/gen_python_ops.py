@@ -88,7 +88,7 @@ def result(op):
 
 
 def parameters(op, enums=None):
-    """The parameters as Python writes them; with `enums`, with type hints."""
+    """The parameters in Python; with `enums`, with type hints."""
     rows = []
     for entry in op["inputs"]:
         types = {"required": "TensorLike", "optional": "TensorLike | None",
@@ -104,7 +104,7 @@ def parameters(op, enums=None):
 
 
 def required_first(rows):
-    """Whether no required parameter follows an optional one, as Python demands."""
+    """Whether no required parameter follows an optional one, as Python requires."""
     seen = False
     for row in rows:
         if "=" in row:

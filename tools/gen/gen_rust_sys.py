@@ -1,5 +1,5 @@
-"""The C ABI in Rust: the raw declarations of bindings/rust/tenon-runtime-sys, and the test that holds
-their layouts to those that clang computes."""
+"""The C ABI in Rust: the raw declarations of bindings/rust/tenon-runtime-sys, and the test that compares
+their layouts with those that clang computes."""
 
 import gen_layouts
 import rust
@@ -71,7 +71,7 @@ def returned(item):
 
 
 def manual(item, margin=""):
-    """The doc comment: the header's own words, which are no Markdown."""
+    """The doc comment: the header's own words, which are not Markdown."""
     return rust.comment(f"```text\n{item['doc']}\n```", margin) if item.get("doc") else ""
 
 

@@ -1,4 +1,4 @@
-"""What the generators share: how the registry's words are written in C, and small readings of it."""
+"""Shared by the generators: the registry's names in C, and small queries of the registry."""
 
 import pathlib
 import re
@@ -60,7 +60,7 @@ def dtypes_text(dtypes):
 
 
 def input_doc(entry):
-    """What an input is, whether it may be left out, and its dtypes."""
+    """The description of an input, whether it is optional, and its dtypes."""
     note = {"optional": " May be NULL.", "variadic": " One or more."}.get(entry["kind"], "")
     if entry.get("dtypes"):
         note += f" Dtype: {dtypes_text(entry['dtypes'])}."
@@ -68,7 +68,7 @@ def input_doc(entry):
 
 
 def output_doc(entry, op):
-    """What an output is, and its dtype where that depends on the inputs alone."""
+    """The description of an output, and its dtype if only the inputs determine it."""
     dtype = entry.get("dtype")
     if not dtype:
         return sentence(entry["doc"])
@@ -86,7 +86,7 @@ def derivative(op, yes="Yes,", no="None"):
 
 
 def attr_doc(attr):
-    """What an attribute means, with its default."""
+    """The meaning of an attribute, with its default."""
     return f"{sentence(attr.get('doc', ''))} Default: {default_text(attr)}.".strip()
 
 
@@ -104,7 +104,7 @@ def default_text(attr):
 
 
 def hanging(line):
-    """How far what is wrapped of a line is indented: under a parameter's text, beyond a formula's."""
+    """The indentation of wrapped lines: under a parameter's text, beyond a formula's."""
     if line.startswith("@param "):
         return len("@param ") + len(line.split()[1]) + 1
     indent = len(line) - len(line.lstrip())
@@ -121,7 +121,7 @@ def file_named(name):
 
 
 def document_attrs(ops):
-    """Gives each attribute that the registry does not explain the comment at its field.
+    """Documents each attribute that the registry does not explain by the comment at its field.
 
     An op is matched with a struct of attributes by its file, or by its list of names.
     """
@@ -163,7 +163,7 @@ def source_of(name):
 def rule_blocks(text):
     """The lists of numbered constraints in the comments of a file: [(ops, [[label, text]])].
 
-    `ops` is empty for those that hold for all of the file. A family's file says whose the others are:
+    `ops` is empty for those that hold for all of the file. A family's file names the ops of the others:
     "Constraints of concat.", "and of max and min:", or in the line "---- concat" further up.
     """
     own = set(re.findall(r"^OpDef (\w+)_def\(\)", text, re.MULTILINE))
@@ -186,8 +186,8 @@ def rule_blocks(text):
 
 
 def rules_of(name, path):
-    """The numbered constraints that an op's file has for it, by label. What one only names, "see
-    reduction.h", is read there."""
+    """The numbered constraints that an op's file has for it, by label. A reference such as "see reduction.h"
+    is resolved."""
     rules = [rule for ops, block in rule_blocks(path.read_text()) if not ops or name in ops
              for rule in block]
     for rule in rules:

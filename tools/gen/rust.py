@@ -1,4 +1,4 @@
-"""How generated Rust spells names, comments and literals."""
+"""Names, comments and literals of generated Rust."""
 
 import textwrap
 
@@ -32,7 +32,7 @@ def comment(text, margin=""):
 
 
 def escape(text):
-    """Plain text as Markdown: what rustdoc would take for a link, a tag or a list is escaped."""
+    """Plain text as Markdown: characters that rustdoc would read as a link, a tag or a list are escaped."""
     for char in "\\[]<>*_`":
         text = text.replace(char, "\\" + char)
     for sign in "-+":  # At the beginning of a wrapped line, these would be the items of a list.

@@ -1,7 +1,5 @@
-"""What came of the steps of a run on a device, and the page that tells it.
-
-A step is a command that has ended; what it printed is all that is known of it. Nothing here runs
-anything.
+"""The outcomes of the steps of a run on a device, and the page that reports them. A step is a command that
+has ended, and its output is the only source. This module runs no commands.
 """
 
 import dataclasses
@@ -47,7 +45,7 @@ def read_gtest(text):
 
 
 def read_kit(text):
-    """(summary, faults, details) of tenon-conformance, with what it had no time for."""
+    """(summary, faults, details) of tenon-conformance, including the cells that it had no time for."""
     faults = re.findall(r"^(?:FAIL|CRASH|TIMEOUT|LEAK|MISTRUSTED|XPASS) .*$", text, re.MULTILINE)
     left = last(r"left: \d+ cells", text).partition(",")[0]
     return ", ".join(filter(None, [last(r"cells: \d+", text), left])), faults, []
@@ -68,26 +66,26 @@ def read_bench(text):
 
 
 def words_of(outcome):
-    """How a step went, in a few words."""
+    """The outcome of a step, in a few words."""
     if outcome.reason:
         return outcome.reason
     return "passed" if outcome.passed else f"failed, status {outcome.status}"
 
 
 def file_stem(date, device, commit):
-    """2026-11-24-nvidia-h100-0123456789, of what a device calls itself."""
+    """The name of a report, such as 2026-11-24-nvidia-h100-0123456789, from the device's name."""
     words = re.sub(r"\(.*?\)", " ", device).lower()
     words = "-".join(re.findall(r"[a-z0-9]+", words))[:40].strip("-")
     return f"{date}-{words}-{commit}"
 
 
 def cell(text):
-    """A text that may stand in a table."""
+    """A text that can be part of a table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def page(title, facts, outcomes):
-    """The report as Markdown. `facts` are pairs of what and which."""
+    """The report as Markdown. `facts` are pairs of a name and a value."""
     lines = [f"# {title}", "", "| | |", "|---|---|"]
     lines += [f"| {cell(what)} | {cell(which)} |" for what, which in facts if which]
     lines += ["", "## What was run", "", "| step | came to | result | seconds |", "|---|---|---|---|"]

@@ -1,4 +1,4 @@
-"""The report of a run on a GPU tells what the programs printed: each test reads one output."""
+"""The report of a run on a GPU summarises the programs' output: each test reads one output."""
 
 import unittest
 

@@ -4,7 +4,7 @@
 #   tools/gpu/on_driver.sh NAME COMMAND...
 #   tools/gpu/on_driver.sh NAME              prints the file that describes the driver
 #
-# Where the driver is not installed this says so and ends with 77, which ctest shows as skipped.
+# If the driver is not installed, prints that and exits with 77, which ctest shows as skipped.
 set -eu
 
 name=$1

@@ -1,8 +1,8 @@
-"""Runs the tests, the conformance kit and the benches of each plugin for GPUs on the GPU that is here,
-and writes one report for each. `./dev gpu` builds what is needed and calls this; gpu_report.py reads
+"""Runs the tests, the conformance kit and the benches of each plugin for GPUs on this machine's GPU, and
+writes one report for each. `./dev gpu` builds what is needed and calls this; gpu_report.py reads
 what the programs print.
 
-A plugin joins with a line in PLUGINS.
+To add a plugin, add a line to PLUGINS.
 """
 
 import argparse
@@ -34,8 +34,8 @@ KIT_SECONDS = 600     # What the kit's last cells may take, which it begins whil
 
 
 class Step:
-    """A command, how its output is read, how long it may take, and the files without which it is not run. `shards`:
-    so many of it side by side, each with a part of the tests."""
+    """A command, the function that reads its output, its time limit, and the files that it needs. `shards`:
+    number of parallel processes, each with a part of the tests."""
 
     def __init__(self, name, command, read, seconds=STEP_SECONDS, needs=(), shards=1):
         self.name = name
@@ -46,10 +46,10 @@ class Step:
         self.shards = shards
 
 
-# ---- what is run
+# ---- the steps
 
 def kit_step(name, plugin, minutes, jobs, resume, options=()):
-    """As many of its cells as there is time for. `resume`: what an earlier run has kept of them holds."""
+    """Runs as many of its cells as there is time for. `resume`: reuses the results of an earlier run."""
     command = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", jobs, *options,
                "--minutes", f"{max(minutes, 0.01):.3g}"]
     expected = pathlib.Path("plugins") / plugin / "expected.jsonl"
@@ -92,7 +92,7 @@ def cuda_steps(minutes, jobs, resume):
 PLUGINS = {"vulkan": ("Vulkan", vulkan_steps), "cuda": ("CUDA", cuda_steps)}
 
 
-# ---- running it
+# ---- running the steps
 
 def file_name(text):
     return "".join(c if c.isalnum() else "_" for c in text)
@@ -147,7 +147,7 @@ def is_fault(outcome):
     return bool(outcome.faults) or outcome.status not in (0, None)
 
 
-# ---- what a run that was stopped has done
+# ---- results of earlier runs
 
 def keep(path, state, done):
     outcomes = [dataclasses.asdict(outcome) for outcome in done.values()]
@@ -155,7 +155,7 @@ def keep(path, state, done):
 
 
 def forget(plugin):
-    """What was kept of steps, and what the kit keeps of its cells."""
+    """Deletes the stored outcomes of steps, and the kit's stored cells."""
     for path in (ROOT / WORK).glob(f"{plugin}_*.json"):
         path.unlink()
 
@@ -170,7 +170,7 @@ def kept(path, state):
     return {outcome.name: outcome for outcome in outcomes if outcome.passed}
 
 
-# ---- what there is
+# ---- the machine
 
 def said_by(*command):
     """The first line that a command prints; empty if there is no such command."""
@@ -201,7 +201,7 @@ def processor():
 
 
 def facts_of(device, software, commit_name):
-    """Pairs of what and which, for the head of the report."""
+    """Pairs of a name and a value, for the head of the report."""
     memory = device.get("memory_bytes", 0)
     return [("device", f"{device['name']}: {device.get('description', '')}"),
             ("kind", "a software driver, not a GPU" if software else device["kind"]),
@@ -217,14 +217,14 @@ def facts_of(device, software, commit_name):
 
 
 def listed_devices():
-    """What `tenon devices` says, as (devices, plugins)."""
+    """The output of `tenon devices`, as (devices, plugins)."""
     done = subprocess.run([ROOT / DEV / "tenon", "devices", "--json"], capture_output=True, text=True)
     told = json.loads(done.stdout or "{}")
     return told.get("devices", []), told.get("plugins", [])
 
 
 def chosen(devices, plugin, software):
-    """The first device of a plugin, if it is what is asked for."""
+    """The first device of a plugin, if it has the requested kind."""
     for device in devices:
         if device["name"] == f"{plugin}:0" and (software or device["kind"] != "cpu"):
             return device

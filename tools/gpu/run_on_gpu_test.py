@@ -1,4 +1,4 @@
-"""What is run on a GPU, and on which: each test makes up a clock, a device or a command."""
+"""The selection of devices and steps for a run on a GPU: each test uses a fake clock, device or command."""
 
 import pathlib
 import sys

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Validates every module of SPIR-V in a folder for the environment that the Vulkan plugin writes them for
+# Validates every module of SPIR-V in a folder for the target environment of the Vulkan plugin
 #
 #   tools/gpu/validate_shaders.sh FOLDER
 #

@@ -1,4 +1,4 @@
-"""Runs saved programs in onnxruntime and compares with what Tenon computed of them.
+"""Runs saved programs in onnxruntime and compares with the results that Tenon computed.
 
     compare.py FOLDER
 
@@ -33,7 +33,7 @@ def tensors_of(path):
 
 
 def difference(got, want):
-    """How far two tensors are apart, by the largest magnitude; infinite where they are not alike."""
+    """The distance of two tensors relative to the largest magnitude; infinite if their types differ."""
     if got.dtype != want.dtype or got.shape != want.shape:
         return float("inf")
     if not numpy.issubdtype(want.dtype, numpy.floating):

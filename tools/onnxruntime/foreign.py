@@ -185,7 +185,7 @@ def quantized_models(folder):
 
 
 def distance(tenon, model, device, inputs):
-    """How far the command's results are from onnxruntime's, in units of what is allowed."""
+    """The distance of the command's results from onnxruntime's, in units of the tolerance."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

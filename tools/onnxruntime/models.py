@@ -64,14 +64,14 @@ MODELS = [
 
 
 def read_word(folder, scores):
-    """What a model reads: of each place the likeliest letter, of those that follow each other one."""
+    """The text that a model reads: the likeliest letter at each position, with repetitions merged."""
     letters = ["", *(folder / OCR / "ppocr_keys_v1.txt").read_text().splitlines(), " "]
     best = [0, *scores.argmax(1)]
     return "".join(letters[now] for before, now in zip(best, best[1:]) if now != before).strip()
 
 
 def run(tenon, model, device, inputs, folder):
-    """Writes what the command makes of the inputs into the folder; gives what it warns of."""
+    """Writes the command's outputs for the inputs into the folder; returns its warnings."""
     arguments = []
     for name, value in inputs.items():
         numpy.save(folder / f"in_{name}.npy", value)
@@ -84,7 +84,7 @@ def run(tenon, model, device, inputs, folder):
 
 
 def check(session, tenon, model, device, calls):
-    """How far the command's results are from the session's, what it warns of, and its last result."""
+    """The distance of the command's results from the session's, its warnings, and its last result."""
     names = [value.name for value in session.get_outputs()]
     worst, spread, warnings = 0.0, 0.0, ""
     for inputs in calls:
