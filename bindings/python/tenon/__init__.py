@@ -41,7 +41,7 @@ __version__ = _version()
 
 
 def __getattr__(name):
-    if name in ("autograph", "tf"):
+    if name in ("array_api", "autograph", "tf"):
         import importlib
 
         return importlib.import_module("." + name, __name__)

@@ -134,6 +134,29 @@ def _size(self):
     return result
 
 
+def _array_namespace(self, /, *, api_version=None):
+    """The namespace of the array API standard."""
+    from . import array_api
+
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"the array API {api_version} is not supported; 2024.12 is")
+    return array_api
+
+
+def _to_device(self, device, /, *, stream=None):
+    """The tensor on a device; the same one if it is there."""
+    return self if self.device == device else self.copy_to(device)
+
+
+def _set_item(self, key, value, /):
+    """Fails: tensors never change."""
+    raise TypeError("tensors never change: write x = x.at[i].set(v) instead of x[i] = v")
+
+
+def _complex(self):
+    return complex(self.item())
+
+
 def _transposed(self):
     """The tensor with its axes in reverse order."""
     return _native.ops["transpose"](self)
@@ -147,6 +170,8 @@ def _attach():
         "__dlpack__": _dlpack, "__dlpack_device__": lambda self: (1, 0), "__reduce__": _reduce,
         "__copy__": lambda self: self, "__deepcopy__": lambda self, memo: self,
         "__getitem__": _indexing.get, "astype": _astype, "at": property(_At),
+        "__array_namespace__": _array_namespace, "to_device": _to_device, "__setitem__": _set_item,
+        "__complex__": _complex,
         "size": property(_size), "T": property(_transposed),
         "mT": property(lambda self: _native.ops["swapaxes"](self, -1, -2)),
         # NumPy leaves operators with a tensor to the tensor; its functions take tensors as arrays.
