@@ -11,12 +11,22 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
+// GCC defines macros for its sanitizers, clang has features.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
 #define TENON_ASAN_FIBERS 1
+#elif __has_feature(thread_sanitizer)
+#define TENON_TSAN_FIBERS 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TENON_ASAN_FIBERS 1
+#elif defined(__SANITIZE_THREAD__)
+#define TENON_TSAN_FIBERS 1
+#endif
+#if defined(TENON_ASAN_FIBERS)
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
-#define TENON_TSAN_FIBERS 1
+#if defined(TENON_TSAN_FIBERS)
 #include <sanitizer/tsan_interface.h>
 #endif
 // The sanitizers know switches between contexts, and take a jump to another stack for an error. A
