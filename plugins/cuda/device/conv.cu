@@ -1,59 +1,61 @@
-// Convolution and the gradient of its filter; window.cuh comes before.
+// Convolution as a matrix product: rows are the output channels of a group, columns the output
+// positions of all images, and k iterates over the group's input channels and the taps. window.cuh
+// comes before, product.cuh after.
 
-struct Conv {
+struct Factors {
   Planes x, w, y;
   Window window;
-  i64 n, out_of_group;
+  i64 rows;
   View bias;  // Of rank 0: none.
 };
-KERNEL conv(PARAMETERS(Conv) p) {
-  FOR_EACH(i, p.n) {
-    const Output out = output(p.y, i);
-    const i64 first = out.channel / p.out_of_group * p.w.channels;
-    Sum sum;
-#pragma unroll 1
-    for (i64 c = 0; c < p.w.channels; ++c) {
-#pragma unroll 1
-      for (i64 tap = 0; tap < places(p.w.sizes); ++tap) {
-        const Spatial k = place(tap, p.w.sizes);
-        Spatial found;
-        if (!find(p.window, out.at, k, p.x.sizes, found)) continue;
-        sum.add((Accumulator<T>)widen(data<const T>(p.x)[offset(p.x, out.n, first + c, found)]) *
-                (Accumulator<T>)widen(data<const T>(p.w)[offset(p.w, out.channel, c, k)]));
-      }
-    }
-    if (p.bias.rank > 0) {
-      sum.add((Accumulator<T>)widen(data<const T>(p.bias)[out.channel * p.bias.strides[0]]));
-    }
-    data<T>(p.y)[offset(p.y, out.n, out.channel, out.at)] = narrow<T>(sum.result());
+
+struct Row {
+  const T* w;
+};
+struct Column {
+  const T* x;  // The group's first channel.
+  Spatial start;
+};
+struct Deep {
+  i64 channel, w;  // Offsets.
+  Spatial tap;     // Times the dilation.
+};
+DEVICE Row row_of(const Factors& p, i64 group, i64 row) {
+  return {data<const T>(p.w) + (group * p.rows + row) * p.w.batch_stride};
+}
+DEVICE Column column_of(const Factors& p, i64 group, i64 column) {
+  const i64 n_places = places(p.y.sizes), n = divide(column, n_places);
+  Column result = {data<const T>(p.x) + n * p.x.batch_stride +
+                       group * p.w.channels * p.x.channel_stride,
+                   place(column - n * n_places, p.y.sizes)};
+  for (int i = 0; i < 3; ++i) {
+    result.start.at[i] = result.start.at[i] * p.window.steps[i] - p.window.pads[i];
   }
+  return result;
+}
+DEVICE Deep deep_of(const Factors& p, i64, i64 k) {
+  const i64 n_taps = places(p.w.sizes), channel = divide(k, n_taps);
+  Deep result = {channel * p.x.channel_stride, channel * p.w.channel_stride,
+                 place(k - channel * n_taps, p.w.sizes)};
+  for (int i = 0; i < 3; ++i) {
+    result.w += result.tap.at[i] * p.w.strides[i];
+    result.tap.at[i] *= p.window.dilations[i];
+  }
+  return result;
+}
+DEVICE T left(const Factors&, const Row& row, const Deep& deep) { return row.w[deep.w]; }
+DEVICE T right(const Factors& p, const Deep& deep, const Column& column) {
+  i64 at = deep.channel;
+  if (!add_place(p.window, column.start, deep.tap, p.x, at)) return T{};
+  return column.x[at];
 }
 
-// A block has an element of dw: the sum of dy times the element of x that the tap is on.
-struct ConvBackwardFilter {
-  Planes x, dy, dw;
-  Window window;
-  i64 n, out_of_group;
-};
-KERNEL conv_backward_filter(PARAMETERS(ConvBackwardFilter) p) {
-  __shared__ Accumulator<T> shared[kWarps];
-  const i64 n_places = places(p.dy.sizes);
-  for (i64 i = blockIdx.x; i < p.n; i += gridDim.x) {
-    const Output to = output(p.dw, i);  // `n` is the output channel, `at` the tap.
-    const i64 channel = to.n / p.out_of_group * p.dw.channels + to.channel;
-    Sum sum;
-#pragma unroll 1
-    for (i64 k = threadIdx.x; k < p.dy.batch * n_places; k += kBlock) {
-      const i64 n = k / n_places;
-      const Spatial at = place(k - n * n_places, p.dy.sizes);
-      Spatial found;
-      if (!find(p.window, at, to.at, p.x.sizes, found)) continue;
-      sum.add((Accumulator<T>)widen(data<const T>(p.x)[offset(p.x, n, channel, found)]) *
-              (Accumulator<T>)widen(data<const T>(p.dy)[offset(p.dy, n, to.n, at)]));
-    }
-    const Accumulator<T> whole = join_block<Reduce_sum<T>>(sum.result(), shared);
-    if (threadIdx.x == 0) {
-      data<T>(p.dw)[offset(p.dw, to.n, to.channel, to.at)] = narrow<T>(whole);
-    }
-  }
+DEVICE i64 index_of(const Factors& p, i64 group, i64 row, i64 column) {
+  const i64 n_places = places(p.y.sizes), n = divide(column, n_places);
+  return (n * p.y.channels + group * p.rows + row) * n_places + column - n * n_places;
+}
+DEVICE Accumulator<T> finished(const Factors& p, i64 group, i64 row, i64, Accumulator<T> sum) {
+  if (p.bias.rank == 0) return sum;
+  return sum + (Accumulator<T>)widen(
+                   data<const T>(p.bias)[(group * p.rows + row) * p.bias.strides[0]]);
 }

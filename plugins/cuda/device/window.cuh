@@ -22,10 +22,28 @@ DEVICE i64 offset(const Planes& p, i64 n, i64 channel, const Spatial& s) {
   return n * p.batch_stride + channel * p.channel_stride + s.at[0] * p.strides[0] +
          s.at[1] * p.strides[1] + s.at[2] * p.strides[2];
 }
+// Of numbers that are not negative. A division of 32 bits is several times shorter than one of 64.
+DEVICE i64 divide(i64 a, i64 b) {
+  if (b == 1) return a;
+  return ((u64)(a | b) >> 32) == 0 ? (i64)((u32)a / (u32)b) : a / b;
+}
 DEVICE i64 places(const i64* sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 DEVICE Spatial place(i64 number, const i64* sizes) {
-  const i64 line = number / sizes[2];
-  return {{line / sizes[1], line % sizes[1], number - line * sizes[2]}};
+  const i64 line = divide(number, sizes[2]), plane = divide(line, sizes[1]);
+  return {{plane, line - plane * sizes[1], number - line * sizes[2]}};
+}
+// Adds the offset of the element of `x` that a tap is on, of a window that starts here; the tap is
+// already times its dilation. False: it is on padding, or between the elements of a dilated input.
+DEVICE bool add_place(const Window& w, const Spatial& start, const Spatial& tap, const Planes& x,
+                      i64& offset) {
+  for (int i = 0; i < 3; ++i) {
+    const i64 dilated = start.at[i] + tap.at[i];
+    if (dilated < 0) return false;
+    const i64 at = divide(dilated, w.lhs_dilations[i]);
+    if (at >= x.sizes[i] || at * w.lhs_dilations[i] != dilated) return false;
+    offset += at * x.strides[i];
+  }
+  return true;
 }
 // The element that tap k of the window at output p is on. False: it is on padding, or between the
 // elements of a dilated input.
@@ -33,9 +51,9 @@ DEVICE bool find(const Window& w, const Spatial& p, const Spatial& k, const i64*
                  Spatial& found) {
   for (int i = 0; i < 3; ++i) {
     const i64 dilated = p.at[i] * w.steps[i] + k.at[i] * w.dilations[i] - w.pads[i];
-    if (dilated < 0 || dilated % w.lhs_dilations[i] != 0) return false;
-    found.at[i] = dilated / w.lhs_dilations[i];
-    if (found.at[i] >= sizes[i]) return false;
+    if (dilated < 0) return false;
+    found.at[i] = divide(dilated, w.lhs_dilations[i]);
+    if (found.at[i] >= sizes[i] || found.at[i] * w.lhs_dilations[i] != dilated) return false;
   }
   return true;
 }

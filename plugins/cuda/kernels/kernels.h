@@ -42,9 +42,12 @@ Prepared prepare_searchsorted(const Request& request);
 Prepared prepare_scan(const Request& request);
 Prepared prepare_extreme_scan(const Request& request);
 Prepared prepare_matmul(const Request& request);
+Prepared prepare_gemm(const Request& request);
+Prepared prepare_attention(const Request& request);
 Prepared prepare_int8_matmul(const Request& request);
 Prepared prepare_conv(const Request& request);
 Prepared prepare_conv_backward_filter(const Request& request);
+Prepared prepare_conv_backward_input(const Request& request);
 Prepared prepare_max_pool(const Request& request);
 Prepared prepare_window_sum(const Request& request);
 

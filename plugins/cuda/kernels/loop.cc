@@ -4,6 +4,7 @@
 #include "plugins/cuda/kernels/kernels.h"
 #include "plugins/cuda/kernels/lazy_functions.h"
 #include "plugins/cuda/kernels/loop_plan.h"
+#include "plugins/cuda/kernels/product.h"
 
 namespace tenon_cuda {
 namespace {
@@ -190,11 +191,27 @@ Prepared prepare_reduction(const Request& request, uint32_t mask) {
   return prepare_plan(request.device(), std::move(plan));
 }
 
+// Of a loop after a product.
+Prepared prepare_epilogue(const tenon_sdk::LoopRequest& request, LoopPlan plan) {
+  const Request anchor(request.device(), *request.anchor());
+  plan.inputs.push_back({anchor.output(0).dtype, TENON_STRIDES_DENSE});
+  switch (anchor.op()) {
+    case TENON_OP_matmul:
+      return prepare_matmul(anchor, std::move(plan));
+    case TENON_OP_gemm:
+      return prepare_gemm(anchor, std::move(plan));
+    case TENON_OP_conv:
+      return prepare_conv(anchor, std::move(plan));
+    default:
+      return tenon_sdk::refuse("has no epilogues for this op");
+  }
+}
+
 }  // namespace
 
 Prepared prepare_loop(const tenon_sdk::LoopRequest& request) {
-  if (request.anchor() != nullptr) return tenon_sdk::refuse("has no epilogues");
   LoopPlan plan{tenon_sdk::loop_plan(request)};
+  if (request.anchor() != nullptr) return prepare_epilogue(request, std::move(plan));
   return prepare_plan(request.device(), std::move(plan));
 }
 

@@ -28,6 +28,8 @@ std::string name_of(const LoopPlan& plan);
 // "op_add(v0, v1)": an instruction whose inputs have these names.
 std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instruction,
                         const std::vector<std::string>& inputs);
+// A function compute() that takes the inputs, and references to the outputs, which it sets.
+std::string compute_source(const LoopPlan& plan);
 // The functions that its instructions call and that scalar.cuh lacks, after the text of that.
 std::string prelude_source(const LoopPlan& plan);
 

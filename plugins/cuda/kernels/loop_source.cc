@@ -25,29 +25,6 @@ bool is_float(tenon_dtype dtype) {
          dtype == TENON_FLOAT64;
 }
 
-// "Half v0, float v1, float& out0": what compute() takes.
-std::string compute_source(const LoopPlan& plan) {
-  std::string text = "DEVICE void compute(";
-  for (size_t v = 0; v < plan.inputs.size(); ++v) {
-    text += std::string(v > 0 ? ", " : "") + type_name(plan.inputs[v].dtype) + " v" + number(v);
-  }
-  for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    text += std::string(", ") + type_name(plan.dtype(plan.outputs[i])) + "& out" + number(i);
-  }
-  text += ") {\n";
-  for (size_t i = 0; i < plan.instructions.size(); ++i) {
-    const LoopPlan::Instruction& each = plan.instructions[i];
-    std::vector<std::string> inputs;
-    for (const uint32_t value : each.inputs) inputs.push_back("v" + number(value));
-    text += std::string("  const ") + type_name(each.dtype) + " v" +
-            number(plan.inputs.size() + i) + " = " + call_source(plan, each, inputs) + ";\n";
-  }
-  for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    text += "  out" + number(i) + " = v" + number(plan.outputs[i]) + ";\n";
-  }
-  return text + "}\n";
-}
-
 std::string parameters_source(const LoopPlan& plan, size_t n_strided) {
   return "struct Operand { char* memory; u64 value[2]; };\n"
          "struct Parameters {\n  i64 n, rank, sizes[16];\n  Operand operands[" +
@@ -208,6 +185,28 @@ std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instr
   std::string text = function + "(";
   for (size_t i = 0; i < inputs.size(); ++i) text += (i > 0 ? ", " : "") + inputs[i];
   return text + ")";
+}
+
+std::string compute_source(const LoopPlan& plan) {
+  std::string text = "DEVICE void compute(";
+  for (size_t v = 0; v < plan.inputs.size(); ++v) {
+    text += std::string(v > 0 ? ", " : "") + type_name(plan.inputs[v].dtype) + " v" + number(v);
+  }
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    text += std::string(", ") + type_name(plan.dtype(plan.outputs[i])) + "& out" + number(i);
+  }
+  text += ") {\n";
+  for (size_t i = 0; i < plan.instructions.size(); ++i) {
+    const LoopPlan::Instruction& each = plan.instructions[i];
+    std::vector<std::string> inputs;
+    for (const uint32_t value : each.inputs) inputs.push_back("v" + number(value));
+    text += std::string("  const ") + type_name(each.dtype) + " v" +
+            number(plan.inputs.size() + i) + " = " + call_source(plan, each, inputs) + ";\n";
+  }
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    text += "  out" + number(i) + " = v" + number(plan.outputs[i]) + ";\n";
+  }
+  return text + "}\n";
 }
 
 std::string prelude_source(const LoopPlan& plan) {

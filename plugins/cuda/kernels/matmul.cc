@@ -1,52 +1,132 @@
-// matmul and int8_matmul.
+// matmul, gemm and int8_matmul.
 
-#include "plugins/cuda/kernels/embedded.h"
+#include <cmath>
+#include <cstring>
+
+#include "plugins/cuda/kernels/product.h"
 
 namespace tenon_cuda {
 namespace {
 
-constexpr int64_t kTile = 64;  // Of device/matmul.cu.
+struct Gemm {
+  bool transpose_a, transpose_b;
+  double alpha = 1, beta = 1;
+  bool has_c = false, is_gemm = false;
+};
 
-int64_t tiles(int64_t n) { return (n + kTile - 1) / kTile; }
+// Of the last two axes, those of a factor's rows or columns, and k.
+struct FactorAxes {
+  size_t across, along_k;
+};
+FactorAxes axes_of_a(const Gemm& gemm, size_t rank) {
+  return gemm.transpose_a ? FactorAxes{rank - 1, rank - 2} : FactorAxes{rank - 2, rank - 1};
+}
+FactorAxes axes_of_b(const Gemm& gemm, size_t rank) {
+  return gemm.transpose_b ? FactorAxes{rank - 2, rank - 1} : FactorAxes{rank - 1, rank - 2};
+}
 
-}  // namespace
+void push_factor(Parameters& parameters, const tenon_view& view, int64_t across, int64_t along_k,
+                 size_t n_batch_axes) {
+  const auto strides = strides_of(view);
+  parameters.push_operand(view);
+  parameters.push(across);
+  parameters.push(along_k);
+  parameters.push_list({strides.data(), n_batch_axes});
+}
 
-Prepared prepare_matmul(const Request& request) {
-  const auto attrs = request.attrs<tenon_matmul_attrs>();
-  const uint16_t rank = request.output(0).rank;
+// Along an axis of the result: c may have fewer axes, and those of size 1 are broadcast.
+int64_t stride_of_c(const tenon_view& c, size_t rank, size_t axis) {
+  const size_t missing = rank - c.rank;
+  if (axis < missing || c.sizes[axis - missing] == 1) return 0;
+  return strides_of(c)[axis - missing];
+}
+
+int64_t bits_of(double x) {
+  int64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+ProductShape shape_of(const Gemm& gemm, size_t rank, const tenon_launch& launch) {
+  const tenon_view& a = launch.inputs[0];
+  const int64_t* const sizes = launch.outputs[0].sizes;
+  const FactorAxes of_a = axes_of_a(gemm, rank), of_b = axes_of_b(gemm, rank);
+  const auto along_k = [](const tenon_view& view, const FactorAxes& axes) {
+    const auto strides = strides_of(view);
+    return std::abs(strides[axes.along_k]) <= std::abs(strides[axes.across]);
+  };
+  return {.matrices = tenon_sdk::count(rank - 2, sizes),
+          .rows = sizes[rank - 2],
+          .columns = sizes[rank - 1],
+          .depth = a.sizes[of_a.along_k],
+          .left_along_k = along_k(a, of_a),
+          .right_along_k = along_k(launch.inputs[1], of_b)};
+}
+
+void push_factors(const Gemm& gemm, size_t rank, const tenon_launch& launch,
+                  Parameters& parameters) {
+  const tenon_view &a = launch.inputs[0], &b = launch.inputs[1];
+  const int64_t* const sizes = launch.outputs[0].sizes;
+  const FactorAxes of_a = axes_of_a(gemm, rank), of_b = axes_of_b(gemm, rank);
+  const auto a_strides = strides_of(a), b_strides = strides_of(b);
+  push_factor(parameters, a, a_strides[of_a.across], a_strides[of_a.along_k], rank - 2);
+  push_factor(parameters, b, b_strides[of_b.across], b_strides[of_b.along_k], rank - 2);
+  parameters.push(sizes[rank - 2]);
+  parameters.push(sizes[rank - 1]);
+  parameters.push(static_cast<int64_t>(rank - 2));
+  parameters.push_list({sizes, rank - 2});
+  if (gemm.has_c) {
+    const tenon_view& c = launch.inputs[2];
+    push_factor(parameters, c, stride_of_c(c, rank, rank - 2), stride_of_c(c, rank, rank - 1), 0);
+  } else {
+    push_factor(parameters, tenon_view{}, 0, 0, 0);
+  }
+  parameters.push(gemm.has_c ? 1 : 0);
+  parameters.push(bits_of(gemm.alpha));
+  parameters.push(bits_of(gemm.beta));
+}
+
+Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPlan> epilogue) {
+  const size_t rank = request.output(0).rank;
   if (rank < 2 || request.input(0).rank != rank || request.input(1).rank != rank) {
     return tenon_sdk::refuse("matmul: operands and result must have one rank, two or more");
   }
-  const bool transpose_a = attrs.transpose_a, transpose_b = attrs.transpose_b;
-  const char* const type = type_name(request.input(0).dtype);
-  return embedded_kernel<1>(
-      request, {"matmul"}, embedded_source(type_line(type, "T"), "matmul.cu"),
-      [=](const Dispatcher& dispatcher, const tenon_launch& launch) -> tenon_error* {
-        const tenon_view& a = launch.inputs[0];
-        const tenon_view& y = launch.outputs[0];
-        if (tenon_sdk::count(y) == 0) return nullptr;
-        const size_t row = rank - size_t{2}, column = rank - size_t{1};
-        const auto a_strides = strides_of(a), b_strides = strides_of(launch.inputs[1]);
-        const int64_t m = y.sizes[row], n = y.sizes[column];
-        const int64_t n_batches = tenon_sdk::count(row, y.sizes);
-        Parameters parameters;
-        parameters.push_view(a);
-        parameters.push_view(launch.inputs[1]);
-        parameters.push_address(address_of(y));
-        parameters.push(m);
-        parameters.push(n);
-        parameters.push(a.sizes[transpose_a ? row : column]);
-        parameters.push(a_strides[transpose_a ? column : row]);
-        parameters.push(a_strides[transpose_a ? row : column]);
-        parameters.push(b_strides[transpose_b ? column : row]);
-        parameters.push(b_strides[transpose_b ? row : column]);
-        parameters.push(n_batches);
-        parameters.push(static_cast<int64_t>(row));
-        parameters.push_list({y.sizes, row});
-        const int64_t n_tiles = n_batches * tiles(m) * tiles(n);
-        return dispatcher.run(0, blocks_for(dispatcher.device(), n_tiles, 1), parameters);
-      });
+  std::string lines = type_line(type_name(request.output(0).dtype), "T");
+  lines += gemm.is_gemm ? "#define IS_GEMM 1\n" : "#define IS_GEMM 0\n";
+  lines += device_file("matmul.cu");
+  return prepare_product(
+      request,
+      {.factors = std::move(lines),
+       .shape = [=](const tenon_launch& launch) { return shape_of(gemm, rank, launch); },
+       .push_factors =
+           [=](const tenon_launch& launch, Parameters& parameters) {
+             push_factors(gemm, rank, launch, parameters);
+           }},
+      std::move(epilogue));
 }
+
+}  // namespace
+
+Prepared prepare_matmul(const Request& request, std::optional<LoopPlan> epilogue) {
+  const auto attrs = request.attrs<tenon_matmul_attrs>();
+  return prepare(request, {.transpose_a = attrs.transpose_a, .transpose_b = attrs.transpose_b},
+                 std::move(epilogue));
+}
+
+Prepared prepare_gemm(const Request& request, std::optional<LoopPlan> epilogue) {
+  const auto attrs = request.attrs<tenon_gemm_attrs>(TENON_GEMM_ATTRS_DEFAULT);
+  return prepare(request,
+                 {.transpose_a = attrs.trans_a,
+                  .transpose_b = attrs.trans_b,
+                  .alpha = attrs.alpha,
+                  .beta = attrs.beta,
+                  .has_c = request.n_inputs() > 2 && request.input(2).dtype != TENON_DTYPE_NONE,
+                  .is_gemm = true},
+                 std::move(epilogue));
+}
+
+Prepared prepare_matmul(const Request& request) { return prepare_matmul(request, std::nullopt); }
+Prepared prepare_gemm(const Request& request) { return prepare_gemm(request, std::nullopt); }
 
 Prepared prepare_int8_matmul(const Request& request) {
   return embedded_kernel<1>(request, {"int8_matmul"},

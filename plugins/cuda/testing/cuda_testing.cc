@@ -172,7 +172,6 @@ Result Bench::run(uint32_t op, const void* attrs, const std::vector<Tensor>& inp
 Result Bench::run_loop(const std::vector<Instruction>& instructions,
                        const std::vector<Tensor>& inputs, const std::vector<uint32_t>& given,
                        const std::vector<Tensor>& outputs, uint32_t row_axes) const {
-  Result result;
   std::vector<tenon_loop_instruction> list;
   for (const Instruction& each : instructions) {
     tenon_loop_instruction instruction = {};
@@ -196,6 +195,12 @@ Result Bench::run_loop(const std::vector<Instruction>& instructions,
   request.instructions = list.data();
   request.outputs = given.data();
   request.row_axes = row_axes;
+  return run_loop(request, inputs, outputs);
+}
+
+Result Bench::run_loop(const tenon_loop_request& request, const std::vector<Tensor>& inputs,
+                       const std::vector<Tensor>& outputs) const {
+  Result result;
   tenon_kernel_traits traits = {.struct_size = sizeof traits, .flags = 0};
   tenon_kernel_p* kernel = nullptr;
   tenon_string reason = {};

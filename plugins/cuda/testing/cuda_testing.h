@@ -109,6 +109,8 @@ class Bench {
     tenon_dtype dtype;
     uint32_t flags;
   };
+  Result run_loop(const tenon_loop_request& request, const std::vector<Tensor>& inputs,
+                  const std::vector<Tensor>& outputs) const;
   Result run_loop(const std::vector<Instruction>& instructions, const std::vector<Tensor>& inputs,
                   const std::vector<uint32_t>& given, const std::vector<Tensor>& outputs,
                   uint32_t row_axes) const;

@@ -6,7 +6,7 @@ namespace {
 using namespace tenon_sdk::testing;
 
 constexpr int64_t kOne[] = {1, 1}, kTwo[] = {2, 2}, kNone[] = {0, 0, 0, 0}, kLast[] = {1},
-                  kPads[] = {1, -1}, kFilter[] = {1, 1, 2};
+                  kPads[] = {1, -1}, kFilter[] = {1, 1, 2}, kInput[] = {1, 1, 5};
 
 constexpr tenon_iota_attrs kIota = {.struct_size = sizeof kIota, .axis = 1};
 constexpr tenon_concat_attrs kConcat = {.struct_size = sizeof kConcat, .axis = 1};
@@ -51,6 +51,20 @@ constexpr tenon_conv_backward_filter_attrs kConvFilter = {.struct_size = sizeof 
                                                           .dilations = kOne,
                                                           .n_dilations = 1,
                                                           .group = 1};
+constexpr tenon_gemm_attrs kGemm = {
+    .struct_size = sizeof kGemm, .alpha = 0.5, .beta = 2, .trans_a = false, .trans_b = true};
+constexpr tenon_attention_attrs kCausal = {
+    .struct_size = sizeof kCausal, .is_causal = true, .scale = 1, .softcap = 0};
+constexpr tenon_conv_backward_input_attrs kConvInput = {.struct_size = sizeof kConvInput,
+                                                        .shape = kInput,
+                                                        .n_shape = 3,
+                                                        .strides = kTwo,
+                                                        .n_strides = 1,
+                                                        .pads = kNone,
+                                                        .n_pads = 2,
+                                                        .dilations = kOne,
+                                                        .n_dilations = 1,
+                                                        .group = 1};
 constexpr tenon_max_pool_attrs kPool = {.struct_size = sizeof kPool,
                                         .kernel_shape = kTwo,
                                         .n_kernel_shape = 1,
@@ -189,6 +203,26 @@ std::vector<Example> make_examples() {
        {f16({1, 2}, {1, 2}), f16({2, 1}, {3, 4})},
        {f16({1, 1}, {})},
        {{11}}},
+      {"gemm",
+       TENON_OP_gemm,
+       &kGemm,
+       {six, six, f32({10, 20})},
+       {f32({2, 2}, {})},
+       {{27, 56, 36, 78.5}}},
+      // The second query has two keys of one score.
+      {"attention",
+       TENON_OP_attention,
+       &kCausal,
+       {f32({1, 1, 2, 1}, {0, 0}), f32({1, 1, 2, 1}, {1, 2}), f32({1, 1, 2, 1}, {4, 8})},
+       {f32({1, 1, 2, 1}, {})},
+       {{4, 6}}},
+      {"attention of halves",
+       TENON_OP_attention,
+       nullptr,
+       {f16({1, 1, 1, 1}, {0}), f16({1, 1, 2, 1}, {1, 2}), f16({1, 1, 2, 1}, {4, 8}),
+        boolean({1, 2}, {false, true})},
+       {f16({1, 1, 1, 1}, {})},
+       {{8}}},
       {"int8_matmul",
        TENON_OP_int8_matmul,
        nullptr,
@@ -207,6 +241,12 @@ std::vector<Example> make_examples() {
        {f32({1, 1, 3}, {1, 2, 3}), f32({1, 1, 2}, {1, 10})},
        {f32({1, 1, 2}, {})},
        {{21, 32}}},
+      {"conv_backward_input",
+       TENON_OP_conv_backward_input,
+       &kConvInput,
+       {f32({1, 1, 2}, {1, 10}), f32({1, 1, 2}, {3, 4})},
+       {f32({1, 1, 5}, {})},
+       {{3, 4, 30, 40, 0}}},
       {"max_pool",
        TENON_OP_max_pool,
        &kPool,

@@ -1,0 +1,66 @@
+// Convolutions and pooling move a window over up to three spatial axes.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "plugins/cuda/kernels/embedded.h"
+
+namespace tenon_cuda {
+
+inline constexpr size_t kSpatial = 3;
+using Spatial = std::array<int64_t, kSpatial>;
+
+// The values of an op's attribute, or the sizes or strides of a view, along three spatial axes;
+// those that are missing are the first.
+inline Spatial spatial(const int64_t* values, size_t n, size_t rank, int64_t otherwise) {
+  Spatial result;
+  result.fill(otherwise);
+  const size_t missing = kSpatial + 2 - rank;
+  for (size_t i = 0; i < n; ++i) result[missing + i] = values[i];
+  return result;
+}
+
+// How the window moves, of an op's attributes.
+struct Window {
+  Spatial steps, pads, dilations, lhs_dilations;
+
+  template <class Attrs>
+  Window(const Attrs& attrs, size_t rank)
+      : steps(spatial(attrs.strides, attrs.n_strides, rank, 1)),
+        pads(spatial(attrs.pads, attrs.n_pads / 2, rank, 0)),  // The first half: those before.
+        dilations(spatial(attrs.dilations, attrs.n_dilations, rank, 1)) {
+    lhs_dilations.fill(1);
+    if constexpr (requires { attrs.lhs_dilation; }) {
+      lhs_dilations = spatial(attrs.lhs_dilation, attrs.n_lhs_dilation, rank, 1);
+    }
+  }
+
+  void push(Parameters& parameters) const {
+    for (const Spatial& each : {steps, pads, dilations, lhs_dilations}) {
+      for (const int64_t value : each) parameters.push(value);
+    }
+  }
+};
+
+// A view as [n, channels, three spatial axes].
+inline void push_planes(Parameters& parameters, const tenon_view& view) {
+  const auto strides = strides_of(view);
+  parameters.push_operand(view);
+  parameters.push(view.sizes[0]);
+  parameters.push(view.sizes[1]);
+  parameters.push(strides[0]);
+  parameters.push(strides[1]);
+  const size_t n = view.rank - size_t{2};
+  for (const int64_t size : spatial(view.sizes + 2, n, view.rank, 1)) parameters.push(size);
+  for (const int64_t each : spatial(strides.data() + 2, n, view.rank, 0)) parameters.push(each);
+}
+
+// The lines and the text that files whose kernels move a window begin with.
+inline std::string window_lines(const Request& request) {
+  return type_line(type_name(request.input(0).dtype), "T") + std::string(device_file("window.cuh"));
+}
+
+}  // namespace tenon_cuda
