@@ -177,7 +177,7 @@ TEST(Functions, RunPassesThatCanBeDisabled) {
     names += std::string(pass.name) + " ";
     EXPECT_FALSE(pass.summary.empty());
   }
-  EXPECT_EQ(names, "verify simplify fold cse dce fuse ");
+  EXPECT_EQ(names, "verify select simplify fold cse dce fuse ");
   set_pass("dce", false);
   set_pass("dce", true);
   EXPECT_THROW(set_pass("dorp", true), Error);

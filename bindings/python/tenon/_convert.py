@@ -50,6 +50,10 @@ def asarray(value, dtype=None, copy: bool | None = None) -> Tensor:
 def from_dlpack(value, *, device=None, copy: bool | None = None) -> Tensor:
     """Creates a tensor from an object with `__dlpack__`, without a copy unless `copy` is True."""
     if isinstance(value, Tensor):
+        if device is not None and device != value.device:
+            if copy is False:
+                raise ValueError(f"from_dlpack: moving from {value.device} to {device} needs a copy")
+            return value.copy_to(device)
         return _native.ops["copy"](value) if copy else value
     try:
         capsule = value.__dlpack__(max_version=(1, 0))

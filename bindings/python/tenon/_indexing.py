@@ -154,6 +154,8 @@ def _advanced(x, entries):
             return _ops["gather"](x, array, at)
         if array.ndim:
             return _ops["boolean_mask"](x, array, at)[0]
+        # A mask without axes selects everything or nothing, along a new axis.
+        return _ops["boolean_mask"](_ops["expand_dims"](x, (at,)), _ops["reshape"](array, (1,)), at)[0]
     axes, indices, position = _index_arrays(entries)
     # The indexed axes come first, and gather_nd takes one vector of indices for each element.
     order = axes + [axis for axis in range(x.ndim) if axis not in axes]

@@ -77,6 +77,7 @@ def empty_like(x, /, *, dtype=None, device=None):
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """Ones on a diagonal, zeros elsewhere."""
     columns = n_rows if n_cols is None else n_cols
+    k = max(-n_rows, min(k, columns))
     return _placed(_ops["eye"](n_rows, columns, k, dtype or _dtypes.float32), device)
 
 
@@ -95,9 +96,15 @@ def meshgrid(*arrays, indexing="xy"):
 
 def tril(x, /, *, k=0):
     """The elements on and below a diagonal, zeros elsewhere."""
-    return _ops["tril"](x, k)
+    return _ops["tril"](x, _diagonal(x, k))
 
 
 def triu(x, /, *, k=0):
     """The elements on and above a diagonal, zeros elsewhere."""
-    return _ops["triu"](x, k)
+    return _ops["triu"](x, _diagonal(x, k))
+
+
+def _diagonal(x, k):
+    """The diagonal, or the nearest one outside the matrix: `k` may be any int."""
+    rows, columns = x.shape[-2:]
+    return max(-rows, min(k, columns))

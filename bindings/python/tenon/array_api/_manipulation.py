@@ -114,7 +114,7 @@ def tile(x, repetitions, /):
 
 def unstack(x, /, *, axis=0):
     """The slices along an axis, as a tuple."""
-    return tuple(_ops["unstack"](x, axis))
+    return tuple(_ops["unstack"](x, axis)) if x.shape[axis] else ()
 
 
 def take(x, indices, /, *, axis=None):

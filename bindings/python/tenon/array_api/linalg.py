@@ -36,6 +36,9 @@ def tensordot(x1, x2, /, *, axes=2):
 
 def vecdot(x1, x2, /, *, axis=-1):
     """The products of vectors along an axis."""
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ValueError(f"vecdot: axis {axis} has {x1.shape[axis]} elements in one tensor, but "
+                         f"{x2.shape[axis]} in the other")
     x1, x2 = _manipulation.broadcast_arrays(x1, x2)
     return _ops["sum"](_ops["mul"](x1, x2), axes=[axis])
 
