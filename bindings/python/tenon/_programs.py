@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 
@@ -74,6 +73,8 @@ class Program:
 
     def describe(self) -> dict:
         """The functions, their signatures and ops, and the variables."""
+        import json
+
         return json.loads(self._native.describe())
 
     def __repr__(self):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 import numpy
 
 from . import _convert, _indexing, _native, _tree
@@ -30,6 +28,8 @@ def _str(self):
 
 
 def _repr_html_(self):
+    import html  # Imported on first use, to keep `import tenon` short.
+
     return f"<pre>{html.escape(repr(self))}</pre>"
 
 
