@@ -4,6 +4,7 @@ TensorFlow where they are installed.
     overhead python NANOSECONDS     of an eager add of one element, over the call in C
     overhead_call python NANOSECONDS    of a call of a traced function, over the call in C
     ratio NAME PEER VALUE           the peer's time by Tenon's: above 1, Tenon is faster
+    conversion_ms autograph VALUE   of AutoGraph, for a function of 200 lines
     import_ms tenon VALUE           of `import tenon`, beyond NumPy's
     skipped PEER REASON             a peer that is not installed
 
@@ -15,6 +16,7 @@ import argparse
 import ctypes
 import importlib
 import json
+import linecache
 import pathlib
 import statistics
 import subprocess
@@ -28,12 +30,22 @@ import tenon as tn
 PEERS = {"torch": "torch", "jax": "jax", "tensorflow": "tensorflow"}
 
 
-def repeated(function, repetitions):
+def repeated(function, repetitions, clock=time.perf_counter_ns):
     """The nanoseconds of one call of a function without arguments."""
-    begin = time.perf_counter_ns()
+    begin = clock()
     for _ in range(repetitions):
         function()
-    return (time.perf_counter_ns() - begin) / repetitions
+    return (clock() - begin) / repetitions
+
+
+def eager_ratio(function, graph, limit):
+    """How much faster a graph is than its eager code: in processor time, which other processes do not
+    change, as both run on one thread."""
+    graph(limit)
+    clock = time.process_time_ns
+    ours, eager = medians([lambda: repeated(lambda: graph(limit).item(), 5, clock),
+                           lambda: repeated(lambda: function(limit), 1, clock)], 7)
+    return eager / ours
 
 
 def medians(measurements, rounds):
@@ -116,9 +128,115 @@ def tensorflow_loop(tf):
     return count
 
 
+def branching_loop():
+    def count(n):
+        i = tn.tensor(0)
+        total = tn.tensor(0.0)
+        while i < n:
+            if i % 2 == 0:
+                total = total + 1.5
+            else:
+                total = total - 0.5
+            i = i + 1
+        return total
+
+    return count
+
+
+def mlp_values():
+    """The inputs, the labels and the weights of a training step: 32 rows, 64 hidden units."""
+    draw = numpy.random.default_rng(0)
+    weights = [draw.normal(0, 0.1, shape).astype(numpy.float32)
+               for shape in ((784, 64), (64,), (64, 10), (10,))]
+    return (draw.normal(size=(32, 784)).astype(numpy.float32),
+            draw.integers(0, 10, 32).astype(numpy.int32), weights)
+
+
+def tenon_step():
+    x, labels, values = mlp_values()
+    x, labels = tn.tensor(x), tn.tensor(labels)
+    weights = [tn.Variable(value) for value in values]
+
+    @tn.function
+    def step(x, labels):
+        w1, b1, w2, b2 = weights
+        with tn.GradientTape() as tape:
+            logits = tn.relu(x @ w1 + b1) @ w2 + b2
+            loss = tn.sparse_softmax_cross_entropy(logits, labels)[0]
+        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+            weight.assign_sub(0.01 * gradient)
+        return loss
+
+    return lambda: step(x, labels).item()
+
+
+def jax_step(jax):
+    x, labels, weights = mlp_values()
+    jnp = jax.numpy
+
+    def loss_of(weights, x, labels):
+        w1, b1, w2, b2 = weights
+        logits = jax.nn.relu(x @ w1 + b1) @ w2 + b2
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1))
+
+    @jax.jit
+    def step(weights, x, labels):
+        loss, gradients = jax.value_and_grad(loss_of)(weights, x, labels)
+        return loss, [w - 0.01 * g for w, g in zip(weights, gradients)]
+
+    state = [jnp.asarray(weight) for weight in weights]
+    x, labels = jnp.asarray(x), jnp.asarray(labels)
+
+    def run():
+        loss, state[:] = step(state, x, labels)
+        return float(loss)
+
+    return run
+
+
+def torch_step(torch):
+    x, labels, values = mlp_values()
+    x, labels = torch.tensor(x), torch.tensor(labels).long()
+    weights = [torch.tensor(value, requires_grad=True) for value in values]
+
+    @torch.compile
+    def step(x, labels):
+        w1, b1, w2, b2 = weights
+        logits = torch.relu(x @ w1 + b1) @ w2 + b2
+        return torch.nn.functional.cross_entropy(logits, labels)
+
+    def run():
+        loss = step(x, labels)
+        gradients = torch.autograd.grad(loss, weights)
+        with torch.no_grad():
+            for weight, gradient in zip(weights, gradients):
+                weight.sub_(gradient, alpha=0.01)
+        return loss.item()
+
+    return run
+
+
+def conversion_milliseconds():
+    """The time of AutoGraph for a function of 200 lines, a new one each time."""
+    times = []
+    for at in range(7):
+        lines = ["def function(x):"]
+        for block in range(50):
+            lines += [f"    if x > {block}:", f"        x = x - {block}", "    else:",
+                      f"        x = x + {at}"]
+        source, filename = "\n".join([*lines, "    return x", ""]), f"<bench {at}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        namespace = {}
+        exec(compile(source, filename, "exec"), namespace)
+        begin = time.process_time()
+        tn.autograph.convert(namespace["function"])
+        times.append(1000 * (time.process_time() - begin))
+    return statistics.median(times)
+
+
 def import_milliseconds():
-    code = ("import numpy, time; begin = time.perf_counter(); import tenon; "
-            "print(1000 * (time.perf_counter() - begin))")
+    code = ("import numpy, time; begin = time.process_time(); import tenon; "
+            "print(1000 * (time.process_time() - begin))")
     return statistics.median(float(subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
         for _ in range(7))
@@ -133,6 +251,23 @@ def peers():
         except ImportError as error:
             print(f"skipped {name} {error}")
     return found
+
+
+def compare_steps(found, report):
+    """A training step of two dense layers, as one graph."""
+    step = tenon_step()
+    for peer, name, make in (("jax", "jax", jax_step), ("torch", "torch_compile", torch_step)):
+        if peer not in found:
+            continue
+        try:
+            theirs_step = make(found[peer])
+            theirs_step()
+        except Exception as error:  # torch.compile needs a compiler, for example.
+            print(f"skipped traced_mlp_step {name} {str(error).splitlines()[0]}")
+            continue
+        step()
+        ours, theirs = medians([lambda: repeated(step, 50), lambda: repeated(theirs_step, 50)], 11)
+        report(f"ratio traced_mlp_step {name}", theirs / ours)
 
 
 def main():
@@ -170,12 +305,15 @@ def main():
 
     count = autograph_loop()
     graph, limit = tn.function(count), tn.tensor(1000)
-    graph(limit)
-    ours, eager = medians([lambda: repeated(lambda: graph(limit).item(), 5),
-                           lambda: repeated(lambda: count(limit), 1)], 7)
-    report("ratio autograph_loop_1000 eager", eager / ours)
+    report("ratio autograph_loop_1000 eager", eager_ratio(count, graph, limit))
+
+    branching = branching_loop()
+    report("ratio autograph_branches_1000 eager",
+           eager_ratio(branching, tn.function(branching), limit))
+    report("conversion_ms autograph", conversion_milliseconds())
 
     found = peers()
+    compare_steps(found, report)
     if "torch" in found:
         torch = found["torch"]
         torch.set_num_threads(1)
