@@ -90,7 +90,7 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_context_set_pass(NULL, tenon_str("dce"), true), TENON_INVALID_ARGUMENT,
               "context");
   CHECK_ERROR(tenon_context_set_pass(context(), tenon_str("dorp"), true), TENON_NOT_FOUND,
-              "there is no pass dorp; there are verify, simplify, fold, cse, dce, fuse");
+              "there is no pass dorp; there are verify, select, simplify, fold, cse, dce, fuse");
 }
 
 int main(void) {

@@ -10,6 +10,8 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"verify", "Checks that the graph is well-formed, before and after the other passes.", verify},
+    {"select", "Computes both sides of small elementwise branches and selects results.",
+     select_branches},
     {"simplify", "Replaces calls that are identities, such as x + 0, by their input.", simplify},
     {"fold", "Computes calls whose inputs are all constants once, when it runs.", fold_constants},
     {"cse", "Merges equal calls (common subexpression elimination).",

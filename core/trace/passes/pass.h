@@ -36,6 +36,7 @@ bool is_disabled(Scope& scope, std::string_view name);
 // Each function is in a file of this folder.
 std::shared_ptr<Graph> verify(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> eliminate_dead_code(Scope& scope, const Graph& graph, Tensors& constants);
+std::shared_ptr<Graph> select_branches(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> simplify(Scope& scope, const Graph& graph, Tensors& constants);
 std::shared_ptr<Graph> eliminate_common_subexpressions(Scope& scope, const Graph& graph,
                                                        Tensors& constants);
