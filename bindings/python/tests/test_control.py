@@ -135,3 +135,28 @@ def test_a_symbolic_tensor_has_no_truth_or_value():
     with pytest.raises(tn.FailedPreconditionError):
         tn.function(lambda x: x.item(), autograph=False)(tn.tensor(1.0))
     assert "symbolic" in repr(tn.function(lambda x: repr(x), autograph=False)(tn.tensor(1.0)))
+
+
+def test_a_loop_with_a_small_branch_runs_as_one_launch_plan():
+    """The pass select replaces the branch, so that the host reads no condition in each trip."""
+    @tn.function
+    def count(n):
+        i, total = tn.tensor(0), tn.tensor(0.0)
+        while i < n:
+            if i % 2 == 0:
+                total = total + 1.5
+            else:
+                total = total - 0.5
+            i = i + 1
+        return total
+
+    assert count(tn.tensor(1000)).item() == 500
+    with tn.profile() as profiler:
+        count(tn.tensor(100))
+    assert sum(row["count"] for row in profiler.rows if row["name"] == "branch") == 0
+
+
+def test_the_gradient_of_a_small_branch_is_that_of_the_chosen_side():
+    inverse = tn.function(lambda x: tn.cond(x > 0, lambda: 1.0 / x, lambda: x * 0.0))
+    assert tn.grad(inverse)(tn.tensor(0.0)).item() == 0  # Not NaN, as that of where would be.
+    assert tn.grad(inverse)(tn.tensor(2.0)).item() == -0.25
