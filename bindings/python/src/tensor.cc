@@ -360,7 +360,7 @@ bool Operand::set_converted(PyObject* object) {
     nb::object function = nb::module_::import_("tenon._convert").attr("_to_tensor");
     return function.release().ptr();
   }();
-  object_ = PyObject_CallOneArg(convert, object);
+  object_ = PyObject_CallFunctionObjArgs(convert, object, nullptr);
   if (!object_) return false;
   handle = as_tensor(object_)->handle;
   is_small = as_tensor(object_)->is_small;
@@ -389,7 +389,7 @@ nb::list Results::take() {
 bool dtype_from_python(PyObject* object, tenon_dtype* out) {
   nb::object dtype = nb::borrow(object);
   if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != dtype_class) {
-    dtype = nb::steal(PyObject_CallOneArg(dtype_class, object));
+    dtype = nb::steal(PyObject_CallFunctionObjArgs(dtype_class, object, nullptr));
     if (!dtype.is_valid()) return false;
   }
   nb::object code = nb::steal(PyObject_GetAttrString(dtype.ptr(), "code"));
