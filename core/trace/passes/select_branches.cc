@@ -13,11 +13,11 @@
 
 #include "core/base/work_steps.h"
 #include "core/dispatch/pending_work.h"
-#include "core/ops/registry.h"
+#include "core/ops/definition/op_ids.h"
 #include "core/trace/control/control_ops.h"
+#include "core/trace/graph/region.h"
 #include "core/trace/passes/pass.h"
 #include "core/trace/passes/rewriter.h"
-#include "core/trace/graph/region.h"
 
 namespace tenon {
 namespace {
