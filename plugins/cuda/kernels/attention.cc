@@ -64,8 +64,9 @@ class Attention final : public Kernel {
     const int64_t n_tiles = divide_up(q.sizes[2], kTile);
     const int64_t n_parts = divide_up(v.sizes[3], n_chunks * kTile);
     const int64_t n_items = q.sizes[0] * q.sizes[1] * n_tiles * n_parts;
-    const double scale =
-        attrs_.scale > 0 ? attrs_.scale : 1 / std::sqrt(static_cast<double>(q.sizes[3]));
+    // Without a size all scores are 0, which an infinite scale would not keep.
+    const auto size = static_cast<double>(std::max<int64_t>(q.sizes[3], 1));
+    const double scale = attrs_.scale > 0 ? attrs_.scale : 1 / std::sqrt(size);
     Parameters parameters;
     for (const tenon_view* view : {&q, &k, &v}) {
       const auto strides = strides_of(*view);

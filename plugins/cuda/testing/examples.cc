@@ -223,6 +223,13 @@ std::vector<Example> make_examples() {
         boolean({1, 2}, {false, true})},
        {f16({1, 1, 1, 1}, {})},
        {{8}}},
+      // All scores are 0.
+      {"attention of heads without a size",
+       TENON_OP_attention,
+       nullptr,
+       {f32({1, 1, 1, 0}, {}), f32({1, 1, 2, 0}, {}), f32({1, 1, 2, 1}, {1, 2})},
+       {f32({1, 1, 1, 1}, {})},
+       {{1.5}}},
       {"int8_matmul",
        TENON_OP_int8_matmul,
        nullptr,
