@@ -6,10 +6,16 @@
 #if defined(TENON_HAS_CUDA_HEADERS)
 #include <cuda.h>
 #include <nvrtc.h>
+// The types of the runtime that it includes need headers of other wheels.
+#if __has_include(<cublasLt.h>) && __has_include(<crt/host_defines.h>) && __has_include(<nv/target>)
+#define TENON_HAS_CUBLASLT_HEADER 1
+#include <cublasLt.h>
+#endif
 #endif
 
 #include <type_traits>
 
+#include "plugins/cuda/driver/cublaslt_abi.h"
 #include "plugins/cuda/driver/cuda_abi.h"
 
 namespace tenon_cuda::testing {
@@ -63,6 +69,50 @@ TEST(CudaAbi, NvrtcFunctionsAgreeWithTheHeaders) {
   TENON_CUDA_NVRTC_FUNCTIONS(TENON_CUDA_COMPARE)
 #undef TENON_CUDA_COMPARE
 }
+
+#if defined(TENON_HAS_CUBLASLT_HEADER)
+
+TEST(CudaAbi, CublasLtAgreesWithItsHeader) {
+#define TENON_CUDA_COMPARE(name, symbol, parameters) \
+  EXPECT_TRUE((Functions<cublasStatus(*) parameters, decltype(&::symbol)>::value)) << #symbol;
+  TENON_CUDA_CUBLASLT_FUNCTIONS(TENON_CUDA_COMPARE)
+#undef TENON_CUDA_COMPARE
+  static_assert(sizeof(cublasLtAlgorithm) == sizeof(cublasLtMatmulAlgo_t));
+  static_assert(sizeof(cublasLtChoice) == sizeof(cublasLtMatmulHeuristicResult_t));
+  EXPECT_EQ(offsetof(cublasLtChoice, workspace_bytes),
+            offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+  EXPECT_EQ(offsetof(cublasLtChoice, state), offsetof(cublasLtMatmulHeuristicResult_t, state));
+  const auto same = [](int ours, int theirs) { EXPECT_EQ(ours, theirs); };
+  same(kCublasNotSupported, CUBLAS_STATUS_NOT_SUPPORTED);
+  same(kCublasFloat32, CUDA_R_32F);
+  same(kCublasFloat64, CUDA_R_64F);
+  same(kCublasFloat16, CUDA_R_16F);
+  same(kCublasBFloat16, CUDA_R_16BF);
+  same(kCompute32, CUBLAS_COMPUTE_32F);
+  same(kCompute32Pedantic, CUBLAS_COMPUTE_32F_PEDANTIC);
+  same(kCompute64, CUBLAS_COMPUTE_64F);
+  same(kComputeTf32, CUBLAS_COMPUTE_32F_FAST_TF32);
+  same(kTranspose, CUBLAS_OP_T);
+  same(kDescriptionTransposeA, CUBLASLT_MATMUL_DESC_TRANSA);
+  same(kDescriptionTransposeB, CUBLASLT_MATMUL_DESC_TRANSB);
+  same(kLayoutBatchCount, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+  same(kLayoutBatchStride, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+  same(kPreferenceWorkspaceBytes, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+  same(kPreferenceReductionSchemes, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
+  same(kPreferenceAlignmentA, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+  same(kPreferenceAlignmentB, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+  same(kPreferenceAlignmentC, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
+  same(kPreferenceAlignmentD, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+}
+
+#else
+
+TEST(CudaAbi, CublasLtAgreesWithItsHeader) {
+  GTEST_SKIP() << "no cublasLt.h when the build was configured: the wheels nvidia-cublas, "
+                  "nvidia-cuda-crt and nvidia-cuda-cccl have it and what it includes";
+}
+
+#endif
 
 TEST(CudaAbi, ConstantsAgreeWithTheHeaders) {
   static_assert(sizeof(CUuuid) == sizeof(::CUuuid));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 
+#include "plugins/cuda/driver/cublaslt_abi.h"
 #include "plugins/cuda/driver/cuda_abi.h"
 #include "plugins/cuda/testing/cuda_testing.h"
 
@@ -14,16 +15,20 @@ using namespace tenon_sdk::testing;
 constexpr const char* kFunctions[] = {
 #define TENON_CUDA_NAME(name, symbol, parameters) #symbol,
     TENON_CUDA_DRIVER_FUNCTIONS(TENON_CUDA_NAME) TENON_CUDA_NVRTC_FUNCTIONS(TENON_CUDA_NAME)
+        TENON_CUDA_CUBLASLT_FUNCTIONS(TENON_CUDA_NAME)
 #undef TENON_CUDA_NAME
 };
 
 class CudaFailure : public ::testing::TestWithParam<const char*> {};
 
-// All that a program does: copies, launches, fills, events, times, callbacks.
+// All that a program does: launches, copies, fills, events, times, callbacks.
 void use_everything() {
   const Bench bench;
   if (!bench.is_open()) return;
   bench.run(TENON_OP_add, nullptr, {f32({1, 2}), f32({3, 4})}, {f32({2}, {})});
+  // cuBLASLt's.
+  const Tensor one = by_value(f32({}, {1})).as({64, 64}, {0, 0});
+  bench.run(TENON_OP_matmul, nullptr, {one, one}, {f32({64, 64}, {})});
   const tenon_plugin_calls& calls = bench.calls();
   tenon_buffer_p* buffer = nullptr;
   if (take(calls.allocate(bench.device(), 256, &buffer)).code != TENON_OK) return;

@@ -5,6 +5,7 @@
 
 #include <tenon/plugin.h>
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -30,6 +31,30 @@ tenon_error* make_functions(tenon_device_p* device, const std::string& name,
 // How many multiprocessors the device has. Results never depend on it.
 uint32_t multiprocessors(tenon_device_p* device);
 
+// A product of matrices, [matrices, rows, depth] times [matrices, depth, columns]; a factor that is
+// transposed has its last two axes exchanged.
+struct LibraryShape {
+  tenon_dtype dtype;
+  bool transpose_a, transpose_b, is_strict;
+  int64_t matrices, rows, columns, depth;
+
+  auto operator<=>(const LibraryShape&) const = default;
+};
+// The product by cuBLASLt; NULL without an error: there is no such library, or it does not serve
+// the shape.
+class LibraryProduct;
+tenon_error* find_library_product(tenon_device_p* device, const LibraryShape& shape,
+                                  const LibraryProduct** product);
+uint64_t workspace_bytes(const LibraryProduct& product);
+void release_error(tenon_device_p* device, tenon_error* error);
+
+// Where its operands are. They have no gaps.
+struct LibraryCall {
+  static constexpr uint32_t kAlignment = 16;
+  uint64_t a, b, d, workspace;
+  bool shares_a, shares_b;  // There is one matrix for all.
+};
+
 // ---- when it is launched
 
 // Where a view's first element is on the device; 0: it is by value.
@@ -52,6 +77,7 @@ class Encoder {
   virtual tenon_error* dispatch(const Dispatch& dispatch) = 0;
   // Copies bytes between addresses of the device that do not overlap.
   virtual tenon_error* copy(uint64_t from, uint64_t to, uint64_t size) = 0;
+  virtual tenon_error* multiply(const LibraryProduct& product, const LibraryCall& call) = 0;
 };
 
 // A prepared kernel of this plugin.

@@ -38,7 +38,7 @@ fi
 [ "$judged" != vulkan ] || need --swiftshader
 configure dev
 build dev --target tenon_conformance tenon_command
-[ "$judged" != cuda ] || build dev --target tenon_plugin_cuda tenon_emulated_cuda tenon_emulated_nvrtc
+[ "$judged" != cuda ] || build dev --target tenon_plugin_cuda tenon_emulated_cuda tenon_emulated_nvrtc tenon_emulated_cublaslt
 kit=build/dev/bin/tenon-conformance
 if [ "$judged" != onnx ]; then
   expected=plugins/$judged/expected.jsonl

@@ -15,6 +15,8 @@ if [ ! -e "$folder/libtenon_emulated_cuda.so" ] || [ ! -e "$folder/libtenon_emul
     "tenon_emulated_nvrtc build it" >&2
   exit 77
 fi
+# Without the emulated cuBLASLt the plugin's own kernels multiply.
+[ ! -e "$folder/libtenon_emulated_cublaslt.so" ] || export TENON_CUDA_CUBLASLT="$folder/libtenon_emulated_cublaslt.so"
 export TENON_CUDA_DRIVER="$folder/libtenon_emulated_cuda.so" TENON_CUDA_NVRTC="$folder/libtenon_emulated_nvrtc.so"
 export TENON_EMULATED_CUDA_CACHE="${TENON_EMULATED_CUDA_CACHE:-$folder/cache}"
 exec "$@"

@@ -150,3 +150,24 @@ KERNEL join_splits(PARAMETERS(Product) p) {
     store(p, line / p.m, line % p.m, i - line * p.n, sum);
   }
 }
+
+// ---- around a product by a library: p.partial has its elements, each rounded to T
+
+KERNEL finish_product(PARAMETERS(Product) p) {
+  const T* const products = (const T*)p.partial;
+  FOR_EACH(i, p.n_matrices * p.m * p.n) {
+    const i64 line = i / p.n;
+    store(p, line / p.m, line % p.m, i - line * p.n, (Accumulator<T>)widen(products[i]));
+  }
+}
+
+struct Pack {
+  View from;
+  char* to;
+  i64 n;
+};
+// Lays the elements of a factor out without gaps.
+KERNEL pack_factor(PARAMETERS(Pack) p) {
+  const T* const from = data<const T>(p.from);
+  FOR_EACH(i, p.n) ((T*)p.to)[i] = from[offset_of(p.from, i)];
+}

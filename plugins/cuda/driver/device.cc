@@ -15,6 +15,7 @@ tenon_error* Device::open(Instance& instance, CUdevice number, std::unique_ptr<D
   std::unique_ptr<Device> self(new Device(instance, number));
   if (tenon_error* error = self->enter_primary_context(instance)) return error;
   self->memory_ = std::make_unique<Memory>(self->driver_, self->context_);
+  self->library_products_ = std::make_unique<LibraryProducts>(self->driver_, self->context_);
   if (tenon_error* error = self->start_clock()) return error;
   made = std::move(self);
   return nullptr;
@@ -64,6 +65,7 @@ tenon_error* Device::enter_primary_context(Instance& instance) {
 
 Device::~Device() {
   if (context_ == nullptr) return;
+  library_products_.reset();
   compiler_.reset();
   memory_.reset();
   {
@@ -157,6 +159,10 @@ tenon_error* Device::move_clock() {
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message) {
   return from_c(device).driver().error(code, message);
+}
+
+void release_error(tenon_device_p* device, tenon_error* error) {
+  from_c(device).host().release(error);
 }
 
 tenon_error* make_functions(tenon_device_p* device, const std::string& name,

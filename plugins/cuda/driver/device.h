@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plugins/cuda/driver/compiler.h"
+#include "plugins/cuda/driver/cublaslt.h"
 #include "plugins/cuda/driver/instance.h"
 #include "plugins/cuda/driver/memory.h"
 
@@ -30,6 +31,7 @@ class Device {
   CUcontext context() const { return context_; }
   Memory& memory() { return *memory_; }
   Compiler& compiler() { return *compiler_; }
+  LibraryProducts& library_products() { return *library_products_; }
   uint32_t multiprocessors() const { return multiprocessors_; }
   tenon_device_properties describe(tenon_features features) const;
 
@@ -54,6 +56,7 @@ class Device {
   uint32_t multiprocessors_ = 1;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<LibraryProducts> library_products_;
 
   std::mutex events_mutex_;
   std::vector<CUevent> events_;  // Not in use.

@@ -13,52 +13,101 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NVRTC 13 compiles for chips from 7.5 on, NVRTC 12 for older ones too.
-constexpr const char* kNvrtcNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-// Where the wheels nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12 install it, under site-packages.
-constexpr const char* kWheelFolders[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
+// A library's names, and where its wheels install it under site-packages.
+struct Searched {
+  std::vector<const char*> names, wheel_folders;
+};
+// NVRTC 13 compiles for chips from 7.5 on, NVRTC 12 for older ones too. The wheels are
+// nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12, nvidia-cublas and nvidia-cublas-cu12.
+const Searched& nvrtc() {
+  static const Searched searched = {{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+                                    {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}};
+  return searched;
+}
+const Searched& cublaslt() {
+  static const Searched searched = {{"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
+                                    {"nvidia/cu13/lib", "nvidia/cublas/lib"}};
+  return searched;
+}
 
 std::string dl_reason(const std::string& name) {
   const char* const reason = dlerror();
   return reason != nullptr ? reason : name + " cannot be opened";
 }
 
-void add_files(const fs::path& folder, std::vector<std::string>& files) {
-  std::error_code failure;
-  for (const char* const name : kNvrtcNames) {
-    const fs::path file = folder / name;
-    if (fs::exists(file, failure)) files.push_back(file.string());
-  }
-}
+class Search {
+ public:
+  explicit Search(const Searched& searched)
+      : searched_(searched), files_(searched.names.begin(), searched.names.end()) {}
 
-void add_site_packages(const fs::path& site_packages, std::vector<std::string>& files) {
-  for (const char* const folder : kWheelFolders) add_files(site_packages / folder, files);
-}
-
-// The environment whose bin/python is under `prefix`.
-void add_environment(const fs::path& prefix, std::vector<std::string>& files) {
-  std::error_code failure;
-  for (const char* const lib : {"lib", "lib64"}) {
-    for (const auto& entry : fs::directory_iterator(prefix / lib, failure)) {
-      if (entry.path().filename().string().rfind("python3", 0) != 0) continue;
-      add_site_packages(entry.path() / "site-packages", files);
-      add_site_packages(entry.path() / "dist-packages", files);
+  void add_files(const fs::path& folder) {
+    std::error_code failure;
+    for (const char* const name : searched_.names) {
+      const fs::path file = folder / name;
+      if (fs::exists(file, failure)) files_.push_back(file.string());
     }
   }
-}
-
-// This library itself may be a part of a Python package.
-void add_own_site_packages(std::vector<std::string>& files) {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&trusted_variable), &info) == 0) return;
-  std::error_code failure;
-  fs::path at = fs::absolute(info.dli_fname, failure);
-  while (!failure && at.has_relative_path()) {
-    at = at.parent_path();
-    if (at.filename() == "site-packages" || at.filename() == "dist-packages") {
-      add_site_packages(at, files);
+  void add_site_packages(const fs::path& site_packages) {
+    for (const char* const folder : searched_.wheel_folders) add_files(site_packages / folder);
+  }
+  // The environment whose bin/python is under `prefix`.
+  void add_environment(const fs::path& prefix) {
+    std::error_code failure;
+    for (const char* const lib : {"lib", "lib64"}) {
+      for (const auto& entry : fs::directory_iterator(prefix / lib, failure)) {
+        if (entry.path().filename().string().rfind("python3", 0) != 0) continue;
+        add_site_packages(entry.path() / "site-packages");
+        add_site_packages(entry.path() / "dist-packages");
+      }
     }
   }
+  // This library itself may be a part of a Python package.
+  void add_own_site_packages() {
+    Dl_info info;
+    if (dladdr(reinterpret_cast<const void*>(&trusted_variable), &info) == 0) return;
+    std::error_code failure;
+    fs::path at = fs::absolute(info.dli_fname, failure);
+    while (!failure && at.has_relative_path()) {
+      at = at.parent_path();
+      if (at.filename() == "site-packages" || at.filename() == "dist-packages") {
+        add_site_packages(at);
+      }
+    }
+  }
+  // File names for dlopen, in the order in which they are tried.
+  std::vector<std::string> run() {
+    for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
+      if (const char* const toolkit = trusted_variable(variable)) {
+        add_files(fs::path(toolkit) / "lib64");
+      }
+    }
+    add_files("/usr/local/cuda/lib64");
+    add_own_site_packages();
+    for (const char* const variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+      if (const char* const prefix = trusted_variable(variable)) add_environment(prefix);
+    }
+    std::error_code failure;
+    const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+    if (!failure && program.filename().string().rfind("python", 0) == 0) {
+      add_environment(program.parent_path().parent_path());
+    }
+    for (const char* const prefix : {"/usr/local", "/usr"}) add_environment(prefix);
+    return std::move(files_);
+  }
+
+ private:
+  const Searched& searched_;
+  std::vector<std::string> files_;
+};
+
+// Opens the first of these; NULL with the reason why the first one cannot be.
+void* open_first(const std::vector<std::string>& names, std::string& name, std::string& why) {
+  for (const std::string& candidate : names) {
+    name = candidate;
+    if (void* const library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
+    if (why.empty()) why = dl_reason(candidate);
+  }
+  return nullptr;
 }
 
 bool find_symbol(void* library, const char* symbol, void** function, const std::string& name,
@@ -95,39 +144,14 @@ bool open_driver(DriverFunctions& functions, std::string& why) {
   return all;
 }
 
-std::vector<std::string> candidates_for_nvrtc() {
-  std::vector<std::string> files(std::begin(kNvrtcNames), std::end(kNvrtcNames));
-  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* const toolkit = trusted_variable(variable)) {
-      add_files(fs::path(toolkit) / "lib64", files);
-    }
-  }
-  add_files("/usr/local/cuda/lib64", files);
-  add_own_site_packages(files);
-  for (const char* const variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const char* const prefix = trusted_variable(variable)) add_environment(prefix, files);
-  }
-  std::error_code failure;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
-  if (!failure && program.filename().string().rfind("python", 0) == 0) {
-    add_environment(program.parent_path().parent_path(), files);
-  }
-  for (const char* const prefix : {"/usr/local", "/usr"}) add_environment(prefix, files);
-  return files;
-}
+std::vector<std::string> candidates_for_nvrtc() { return Search(nvrtc()).run(); }
 
 bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
   const char* const forced = trusted_variable("TENON_CUDA_NVRTC");
   const std::vector<std::string> names =
       forced != nullptr ? std::vector<std::string>{forced} : candidates_for_nvrtc();
-  void* library = nullptr;
   std::string name, first_reason;
-  for (const std::string& candidate : names) {
-    library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-    name = candidate;
-    if (library != nullptr) break;
-    if (first_reason.empty()) first_reason = dl_reason(candidate);
-  }
+  void* const library = open_first(names, name, first_reason);
   if (library == nullptr) {
     why = "there is no NVRTC, which compiles kernels: " + first_reason +
           "; install the wheel nvidia-cuda-nvrtc or a CUDA toolkit, or set TENON_CUDA_NVRTC";
@@ -137,6 +161,23 @@ bool open_nvrtc(NvrtcFunctions& functions, std::string& why) {
   TENON_CUDA_NVRTC_FUNCTIONS(TENON_CUDA_FIND)
   TENON_CUDA_FIND(GetErrorString, nvrtcGetErrorString, )
   return all;
+}
+
+Opened open_cublaslt(CublasLtFunctions& functions, std::string& why) {
+  const char* const forced = trusted_variable("TENON_CUDA_CUBLASLT");
+  if (forced != nullptr && *forced == '\0') return Opened::kNone;
+  const std::vector<std::string> names =
+      forced != nullptr ? std::vector<std::string>{forced} : Search(cublaslt()).run();
+  std::string name, first_reason;
+  void* const library = open_first(names, name, first_reason);
+  if (library == nullptr) {
+    why = "TENON_CUDA_CUBLASLT names no library: " + first_reason;
+    return forced != nullptr ? Opened::kFailed : Opened::kNone;
+  }
+  bool all = true;
+  TENON_CUDA_CUBLASLT_FUNCTIONS(TENON_CUDA_FIND)
+  if (all) return Opened::kYes;
+  return forced != nullptr ? Opened::kFailed : Opened::kNone;
 }
 
 }  // namespace tenon_cuda

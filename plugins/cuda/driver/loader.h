@@ -1,11 +1,12 @@
-// Finds and opens libcuda and libnvrtc. Neither is linked: a machine without a GPU opens the plugin
-// and hears what is missing. docs/cuda.md lists where they are searched.
+// Finds and opens libcuda, libnvrtc and libcublasLt. None is linked: a machine without a GPU opens
+// the plugin and hears what is missing. docs/cuda.md lists where they are searched.
 
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "plugins/cuda/driver/cublaslt_abi.h"
 #include "plugins/cuda/driver/cuda_abi.h"
 
 namespace tenon_cuda {
@@ -23,6 +24,12 @@ struct NvrtcFunctions {
   const char* (*GetErrorString)(nvrtcResult result) = nullptr;
 };
 
+struct CublasLtFunctions {
+#define TENON_CUDA_POINTER(name, symbol, parameters) cublasStatus(*name) parameters = nullptr;
+  TENON_CUDA_CUBLASLT_FUNCTIONS(TENON_CUDA_POINTER)
+#undef TENON_CUDA_POINTER
+};
+
 // A variable of the environment; NULL also in a process with more rights than its user.
 const char* trusted_variable(const char* name);
 
@@ -35,5 +42,11 @@ bool open_nvrtc(NvrtcFunctions& functions, std::string& why);
 // File names for dlopen, in the order in which they are tried: the system's, a toolkit's, those of
 // wheels in Python environments. Of files only those that exist.
 std::vector<std::string> candidates_for_nvrtc();
+
+// Opens TENON_CUDA_CUBLASLT, or the first libcublasLt that is found in the same places. Without one
+// the plugin's own kernels multiply; an empty variable says the same. A library that the variable
+// names must be there.
+enum class Opened { kYes, kNone, kFailed };
+Opened open_cublaslt(CublasLtFunctions& functions, std::string& why);
 
 }  // namespace tenon_cuda

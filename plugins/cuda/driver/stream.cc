@@ -75,6 +75,12 @@ tenon_error* Stream::copy(uint64_t from, uint64_t to, uint64_t size) {
   return nullptr;
 }
 
+tenon_error* Stream::multiply(const LibraryProduct& product, const LibraryCall& call) {
+  if (tenon_error* error = product.run(stream_, call)) return error;
+  ++n_dispatched_;
+  return nullptr;
+}
+
 // ---- order
 
 tenon_error* Stream::record_event(EventRef& event) {

@@ -94,6 +94,14 @@ Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPla
   std::string lines = type_line(type_name(request.output(0).dtype), "T");
   lines += gemm.is_gemm ? "#define IS_GEMM 1\n" : "#define IS_GEMM 0\n";
   lines += device_file("matmul.cu");
+  std::optional<LibraryFactors> library;
+  const tenon_dtype dtype = request.output(0).dtype;
+  if (dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16 || dtype == TENON_FLOAT32 ||
+      dtype == TENON_FLOAT64) {
+    library = {.transpose_a = gemm.transpose_a,
+               .transpose_b = gemm.transpose_b,
+               .finishes = gemm.alpha != 1 || gemm.has_c};
+  }
   return prepare_product(
       request,
       {.factors = std::move(lines),
@@ -101,7 +109,8 @@ Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPla
        .push_factors =
            [=](const tenon_launch& launch, Parameters& parameters) {
              push_factors(gemm, rank, launch, parameters);
-           }},
+           },
+       .library = library},
       std::move(epilogue));
 }
 

@@ -15,6 +15,11 @@ constexpr int64_t kShortestRun = 256;
 constexpr int64_t kEnoughTiles = 512, kEnoughThreads = int64_t{1} << 16, kShortestSplit = 1024;
 // With fewer rows or columns, most threads of a tile would have nothing to do.
 constexpr int64_t kFewest = 8;
+// A library multiplies matrices that are not small, and whose sizes it takes. Strict sums of up to
+// kLongestStrictSum products are within their bound in any order (docs/numerics.md).
+constexpr int64_t kFewestOfLibrary = 64, kMostOfLibrary = int64_t{1} << 30,
+                  kLongestStrictSum = 4096;
+constexpr uint64_t kLibraryAlignment = 256;
 constexpr size_t kMaxFactorWords = 128;  // Of every file's struct Factors.
 constexpr size_t kOwnWords = 10;
 
@@ -25,10 +30,10 @@ class Product final : public Kernel {
   Product(const Request& request, ProductKind kind, std::optional<LoopPlan> epilogue)
       : device_(request.device()),
         n_inputs_(request.n_inputs()),
-        accumulator_bytes_(request.output(0).dtype == TENON_FLOAT64 ||
-                                   tenon_sdk::size_of(request.output(0).dtype) == 8
-                               ? 8
-                               : 4),
+        dtype_(request.output(0).dtype),
+        is_strict_(request.strict()),
+        element_bytes_(tenon_sdk::size_of(dtype_)),
+        accumulator_bytes_(tenon_sdk::size_of(dtype_) == 8 ? 8 : 4),
         kind_(std::move(kind)),
         epilogue_(std::move(epilogue)) {
     set_name(name_of_op(request.op()));
@@ -36,6 +41,12 @@ class Product final : public Kernel {
 
   uint64_t workspace(const tenon_launch& launch) const override {
     const ProductShape shape = kind_.shape(launch);
+    const LibraryProduct* product = nullptr;
+    if (tenon_error* error = find_library(shape, &product)) {
+      release_error(device_, error);  // The launch reports it.
+      return 0;
+    }
+    if (product != nullptr) return LibraryRoom(*product, shape, element_bytes_).end;
     const Plan plan(shape);
     if (plan.n_splits == 1) return 0;
     const int64_t n = shape.matrices * shape.rows * shape.columns;
@@ -49,18 +60,13 @@ class Product final : public Kernel {
     const Function* functions = nullptr;
     const auto source = [&] { return source_text(); };
     if (tenon_error* error = functions_.get(device_, name(), source, &functions)) return error;
-    const Plan plan(shape);
-    Parameters parameters;
-    for (const int64_t word :
-         {shape.matrices, shape.rows, shape.columns, shape.depth, plan.n_splits, plan.split,
-          plan.run, int64_t{shape.left_along_k}, int64_t{shape.right_along_k}}) {
-      parameters.push(word);
-    }
-    parameters.push_address(plan.n_splits > 1 ? address_of(launch.workspace) : 0);
-    push_epilogue(epilogue_, n_inputs_, launch, parameters);
-    kind_.push_factors(launch, parameters);
-
+    const LibraryProduct* product = nullptr;
+    if (tenon_error* error = find_library(shape, &product)) return error;
     const Dispatcher dispatcher(encoder, device_, functions);
+    if (product != nullptr) return multiply(encoder, dispatcher, launch, shape, *product);
+    const Plan plan(shape);
+    const uint64_t partial = plan.n_splits > 1 ? address_of(launch.workspace) : 0;
+    const Parameters parameters = parameters_of(launch, shape, plan, partial);
     tenon_error* const error =
         plan.by_thread
             ? dispatcher.run_over(1, n * plan.n_splits, parameters)
@@ -91,6 +97,115 @@ class Product final : public Kernel {
     int64_t n_splits, split, run;
   };
 
+  // Where the workspace has what a library takes: its own memory, packed factors, and the product,
+  // of which finish_product makes the result. Whether factors are packed depends on their
+  // alignment, too, which no workspace may depend on.
+  struct LibraryRoom {
+    uint64_t a, b, d, end;
+
+    LibraryRoom(const LibraryProduct& product, const ProductShape& shape, uint64_t element_bytes) {
+      const auto room = [&](int64_t n) {
+        const uint64_t bytes = static_cast<uint64_t>(shape.matrices * n) * element_bytes;
+        return (bytes + kLibraryAlignment - 1) / kLibraryAlignment * kLibraryAlignment;
+      };
+      a = (workspace_bytes(product) + kLibraryAlignment - 1) / kLibraryAlignment *
+          kLibraryAlignment;
+      b = a + room(shape.rows * shape.depth);
+      d = b + room(shape.depth * shape.columns);
+      end = d + room(shape.rows * shape.columns);
+    }
+  };
+
+  // By the shape alone, so that the bits of a result do not depend on anything else.
+  tenon_error* find_library(const ProductShape& shape, const LibraryProduct** product) const {
+    *product = nullptr;
+    if (!kind_.library) return nullptr;
+    if (std::min({shape.rows, shape.columns, shape.depth}) < kFewestOfLibrary) return nullptr;
+    if (std::max({shape.rows, shape.columns, shape.depth, shape.matrices}) > kMostOfLibrary) {
+      return nullptr;
+    }
+    // Nothing says how the library orders its sums, so that strict ones are short.
+    if (is_strict_ && shape.depth > kLongestStrictSum) return nullptr;
+    return find_library_product(device_,
+                                {.dtype = dtype_,
+                                 .transpose_a = kind_.library->transpose_a,
+                                 .transpose_b = kind_.library->transpose_b,
+                                 .is_strict = is_strict_,
+                                 .matrices = shape.matrices,
+                                 .rows = shape.rows,
+                                 .columns = shape.columns,
+                                 .depth = shape.depth},
+                                product);
+  }
+
+  tenon_error* multiply(Encoder& encoder, const Dispatcher& dispatcher, const tenon_launch& launch,
+                        const ProductShape& shape, const LibraryProduct& product) const {
+    const LibraryRoom room(product, shape, element_bytes_);
+    if (launch.workspace_size < room.end) {
+      return make_error(device_, TENON_INTERNAL,
+                        "cuda: cuBLASLt failed when " + name() + " asked for its workspace");
+    }
+    const uint64_t workspace = address_of(launch.workspace);
+    LibraryCall call = {.a = 0, .b = 0, .d = 0, .workspace = workspace};
+    if (tenon_error* error =
+            pack(dispatcher, launch.inputs[0], workspace + room.a, call.a, call.shares_a)) {
+      return error;
+    }
+    if (tenon_error* error =
+            pack(dispatcher, launch.inputs[1], workspace + room.b, call.b, call.shares_b)) {
+      return error;
+    }
+    const uint64_t y = address_of(launch.outputs[0]);
+    const bool finishes = epilogue_ || kind_.library->finishes || y % LibraryCall::kAlignment != 0;
+    call.d = finishes ? workspace + room.d : y;
+    if (tenon_error* error = encoder.multiply(product, call)) return error;
+    if (!finishes) return nullptr;
+    return dispatcher.run_over(3, shape.matrices * shape.rows * shape.columns,
+                               parameters_of(launch, shape, Plan(shape), call.d));
+  }
+
+  // Where a factor lies without gaps: where it is, or where it is packed.
+  tenon_error* pack(const Dispatcher& dispatcher, const tenon_view& view, uint64_t room,
+                    uint64_t& address, bool& is_shared) const {
+    address = address_of(view);
+    const size_t batch = view.rank - size_t{2};
+    const auto strides = strides_of(view);
+    const tenon_sdk::DenseStrides dense(view);
+    const auto is_dense = [&](size_t axis) {
+      return view.sizes[axis] == 1 || strides[axis] == dense.values[axis];
+    };
+    bool is_packed = address != 0 && address % LibraryCall::kAlignment == 0 && is_dense(batch) &&
+                     is_dense(batch + 1);
+    bool has_all = true, has_one = true;
+    for (size_t axis = 0; axis < batch; ++axis) {
+      has_all = has_all && is_dense(axis);
+      has_one = has_one && (view.sizes[axis] == 1 || strides[axis] == 0);
+    }
+    is_shared = is_packed && has_one && !has_all;
+    is_packed = is_packed && (has_one || has_all);
+    if (is_packed) return nullptr;
+    address = room;
+    Parameters parameters;
+    parameters.push_view(view);
+    parameters.push_address(room);
+    parameters.push(tenon_sdk::count(view));
+    return dispatcher.run_over(4, tenon_sdk::count(view), parameters);
+  }
+
+  Parameters parameters_of(const tenon_launch& launch, const ProductShape& shape, const Plan& plan,
+                           uint64_t partial) const {
+    Parameters parameters;
+    for (const int64_t word :
+         {shape.matrices, shape.rows, shape.columns, shape.depth, plan.n_splits, plan.split,
+          plan.run, int64_t{shape.left_along_k}, int64_t{shape.right_along_k}}) {
+      parameters.push(word);
+    }
+    parameters.push_address(partial);
+    push_epilogue(epilogue_, n_inputs_, launch, parameters);
+    kind_.push_factors(launch, parameters);
+    return parameters;
+  }
+
   std::string source_text() const {
     std::string text = epilogue_ ? prelude_source(*epilogue_) : prelude_source(LoopPlan());
     text += device_file("reduce.cuh");
@@ -103,10 +218,13 @@ class Product final : public Kernel {
 
   tenon_device_p* const device_;
   const size_t n_inputs_;
-  const uint64_t accumulator_bytes_;
+  const tenon_dtype dtype_;
+  const bool is_strict_;
+  const uint64_t element_bytes_, accumulator_bytes_;
   const ProductKind kind_;
   const std::optional<LoopPlan> epilogue_;
-  const LazyFunctions<3> functions_{{"product_by_tile", "product_by_thread", "join_splits"}};
+  const LazyFunctions<5> functions_{
+      {"product_by_tile", "product_by_thread", "join_splits", "finish_product", "pack_factor"}};
 };
 
 }  // namespace

@@ -18,12 +18,20 @@ struct ProductShape {
   bool left_along_k, right_along_k;
 };
 
+// What cuBLASLt may compute: the factors as they are in memory, and how they are packed for it.
+struct LibraryFactors {
+  bool transpose_a, transpose_b;
+  bool finishes;  // The result is computed from the product.
+};
+
 // What a kind of product says about itself.
 struct ProductKind {
   std::string factors;  // Source: the lines and the file that product.cuh needs before it.
   std::function<ProductShape(const tenon_launch&)> shape;
   // Pushes the struct Factors of the source.
   std::function<void(const tenon_launch&, Parameters&)> push_factors;
+  // Given for products of plain matrices.
+  std::optional<LibraryFactors> library = std::nullopt;
 };
 
 // `request` is that of the product; with an epilogue, a launch has its inputs first.

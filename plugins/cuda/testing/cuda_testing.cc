@@ -47,11 +47,13 @@ constexpr tenon_host kHost = {
     .launch_failed = launch_failed,
 };
 
-// Both libraries count calls; each ignores the names of the other.
+// Each library counts its own calls, and ignores the names of the others.
 void set_fault(const char* text) {
-  for (const char* const name : {"TENON_CUDA_DRIVER", "TENON_CUDA_NVRTC"}) {
+  for (const char* const name : {"TENON_CUDA_DRIVER", "TENON_CUDA_NVRTC", "TENON_CUDA_CUBLASLT"}) {
     const char* const file = std::getenv(name);
-    void* const library = file != nullptr ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : nullptr;
+    // The plugin opens cuBLASLt late: until then nothing else keeps it, and what is set here.
+    void* const library =
+        file != nullptr ? dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : nullptr;
     if (library == nullptr) continue;
     const auto fail =
         reinterpret_cast<void (*)(const char*)>(dlsym(library, "tenon_emulated_fail"));
@@ -147,6 +149,7 @@ Result Bench::run(uint32_t op, const void* attrs, const std::vector<Tensor>& inp
   const std::vector<tenon_operand> in = operands_of(inputs), out = operands_of(outputs);
   tenon_kernel_request request = {};
   request.struct_size = sizeof request;
+  request.flags = request_flags;
   request.attrs = attrs;
   request.n_inputs = in.size();
   request.n_outputs = out.size();

@@ -95,6 +95,8 @@ class Bench {
   tenon_device_p* device() const { return device_; }
   tenon_stream_p* stream() const { return stream_; }
 
+  uint32_t request_flags = TENON_REQUEST_STRICT;
+
   // Launches the first of the op's kernels that does not refuse. Sizes and dtypes of outputs are
   // those of `outputs`.
   Result run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -121,6 +122,24 @@ void run_launch(const Launch& launch) {
 #define NEEDS_CONTEXT(name) \
   MAY_FAIL(name)            \
   if (const CUresult result = check_context()) return result;
+
+// For the emulated cuBLASLt: runs `job` when the stream comes to it. 0: it was enqueued.
+extern "C" __attribute__((visibility("default"))) int tenon_emulated_enqueue(
+    CUstream stream, const std::function<void()>* job) {
+  if (const CUresult result = check_context()) return result;
+  from_c(stream).enqueue([job = *job] {
+    if (context_has_failed()) return;
+    job();
+    const std::string fault = memory().check();
+    if (!fault.empty()) fail_context("cublasLtMatmul: " + fault);
+  });
+  return 0;
+}
+// Whether these bytes are in one allocation.
+extern "C" __attribute__((visibility("default"))) bool tenon_emulated_contains(const void* data,
+                                                                               size_t size) {
+  return memory().contains(data, size);
+}
 
 ENTRY(cuInit)(unsigned flags) {
   MAY_FAIL("cuInit")

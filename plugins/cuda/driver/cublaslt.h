@@ -1,0 +1,71 @@
+// Matrix products through cuBLASLt, which is opened when the first product asks for it. A product's
+// algorithm is chosen once for its shape, by the library's heuristic and never by timing, and
+// without split sums. So the bits of a result depend on the shape and on the version of the
+// library.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "plugins/cuda/driver/driver.h"
+#include "plugins/cuda/encoder.h"
+
+namespace tenon_cuda {
+
+// A product as cuBLASLt takes it. All operands are row-major and begin at multiples of kAlignment.
+class LibraryProduct {
+ public:
+  LibraryProduct(const Driver& driver, const CublasLtFunctions& functions, cublasLtHandle handle)
+      : driver_(driver), lt_(functions), handle_(handle) {}
+  LibraryProduct(const LibraryProduct&) = delete;
+  LibraryProduct& operator=(const LibraryProduct&) = delete;
+  ~LibraryProduct();
+
+  tenon_error* open(const LibraryShape& shape);
+  // The library has an algorithm that suits the conditions.
+  bool is_served() const { return is_served_; }
+  uint64_t workspace_bytes() const { return choice_.workspace_bytes; }
+  tenon_error* run(CUstream stream, const LibraryCall& call) const;
+
+ private:
+  tenon_error* make_layout(cublasLtLayout& layout, int64_t rows, int64_t columns,
+                           int64_t batch_stride);
+  tenon_error* choose();
+
+  const Driver& driver_;
+  const CublasLtFunctions& lt_;
+  const cublasLtHandle handle_;
+  LibraryShape shape_ = {};
+  cublasLtDescription description_ = nullptr;
+  // Of a and b: one matrix for each, and one for all.
+  cublasLtLayout a_[2] = {}, b_[2] = {}, d_ = nullptr;
+  cublasLtChoice choice_ = {};
+  bool is_served_ = false;
+};
+
+// A device's products.
+class LibraryProducts {
+ public:
+  LibraryProducts(const Driver& driver, CUcontext context) : driver_(driver), context_(context) {}
+  LibraryProducts(const LibraryProducts&) = delete;
+  LibraryProducts& operator=(const LibraryProducts&) = delete;
+  ~LibraryProducts();
+
+  // NULL without an error: there is no library, or it has no algorithm for the shape.
+  tenon_error* find(const LibraryShape& shape, const LibraryProduct** product);
+
+ private:
+  tenon_error* open();
+
+  const Driver& driver_;
+  const CUcontext context_;
+  std::mutex mutex_;
+  bool was_searched_ = false;
+  CublasLtFunctions lt_;
+  cublasLtHandle handle_ = nullptr;
+  std::map<LibraryShape, std::unique_ptr<LibraryProduct>> products_;
+};
+
+}  // namespace tenon_cuda

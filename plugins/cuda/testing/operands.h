@@ -1,0 +1,61 @@
+// Operands of products: small integers, so that every order of sums gives the same.
+
+#pragma once
+
+#include <functional>
+
+#include "plugins/cuda/testing/cuda_testing.h"
+
+namespace tenon_cuda::testing {
+
+using namespace tenon_sdk::testing;
+
+// Element `i` of an operand, from -2 to 2.
+inline int64_t element(int64_t i) { return i * 7 % 5 - 2; }
+
+template <class Value>
+void set(Tensor& tensor, int64_t i, double value) {
+  const auto typed = static_cast<Value>(value);
+  std::memcpy(tensor.bytes.data() + static_cast<size_t>(i) * sizeof typed, &typed, sizeof typed);
+}
+inline Tensor sized(tenon_dtype dtype, List sizes) {
+  Tensor made = f32(sizes, {});
+  made.dtype = dtype;
+  made.bytes.resize(static_cast<size_t>(tenon_sdk::count(sizes.size(), sizes.data())) *
+                    tenon_sdk::size_of(dtype));
+  return made;
+}
+inline Tensor filled(tenon_dtype dtype, const List& sizes,
+                     const std::function<double(int64_t)>& value) {
+  Tensor made = sized(dtype, sizes);
+  const int64_t n = tenon_sdk::count(sizes.size(), sizes.data());
+  for (int64_t i = 0; i < n; ++i) {
+    switch (dtype) {
+      case TENON_FLOAT64:
+        set<double>(made, i, value(i));
+        break;
+      case TENON_INT32:
+        set<int32_t>(made, i, value(i));
+        break;
+      case TENON_FLOAT32:
+        set<float>(made, i, value(i));
+        break;
+      default: {  // A float16 of an integer from -2 to 2, or a bfloat16 of any float that is one.
+        const double x = value(i);
+        const auto single = static_cast<float>(x);
+        uint32_t bits;
+        std::memcpy(&bits, &single, sizeof bits);
+        const uint32_t half =
+            x == 0 ? 0 : (bits >> 16 & 0x8000u) | ((bits & 0x7fffffffu) - 0x38000000u) >> 13;
+        const auto shown = static_cast<uint16_t>(dtype == TENON_BFLOAT16 ? bits >> 16 : half);
+        std::memcpy(made.bytes.data() + 2 * i, &shown, sizeof shown);
+      }
+    }
+  }
+  return made;
+}
+inline Tensor operand(tenon_dtype dtype, const List& sizes) {
+  return filled(dtype, sizes, [](int64_t i) { return static_cast<double>(element(i)); });
+}
+
+}  // namespace tenon_cuda::testing
