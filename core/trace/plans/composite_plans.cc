@@ -145,7 +145,7 @@ class Plans final : public CompositePlans {
   }
 
   const Entry* find(uint64_t hash, const Key& key, const Words& words) const {
-    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+    for (uint64_t place = hash; place != hash + kSlotsPerHash; ++place) {
       const Entry& entry = entries_[place % kMaxEntries];
       if (entry.is(hash, key, words)) return &entry;
     }
@@ -155,7 +155,7 @@ class Plans final : public CompositePlans {
   // A free slot for a hash, or one of its slots in rotation.
   template <class All, class IsFree>
   auto& place_of(uint64_t hash, All& all, const IsFree& is_free) {
-    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+    for (uint64_t place = hash; place != hash + kSlotsPerHash; ++place) {
       if (is_free(all[place % all.size()])) return all[place % all.size()];
     }
     return all[(hash + next_victim_++ % kSlotsPerHash) % all.size()];
@@ -163,7 +163,7 @@ class Plans final : public CompositePlans {
 
   // Whether the hash was seen before. Most calls occur once or very often.
   bool was_seen_before(uint64_t hash) {
-    for (size_t place = hash; place < hash + kSlotsPerHash; ++place) {
+    for (uint64_t place = hash; place != hash + kSlotsPerHash; ++place) {
       if (seen_[place % kMaxSeenHashes] == hash) return true;
     }
     place_of(hash, seen_, [](uint64_t seen) { return seen == 0; }) = hash;
