@@ -56,13 +56,26 @@ class RestoreLocation {
   std::string location_;
 };
 
+#if defined(__EMSCRIPTEN__)
+// For WebAssembly, Clang 14 miscompiles a throw in a function into which it inlined another
+// function's try block: the exception ends the program.
+#define TENON_APART __attribute__((noinline))
+#else
+#define TENON_APART
+#endif
+
+template <class Body>
+TENON_APART tenon_error* boundary_apart(tenon_scope* handle, Body& body) noexcept {
+  return boundary_in(handle, body);
+}
+
 // As boundary_in(), for calls that run user callbacks. A callback may release the last handle of
 // the scope or of its context, so this keeps them alive during the call.
 template <class Body>
 tenon_error* boundary_with_callbacks(tenon_scope* handle, Body&& body) noexcept {
   return boundary([&] {
     const auto kept = Ref<Scope>::share(&get(handle, "scope"));
-    if (tenon_error* error = boundary_in(handle, std::forward<Body>(body))) throw take_error(error);
+    if (tenon_error* error = boundary_apart(handle, body)) throw take_error(error);
   });
 }
 
