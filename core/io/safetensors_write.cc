@@ -62,7 +62,7 @@ void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metad
   const std::string header = header_of(tensors, metadata);
   unsigned char prefix[8];
   for (size_t i = 0; i < sizeof prefix; ++i) {
-    prefix[i] = static_cast<unsigned char>(header.size() >> (8 * i));
+    prefix[i] = static_cast<unsigned char>(uint64_t{header.size()} >> (8 * i));
   }
   write(prefix, sizeof prefix);
   write(header.data(), header.size());
