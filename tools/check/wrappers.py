@@ -10,6 +10,7 @@ import repository
 # Each binding, and those of its files that users call. The raw declarations do not count.
 BINDINGS = {
     "bindings/cpp": "include/tenon/*.hpp",
+    "bindings/js": "src/*.js",
     "bindings/java": "tenon/src/main/java/dev/tenon/*.java",
     "bindings/python": "src/*.*",
     "bindings/rust": "tenon-runtime/src/*.rs",

@@ -1,9 +1,74 @@
 #!/bin/sh
-# Builds the npm package and the page (not part of Tenon yet)
+# Builds the npm package of bindings/js in build/js, and serves the page that uses it
 #
-#   ./dev wasm
+#   ./dev wasm [--from FOLDER]   builds the package; links the libtenon.a of FOLDER, or builds one
+#   ./dev wasm --sizes           what takes the space, compressed too
+#   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
+#   ./dev wasm test [FILE]       runs the package's tests in Node, or one file of them
+#   ./dev wasm page              writes the page of examples/page to build/page, for any file server
+#   ./dev wasm serve [PORT]      the same, and serves it on this machine; port 8000 by default
 #
 . tools/dev/lib.sh
 
-echo "wasm: the browser build is not part of Tenon yet; ./dev build wasm compiles the core" >&2
-exit 2
+package=build/js
+
+# built: fails unless the package exists.
+built() {
+  [ -e "$package/dist/tenon_simd.wasm" ] || {
+    echo "wasm: there is no package; ./dev wasm builds it" >&2
+    exit 1
+  }
+  cmake -DSOURCE=bindings/js -DPACKAGE="$package" -P bindings/js/assemble.cmake
+}
+
+# page: assembles the page with the package and the data set.
+page() {
+  built
+  rm -rf build/page
+  mkdir -p build/page/tenon build/page/data
+  cp examples/page/*.html examples/page/*.css examples/page/*.js build/page/
+  cp -R "$package/src" "$package/dist" build/page/tenon/
+  cp /usr/share/datasets/fashion-mnist/*.gz build/page/data/
+}
+
+case ${1:-} in
+  "")
+    need --wasm
+    configure wasm
+    build wasm --target tenon_js
+    ;;
+  --from)
+    need --wasm
+    mkdir -p build/wasm_link
+    cmake -S bindings/js -B build/wasm_link -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/toolchains/wasm.cmake" -DTENON_DIR="$2" >build/wasm_link/configure.log
+    cmake --build build/wasm_link
+    ;;
+  --sizes)
+    built
+    exec node tools/js/sizes.mjs "$package"
+    ;;
+  pack)
+    built
+    mkdir -p build/packages
+    cd "$package"
+    npm pack --silent --pack-destination ../packages
+    ;;
+  test)
+    shift
+    built
+    exec sh bindings/js/tests/run.sh cmake node bindings/js "$package" "$@"
+    ;;
+  page)
+    page
+    du -sh build/page
+    ;;
+  serve)
+    page
+    exec node tools/js/serve.mjs build/page "${2:-8000}" --isolated
+    ;;
+  *)
+    echo "wasm: there is no command '$1'; ./dev wasm --help lists them" >&2
+    exit 2
+    ;;
+esac

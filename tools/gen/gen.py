@@ -17,6 +17,7 @@ import gen_docs
 import gen_expansions
 import gen_java_ops
 import gen_java_raw
+import gen_js
 import gen_languages
 import gen_layouts
 import gen_ops_h
@@ -73,10 +74,10 @@ def from_registry(ops):
             for path, text in generator.generate(ops).items()}
 
 
-def from_headers():
+def from_headers(ops):
     api = gen_api.read_api()
     return {**gen_api.generate(api), **gen_layouts.generate(api), **gen_java_raw.generate(api),
-            **gen_rust_sys.generate(api), **gen_languages.generate()}
+            **gen_rust_sys.generate(api), **gen_js.generate(api, ops), **gen_languages.generate()}
 
 
 def check(ops):
@@ -86,7 +87,7 @@ def check(ops):
     wrong = [f"{path}: not fresh" for path in stale(files)]
     if wrong:
         return wrong
-    files.update(from_headers())
+    files.update(from_headers(ops))
     return [f"{path}: not fresh" for path in stale(files)] + [
         f"{path}: nothing writes it any more" for path in leftovers(files)]
 
@@ -99,7 +100,7 @@ def main():
         sys.exit(1 if wrong else 0)
     files = from_registry(ops)
     write(files)
-    more = from_headers()
+    more = from_headers(ops)
     write(more)
     for path in leftovers({**files, **more}):
         (ROOT / path).unlink()

@@ -1,0 +1,140 @@
+// Calls of JavaScript from C: native/callbacks.c has a C function for each kind, which finds the JavaScript
+// function by its payload, a number.
+
+import * as abi from './abi_gen.js';
+import { describeError, errorOfCallback, fail } from './errors.js';
+import { c, alloc, enter, leave, readPointers, readText, refresh, u32 } from './native.js';
+
+const functions = new Map();
+let last = 0;
+
+// In the order of `kind` in native/callbacks.c.
+const kinds = ['block', 'tensors', 'body', 'backward', 'done', 'text', 'log', 'infer', 'compute', 'decompose',
+  'custom_backward', 'destroy'];
+
+/** The C function for a kind of callback. */
+export function cFunction(kind) {
+  return c.tenon_js_callback(kinds.indexOf(kind));
+}
+
+/** Gives a JavaScript function a payload for C. */
+export function register(call) {
+  functions.set(++last, call);
+  return last;
+}
+
+/** Forgets a function: what C's destructor does. */
+export function forget(payload) {
+  functions.delete(payload);
+}
+
+/** The number of functions that C may call. */
+export function countCallbacks() {
+  return functions.size;
+}
+
+/** Stores {function, payload} at `at`, which lives as long as the call. */
+export function putBlock(at, payload) {
+  u32[(at + abi.tenon_block.function) >> 2] = cFunction('block');
+  u32[(at + abi.tenon_block.payload) >> 2] = payload;
+}
+
+/** Allocates {function, payload, destroy} for a function that C owns from now on. */
+export function callback(kind, call) {
+  const at = alloc(abi.tenon_done_callback.$);
+  putCallback(at, kind, call);
+  return at;
+}
+
+/** Stores {function, payload, destroy} at `at`. */
+export function putCallback(at, kind, call) {
+  const layout = abi.tenon_done_callback;
+  u32[(at + layout.function) >> 2] = cFunction(kind);
+  u32[(at + layout.payload) >> 2] = register(call);
+  u32[(at + layout.destroy) >> 2] = cFunction('destroy');
+}
+
+/** A Promise for a call that takes a tenon_done_callback. */
+function promise(start) {
+  return new Promise((resolve, reject) => {
+    const frame = enter();
+    const error = start(callback('done', (failure) => (failure === null ? resolve() : reject(failure))));
+    leave(frame);
+    if (error !== 0) {
+      try {
+        fail(error);
+      } catch (exception) {
+        reject(exception);
+      }
+    }
+  });
+}
+
+/**
+ * Starts a read or a wait: at once where the device answers without waiting, else as a Promise for a call that
+ * takes a tenon_done_callback.
+ */
+export async function atOnceOrLater(atOnce, later) {
+  const error = atOnce();
+  if (error === 0) return;
+  if (c.tenon_error_code(error) !== abi.TENON_UNIMPLEMENTED) fail(error);
+  c.tenon_error_release(error);
+  await promise(later);
+}
+
+/** Runs a callback; what it throws becomes an error of C. */
+function guarded(body) {
+  try {
+    body();
+    return 0;
+  } catch (exception) {
+    return errorOfCallback(exception);
+  }
+}
+
+/** Stores the handles that a callback gives to C. */
+function give(handles, out) {
+  refresh();
+  for (let i = 0; i < handles.length; ++i) u32[(out >>> 2) + i] = handles[i];
+}
+
+/** What native/callbacks.c calls. Each takes its C arguments after the payload. */
+export const entries = {
+  block: (payload, scope, inputs, n, out, max) => guarded(() => {
+    give(functions.get(payload)(scope, readPointers(inputs, n), max), out);
+  }),
+  tensors: (payload, scope, inputs, n, out, max) => guarded(() => {
+    give(functions.get(payload)(scope, readPointers(inputs, n), max), out);
+  }),
+  body: (payload, scope, inputs, n, statics, nStatics, out, max) => guarded(() => {
+    give(functions.get(payload)(scope, readPointers(inputs, n), max), out);
+  }),
+  backward: (payload, scope, args, out, n) => guarded(() => {
+    give(functions.get(payload)(scope, readBackward(args), n), out);
+  }),
+  done: (payload, error) => functions.get(payload)(error === 0 ? null : describeError(error)),
+  text: (payload, text) => functions.get(payload)(readText(text)),
+  log: (payload, level, text) => functions.get(payload)(level, readText(text)),
+  infer: (payload, attrs, inputs, n, out, nOut) => guarded(() => functions.get(payload).infer(inputs, n, out, nOut)),
+  compute: (payload, attrs, inputs, n, outputs, nOut) => guarded(
+      () => functions.get(payload).compute(inputs, n, outputs, nOut)),
+  decompose: (payload, scope, attrs, inputs, n, out, max) => guarded(() => {
+    give(functions.get(payload).decompose(scope, readPointers(inputs, n), max), out);
+  }),
+  custom_backward: (payload, scope, attrs, args, out, n) => guarded(() => {
+    give(functions.get(payload).backward(scope, readBackward(args), n), out);
+  }),
+  destroy: (payload) => forget(payload),
+};
+
+function readBackward(at) {
+  refresh();
+  const word = (name) => u32[(at + abi.tenon_backward_args[name]) >> 2];
+  const nInputs = word('n_inputs');
+  const nOutputs = word('n_outputs');
+  return {
+    inputs: readPointers(word('inputs'), nInputs),
+    outputs: readPointers(word('outputs'), nOutputs),
+    cotangents: readPointers(word('cotangents'), nOutputs),
+  };
+}

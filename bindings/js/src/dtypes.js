@@ -1,0 +1,46 @@
+// Element types: their names, their codes in C, and their typed arrays.
+
+import { invalid } from './errors.js';
+
+// name, code in C, bytes, array
+const rows = [
+  ['float32', 0x12002, 4, Float32Array], ['float64', 0x14002, 8, Float64Array],
+  ['int8', 0x10800, 1, Int8Array], ['int16', 0x11000, 2, Int16Array], ['int32', 0x12000, 4, Int32Array],
+  ['int64', 0x14000, 8, BigInt64Array], ['uint8', 0x10801, 1, Uint8Array], ['uint16', 0x11001, 2, Uint16Array],
+  ['uint32', 0x12001, 4, Uint32Array], ['uint64', 0x14001, 8, BigUint64Array], ['bool', 0x10806, 1, Uint8Array],
+  ['float16', 0x11002, 2, null], ['bfloat16', 0x11004, 2, null],
+];
+
+const byName = new Map(rows.map(([name, code, bytes, array]) => [name, { name, code, bytes, array }]));
+const byCode = new Map([...byName.values()].map((dtype) => [dtype.code, dtype]));
+const byArray = new Map([...byName.values()].filter((dtype) => dtype.array && dtype.name !== 'bool')
+    .map((dtype) => [dtype.array, dtype]));
+byArray.set(Uint8ClampedArray, byName.get('uint8'));
+
+/** The names of all dtypes. */
+export const dtypes = rows.map((row) => row[0]);
+
+/** What is known of a dtype by name. */
+export function dtypeOf(name) {
+  const found = byName.get(name);
+  if (!found) throw invalid(`there is no dtype '${name}'; there are ${dtypes.join(', ')}`);
+  return found;
+}
+
+/** What is known of a dtype by its code in C. */
+export function dtypeOfCode(code) {
+  return byCode.get(code) ?? { name: `dtype ${code}`, code, bytes: 0, array: null };
+}
+
+/** What is known of the dtype of a typed array. */
+export function dtypeOfArray(array) {
+  return byArray.get(array.constructor);
+}
+
+export function isFloating(name) {
+  return /float/.test(name);
+}
+
+export function is64Bit(name) {
+  return name === 'int64' || name === 'uint64';
+}

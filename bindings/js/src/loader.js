@@ -1,0 +1,133 @@
+// Loads the variant of the WebAssembly module that the environment allows, and creates the context.
+
+import * as abi from './abi_gen.js';
+import { TenonError, check, invalid } from './errors.js';
+import { c, alloc, attach, enter, i32, i64, leave, refresh, struct, u32, u8 } from './native.js';
+import { entries, putCallback } from './callbacks.js';
+import { context, setContext, setDevice } from './scope.js';
+import { plugins } from './devices.js';
+import { useFileSystem } from './files.js';
+import { variants } from '../dist/variants.js';
+
+const LEVELS = { debug: abi.TENON_LOG_DEBUG, info: abi.TENON_LOG_INFO, warning: abi.TENON_LOG_WARNING, error: abi.TENON_LOG_ERROR };
+const POLICIES = { strict: abi.TENON_NUMERIC_STRICT, fast: abi.TENON_NUMERIC_FAST };
+const FALLBACKS = { warn: abi.TENON_FALLBACK_WARN, strict: abi.TENON_FALLBACK_STRICT, auto: abi.TENON_FALLBACK_AUTO };
+// Devices in the order in which init() chooses one.
+const PREFERRED = ['wasm', 'cpu', 'ref'];
+// A function that returns i8x16.popcnt of a splat: valid only with SIMD.
+const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0,
+    253, 15, 253, 98, 11);
+
+const isNode = typeof process === 'object' && Boolean(process.versions?.node);
+let chosen = null;
+let starting = null;
+
+function countCores() {
+  return globalThis.navigator?.hardwareConcurrency ?? 1;
+}
+
+/** The variant that the environment allows, and why. */
+function choose(threads) {
+  const result = (variant, reason) => ({
+    variant, threads: variant === 'simd' ? 1 : threads ?? countCores(), reason,
+    crossOriginIsolated: Boolean(globalThis.crossOriginIsolated), runtime: isNode ? 'node' : 'browser',
+  });
+  if (!WebAssembly.validate(SIMD)) return result(null, 'WebAssembly has no SIMD here; Tenon needs it');
+  if (!('simd+threads' in variants)) return result('simd', 'this package has no variant with threads');
+  if (threads === 1) return result('simd', 'init() was called with threads: 1');
+  if (isNode) return result('simd', 'the variant with threads runs in browsers only');
+  if (!globalThis.crossOriginIsolated) {
+    return result('simd', 'the page is not cross-origin isolated, so there is no shared memory: the server must send ' +
+        'Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp');
+  }
+  return result('simd+threads', 'shared memory is available');
+}
+
+/** What was loaded, or would be loaded, and why. Types: index.d.ts. */
+export function environment() {
+  return { ...(chosen ?? choose()), isReady: context !== 0 };
+}
+
+async function compile(address, imports) {
+  if (isNode && address.protocol === 'file:') {
+    const { readFile } = await import('node:fs/promises');
+    return WebAssembly.instantiate(await readFile(address), imports);
+  }
+  const response = await fetch(address);
+  if (!response.ok) throw new TenonError('UNAVAILABLE', `${address} cannot be read: ${response.status} ${response.statusText}`);
+  if (/^application\/wasm/.test(response.headers.get('Content-Type') ?? '')) {
+    return WebAssembly.instantiateStreaming(response, imports);
+  }
+  return WebAssembly.instantiate(await response.arrayBuffer(), imports);
+}
+
+async function load(variant, wasmUrl) {
+  const { script, wasm } = variants[variant];
+  const { default: create } = await script();
+  const address = wasmUrl ? new URL(wasmUrl, globalThis.location?.href) : wasm;
+  let exports;
+  const module = await new Promise((resolve, reject) => {
+    create({
+      tenon: entries,
+      instantiateWasm(imports, receive) {
+        compile(address, imports).then(({ instance, module: compiled }) => {
+          ({ exports } = instance);
+          receive(instance, compiled);
+        }).catch(reject);
+        return {};
+      },
+    }).then(resolve, reject);
+  });
+  attach(exports, exports.memory ?? module.wasmMemory);
+  useFileSystem(module.FS);
+}
+
+function pick(table, name, option) {
+  if (!(name in table)) throw invalid(`init: ${option} must be one of ${Object.keys(table).join(', ')}, but is '${name}'`);
+  return table[name];
+}
+
+function logLine(level, message) {
+  const methods = ['debug', 'info', 'warn', 'error'];
+  console[methods[level] ?? 'warn'](`tenon: ${message}`);
+}
+
+function createContext(options, threads) {
+  const frame = enter();
+  try {
+    const layout = abi.tenon_context_options;
+    const at = struct(layout);
+    i32[(at + layout.log_level) >> 2] = pick(LEVELS, options.logLevel ?? 'warning', 'logLevel');
+    putCallback(at + layout.log, 'log', options.log ?? logLine);
+    i64[(at + layout.memory_limit_bytes) / 8] = BigInt(options.memoryLimit ?? 0);
+    u32[(at + layout.threads) >> 2] = threads;
+    i32[(at + layout.numeric_policy) >> 2] = pick(POLICIES, options.numericPolicy ?? 'strict', 'numericPolicy');
+    i32[(at + layout.fallback_policy) >> 2] = pick(FALLBACKS, options.fallbackPolicy ?? 'warn', 'fallbackPolicy');
+    u8[at + layout.deterministic] = options.deterministic ? 1 : 0;
+    const out = alloc(4);
+    check(c.tenon_context_create(at, out));
+    refresh();
+    const handle = u32[out >> 2];
+    setContext(handle, c.tenon_context_default_scope(handle) >>> 0);
+  } finally {
+    leave(frame);
+  }
+}
+
+async function start(options) {
+  chosen = choose(options.threads);
+  if (chosen.variant === null) throw new TenonError('UNAVAILABLE', chosen.reason);
+  await load(chosen.variant, options.wasmUrl);
+  createContext(options, chosen.threads);
+  const names = plugins().map((plugin) => plugin.name);
+  setDevice(options.device ?? PREFERRED.find((name) => names.includes(name)) ?? names[0]);
+}
+
+/** Loads the module and creates the context, once. Types: index.d.ts. */
+export function init(options = {}) {
+  starting ??= start(options).catch((exception) => {
+    starting = null;
+    throw exception;
+  });
+  return starting;
+}

@@ -1,0 +1,279 @@
+// The scope in which calls run, and who disposes the tensors that they make.
+//
+// A scope of C has a device and tapes. The current one changes only inside `run` of a Scope or a Tape
+// and inside callbacks of C, all of which are synchronous. So asynchronous tasks never see each other's
+// scope, whatever they await between those calls.
+
+import { invalid, check } from './errors.js';
+import { c, alloc, enter, leave, onReady, pointers, refresh, text, textOf, u32 } from './native.js';
+import { born, buried, isDebugging } from './debug.js';
+
+/** The current tenon_scope. */
+export let scope = 0;
+/** The scope outside every `run`. */
+export let root = 0;
+/** The tenon_context. */
+export let context = 0;
+/** The tensors that the innermost `scope()`, Scope or callback disposes; null outside all of them. */
+let made = null;
+/** The number of tensors that are not disposed. */
+export let liveTensors = 0;
+
+export function setContext(newContext, rootScope) {
+  context = newContext;
+  root = rootScope;
+  scope = rootScope;
+}
+
+/** The context; throws before init(). */
+export function theContext() {
+  if (context === 0) throw invalid('Tenon is not ready: call `await tenon.init()` first');
+  return context;
+}
+
+let release;
+onReady(() => { release = c.tenon_tensor_release; });
+
+/** What owns a handle of C, and is disposed once. */
+export class Disposable {
+  constructor(handle) {
+    this._handle = handle;
+  }
+
+  /** Whether dispose() has run. */
+  get isDisposed() {
+    return this._handle === 0;
+  }
+
+  dispose() {
+    if (this._handle === 0) return;
+    const handle = this._handle;
+    this._handle = 0;
+    this._release(handle);
+  }
+
+  [Symbol.dispose]() {
+    this.dispose();
+  }
+}
+
+/** The handle of an object that is not disposed. */
+export function handleOf(object) {
+  if (object._handle === 0) throw invalid(`this ${object.constructor.name} was disposed`);
+  return object._handle;
+}
+
+// ---- tensors
+
+/** Notes a new tensor. */
+export function adopt(tensor) {
+  ++liveTensors;
+  if (made !== null) made.push(tensor);
+  if (isDebugging) born(tensor);
+}
+
+/** Disposes a tensor: what Tensor.dispose() does. */
+export function discard(tensor) {
+  const handle = tensor._handle;
+  if (handle === 0) return;
+  tensor._handle = 0;
+  --liveTensors;
+  if (isDebugging) buried(tensor);
+  release(handle);
+}
+
+/** Disposes tensors, some of which may be disposed already, in one call of C. */
+function discardAll(tensors) {
+  const handles = [];
+  for (const tensor of tensors) {
+    if (tensor._handle === 0) continue;
+    handles.push(tensor._handle);
+    tensor._handle = 0;
+    --liveTensors;
+    if (isDebugging) buried(tensor);
+  }
+  if (handles.length === 0) return;
+  const frame = enter();
+  c.tenon_tensor_release_all(pointers(handles), handles.length);
+  leave(frame);
+}
+
+function isPlain(value) {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function collect(value, into) {
+  if (value === null || typeof value !== 'object') return;
+  if (value._isTensor) {
+    into.add(value);
+  } else if (Array.isArray(value)) {
+    for (const item of value) collect(item, into);
+  } else if (value instanceof Map) {
+    for (const item of value.values()) collect(item, into);
+  } else if (isPlain(value)) {
+    for (const item of Object.values(value)) collect(item, into);
+  }
+}
+
+/** Passes the tensors in `result` to the list outside, and disposes the others of `mine`. */
+function finish(mine, outside, result) {
+  const kept = new Set();
+  collect(result, kept);
+  const rest = [];
+  for (const tensor of mine) {
+    if (!kept.has(tensor)) {
+      rest.push(tensor);
+    } else if (outside !== null && tensor._handle !== 0) {
+      outside.push(tensor);
+    }
+  }
+  discardAll(rest);
+}
+
+function refusePromise(result, where) {
+  if (typeof result?.then === 'function') {
+    result.then(undefined, () => {});
+    throw invalid(`${where}: the function returned a Promise. What it does after an await would run outside; ` +
+                  'await between calls instead');
+  }
+}
+
+/** Runs a function and disposes the tensors that it made, except those that it returns. */
+export function tidy(body) {
+  const outside = made;
+  const mine = made = [];
+  let result;
+  let succeeded = false;
+  try {
+    result = body();
+    refusePromise(result, 'scope');
+    succeeded = true;
+  } finally {
+    made = outside;
+    if (!succeeded) discardAll(mine);
+  }
+  finish(mine, outside, result);
+  return result;
+}
+
+/** Takes tensors from the scope that would dispose them; their owner disposes them. */
+export function keep(tensor) {
+  for (let at = made === null ? -1 : made.lastIndexOf(tensor); at >= 0; at = -1) made.splice(at, 1);
+  return tensor;
+}
+
+/** Runs a callback of C in the scope that C passed; its tensors are disposed afterwards. */
+export function inCallback(callbackScope, body) {
+  const outerScope = scope;
+  const outside = made;
+  const mine = made = [];
+  scope = callbackScope;
+  try {
+    return body();
+  } finally {
+    scope = outerScope;
+    made = outside;
+    discardAll(mine);
+  }
+}
+
+/** Runs a function in a scope of C. Tensors go to `list`, or where they went before if it is null. */
+export function inScope(handle, list, body, where) {
+  const outerScope = scope;
+  const outside = made;
+  scope = handle;
+  if (list !== null) made = list;
+  try {
+    const result = body();
+    refusePromise(result, where);
+    return result;
+  } finally {
+    scope = outerScope;
+    made = outside;
+  }
+}
+
+// ---- scopes
+
+/** Creates a scope of C with the device of the current one, or another device. */
+export function createScope(device) {
+  const frame = enter();
+  try {
+    const out = alloc(4);
+    check(c.tenon_scope_create(theContext(), text(device ?? currentDevice()), out));
+    refresh();
+    return u32[out >> 2];
+  } finally {
+    leave(frame);
+  }
+}
+
+/** The name of the current scope's device. */
+export function currentDevice() {
+  theContext();
+  const frame = enter();
+  try {
+    const out = alloc(4);
+    check(c.tenon_scope_get_device(scope, out));
+    refresh();
+    const device = u32[out >> 2];
+    const name = textOf(c.tenon_device_name, device);
+    c.tenon_device_release(device);
+    return name;
+  } finally {
+    leave(frame);
+  }
+}
+
+/** A scope with a device of its own, which also disposes what is made in it. Types: index.d.ts. */
+export class Scope extends Disposable {
+  constructor({ device } = {}) {
+    super(createScope(device));
+    this._made = [];
+  }
+
+  run(body) {
+    return inScope(handleOf(this), this._made, body, 'Scope.run');
+  }
+
+  get device() {
+    return this.run(currentDevice);
+  }
+
+  set device(name) {
+    const frame = enter();
+    const error = c.tenon_scope_set_device(handleOf(this), text(name));
+    leave(frame);
+    check(error);
+  }
+
+  /** The number of tensors that dispose() would dispose. */
+  get size() {
+    this._made = this._made.filter((tensor) => tensor._handle !== 0);
+    return this._made.length;
+  }
+
+  cancel() {
+    c.tenon_scope_cancel(handleOf(this));
+  }
+
+  _release(handle) {
+    discardAll(this._made);
+    this._made = [];
+    c.tenon_scope_release(handle);
+  }
+}
+
+export function setDevice(name) {
+  theContext();
+  const frame = enter();
+  const error = c.tenon_scope_set_device(scope, text(name));
+  leave(frame);
+  check(error);
+}
+
+/** Cancels the calls of all scopes. */
+export function cancel() {
+  c.tenon_context_cancel(theContext());
+}

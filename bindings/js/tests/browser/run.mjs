@@ -1,0 +1,43 @@
+// Drives Chromium: the package as a module, as a classic script and in a worker, with and without the headers
+// that isolate a page.
+//
+//   node run.mjs PACKAGE PLAYWRIGHT SERVER CHROMIUM
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+const [, , folder, playwright, serverScript, executablePath] = process.argv;
+const { chromium } = createRequire(pathToFileURL(`${playwright}/`))('playwright-core');
+const { serve } = await import(pathToFileURL(serverScript));
+
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+try {
+  for (const isolated of [false, true]) {
+    const server = await serve(folder, 0, isolated);
+    const base = `http://127.0.0.1:${server.address().port}/tests/browser`;
+    const resultOf = async (name) => {
+      const page = await browser.newPage();
+      const faults = [];
+      page.on('pageerror', (error) => faults.push(String(error)));
+      await page.goto(`${base}/${name}`);
+      await page.waitForFunction(() => 'result' in window, undefined, { timeout: 60000 });
+      const result = await page.evaluate(() => window.result);
+      assert.deepEqual(faults, []);
+      assert.equal(result.error, undefined);
+      await page.close();
+      return result;
+    };
+    const found = await resultOf('module.html');
+    assert.deepEqual(found.gradient, [2, 4, 6]);
+    assert.equal(found.environment.crossOriginIsolated, isolated);
+    assert.equal(found.environment.runtime, 'browser');
+    assert.deepEqual(await resultOf('script.html'), { text: '[[2. 3.]\n [4. 5.]]' });
+    const { losses } = await resultOf('worker.html');
+    assert.ok(losses.at(-1) < losses[0] / 100, `the losses are ${losses}`);
+    server.close();
+    console.log(`${isolated ? 'isolated' : 'plain'}: module, script and worker pass; ${JSON.stringify(found.environment)}`);
+  }
+} finally {
+  await browser.close();
+}

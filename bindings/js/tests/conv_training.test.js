@@ -1,0 +1,32 @@
+// The training program of all languages. On the plugin ref its first losses are those of the other languages on
+// ref, to the last digit; conv_training.expected has them. On the plugin wasm, all 42 lines are compared.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import * as tenon from 'tenon-runtime';
+import { main } from './examples/conv_training.js';
+
+const DATA = '/usr/share/datasets/fashion-mnist';
+
+const skip = existsSync(DATA) ? false : `there is no ${DATA}`;
+
+function expected(device) {
+  return readFileSync(new URL(`./conv_training.${device}.expected`, import.meta.url), 'utf8').trim().split('\n');
+}
+
+async function run(steps) {
+  const lines = [];
+  await main(DATA, (line) => lines.push(line), steps);
+  return lines;
+}
+
+test('the first losses on ref are those of the other languages', { skip }, async () => {
+  await tenon.init();
+  tenon.setDevice('ref');
+  const lines = await run(1);
+  const losses = lines.map((line) => line.split(' ')[1]);
+  assert.deepEqual(lines.map((line) => line.split(' ')[0]), ['eager', 'traced', 'program', 'safetensors']);
+  assert.deepEqual(losses.slice(0, 2), expected('ref').map((line) => line.split(' ')[1]).slice(0, 2));
+  assert.equal(losses[2], losses[3]);
+});

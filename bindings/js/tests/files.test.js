@@ -1,0 +1,105 @@
+// Programs and named tensors as bytes, and devices.
+
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tenon from 'tenon-runtime';
+
+before(() => tenon.init({ logLevel: 'error' }));
+
+test('safetensors are saved to bytes and loaded from them', async () => {
+  const data = tenon.saveSafetensors({ x: tenon.tensor([1, 2]), n: tenon.tensor([[3]], { dtype: 'int64' }) }, { by: 'a test' });
+  const loaded = await tenon.loadSafetensors(data);
+  assert.deepEqual(loaded.x.arraySync(), [1, 2]);
+  assert.deepEqual(loaded.n.arraySync(), [[3]]);
+  const file = new tenon.Safetensors(data);
+  assert.deepEqual([...file.names].sort(), ['n', 'x']);
+  assert.deepEqual(file.type('n'), { dtype: 'int64', shape: [1, 1] });
+  assert.deepEqual(file.metadata, { by: 'a test' });
+  assert.throws(() => file.load('z'), { code: 'NOT_FOUND' });
+  assert.deepEqual((await tenon.loadSafetensors(new Blob([data]))).x.arraySync(), [1, 2]);
+  assert.deepEqual((await tenon.loadSafetensors(data.buffer.slice(data.byteOffset, data.byteOffset + data.length))).x.arraySync(), [1, 2]);
+  await assert.rejects(tenon.loadSafetensors(data.slice(0, 20)), { code: 'DATA_LOSS' });
+  await assert.rejects(tenon.loadSafetensors(42), { message: /expected an ArrayBuffer/ });
+});
+
+test('a program is saved to files and opened again', async () => {
+  const w = new tenon.Variable([1, 2], { name: 'w' });
+  const score = tenon.function((x) => x.mul(w).sum([1]));
+  const train = tenon.function((x, rate) => {
+    const { value, grads } = tenon.variableGrads(() => x.mul(w).sum());
+    w.assign(tenon.sgd(w, grads.w, rate));
+    return value;
+  });
+  const rows = new tenon.TensorSpec([null, 2], 'float32', { name: 'rows' });
+  const files = tenon.saveProgram({
+    score: score.trace(rows),
+    train: train.trace(new tenon.TensorSpec([3, 2]), new tenon.TensorSpec([])),
+  });
+  assert.deepEqual(Object.keys(files), ['score.onnx', 'tenon.json', 'train.onnx', 'weights.safetensors']);
+  const program = await tenon.openProgram(files);
+  assert.deepEqual(program.functionNames, ['score', 'train']);
+  const ones = tenon.tensor([[1, 1], [1, 1], [1, 1]]);
+  assert.deepEqual(program.function('score').call([ones])[0].arraySync(), [3, 3, 3]);
+  const [signature] = program.signatures('score');
+  assert.deepEqual(signature.inputs[0].shape.slice(1), [2]);
+  assert.equal(typeof signature.inputs[0].shape[0] === 'number', false);
+  assert.equal(signature.inputs[0].name, 'rows');
+  program.function('train').call([ones, tenon.tensor(0.5)]);
+  assert.deepEqual(program.variables.map((variable) => variable.name), ['w']);
+  assert.deepEqual(program.variables[0].read().arraySync(), [-0.5, 0.5]);
+  assert.deepEqual(w.read().arraySync(), [1, 2]);
+  assert.equal(program.describe().functions.length, 2);
+  const model = await tenon.openProgram(tenon.saveProgram({ f: tenon.function((x) => x.exp()).trace(tenon.tensor([0])) })['f.onnx']);
+  assert.deepEqual(model.function().call([tenon.tensor([0])])[0].arraySync(), [1]);
+  await assert.rejects(tenon.openProgram(Uint8Array.of(1, 2, 3)), { code: 'DATA_LOSS' });
+  await assert.rejects(tenon.openProgram({ '../x': Uint8Array.of(1) }), { message: /not the name of a file/ });
+});
+
+test('memory is flat over 200 programs opened and released', async () => {
+  const w = new tenon.Variable(new Float32Array(1 << 16), { name: 'w' });
+  const files = tenon.saveProgram({ f: tenon.function((x) => x.add(w)).trace(new tenon.TensorSpec([1 << 16])) });
+  const x = tenon.tensor(new Float32Array(1 << 16));
+  const once = async () => {
+    const program = await tenon.openProgram(files);
+    tenon.scope(() => {
+      const f = program.function('f');
+      f.call([x]);
+      f.dispose();
+    });
+    program.dispose();
+  };
+  for (let i = 0; i < 10; ++i) await once();
+  const start = tenon.memory();
+  for (let i = 0; i < 200; ++i) await once();
+  const end = tenon.memory();
+  for (const name of ['tensors', 'callbacks', 'liveBytes', 'liveBuffers', 'wasmBytes']) {
+    assert.equal(end[name], start[name], name);
+  }
+});
+
+test('devices, plugins, passes and the profiler are described', async () => {
+  const [device] = tenon.devices();
+  assert.match(device.name, /^\w+:0$/);
+  assert.equal(tenon.currentDevice(), tenon.devices().find((d) => d.name === tenon.currentDevice()).name);
+  assert.equal(tenon.plugins().some((plugin) => plugin.state === 'loaded'), true);
+  assert.ok(tenon.passes().some((pass) => pass.name === 'fold' && pass.summary));
+  tenon.setPass('fold', false);
+  tenon.setPass('fold', true);
+  assert.throws(() => tenon.setPass('none', true), { code: 'NOT_FOUND' });
+  const scope = new tenon.Scope({ device: 'ref' });
+  const x = scope.run(() => tenon.tensor([1, 2]));
+  assert.equal(x.device, 'ref:0');
+  assert.equal(x.copyTo(tenon.currentDevice()).device, tenon.currentDevice());
+  assert.throws(() => tenon.setDevice('cuda'), { code: 'NOT_FOUND' });
+  await tenon.synchronize();
+  tenon.synchronizeSync();
+  tenon.resetPeak(device.name);
+  assert.equal(typeof tenon.trim(device.name), 'number');
+  const profiler = new tenon.Profiler();
+  tenon.tensor([1]).add(1);
+  profiler.stop();
+  assert.ok(profiler.rows().some((row) => row.kind === 'op' && row.name === 'add' && row.count === 1));
+  assert.match(profiler.table(), /add/);
+  assert.ok(JSON.parse(profiler.traceText()).traceEvents.some((event) => event.name === 'add'));
+  assert.equal(profiler.droppedEvents, 0);
+});

@@ -1,0 +1,62 @@
+// Prints the sizes of the package's files, and of the sections of each WebAssembly module, plain and compressed.
+//
+//   node sizes.mjs PACKAGE
+
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const [, , folder] = process.argv;
+const SECTIONS = ['custom', 'type', 'import', 'function', 'table', 'memory', 'global', 'export', 'start', 'element',
+  'code', 'data', 'data count', 'tag'];
+
+function sizes(bytes) {
+  return [bytes.length, gzipSync(bytes, { level: 9 }).length,
+    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length];
+}
+
+function row(name, [plain, gzip, brotli]) {
+  const kilobytes = (size) => (size / 1000).toFixed(1).padStart(10);
+  console.log(`${name.padEnd(34)}${kilobytes(plain)}${kilobytes(gzip)}${kilobytes(brotli)}`);
+}
+
+function readLeb(bytes, at) {
+  let value = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at++];
+    value += (byte & 127) * 2 ** shift;
+    if (byte < 128) return [value, at];
+  }
+}
+
+/** The sections of a module: [[name, bytes], ...]. */
+function sections(bytes) {
+  const found = [];
+  for (let at = 8; at < bytes.length;) {
+    const id = bytes[at];
+    const [length, start] = readLeb(bytes, at + 1);
+    found.push([SECTIONS[id] ?? `section ${id}`, bytes.subarray(start, start + length)]);
+    at = start + length;
+  }
+  return found;
+}
+
+console.log(`${'kB'.padEnd(34)}${'plain'.padStart(10)}${'gzip'.padStart(10)}${'brotli'.padStart(10)}`);
+const scripts = readdirSync(join(folder, 'src')).filter((name) => name.endsWith('.js'));
+const source = Buffer.concat(scripts.map((name) => readFileSync(join(folder, 'src', name))));
+row('src/*.js', sizes(source));
+for (const name of scripts.sort()) row(`  ${name}`, sizes(readFileSync(join(folder, 'src', name))));
+for (const file of readdirSync(join(folder, 'dist')).sort()) {
+  const bytes = readFileSync(join(folder, 'dist', file));
+  row(`dist/${file}`, sizes(bytes));
+  if (!file.endsWith('.wasm')) continue;
+  for (const [name, content] of sections(bytes)) {
+    if (content.length > 1000) row(`  ${name}`, sizes(content));
+  }
+}
+for (const variant of ['simd', 'threads']) {
+  const files = readdirSync(join(folder, 'dist')).filter((name) => name.startsWith(`tenon_${variant}`));
+  if (files.length === 0) continue;
+  const parts = [source, ...files.map((name) => readFileSync(join(folder, 'dist', name)))].map(sizes);
+  row(`variant ${variant} with its loader`, [0, 1, 2].map((i) => parts.reduce((sum, part) => sum + part[i], 0)));
+}
