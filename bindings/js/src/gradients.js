@@ -4,7 +4,7 @@ import * as abi from './abi_gen.js';
 import { check, invalid } from './errors.js';
 import { c, alloc, enter, i32, leave, pointers, refresh, struct, text, u32, u8 } from './native.js';
 import {
-  Disposable, createScope, currentDevice, handleOf, inCallback, inScope, root, scope, theContext,
+  Disposable, createScope, currentDevice, handleOf, inCallback, inScope, nesting, scope, theContext,
 } from './scope.js';
 import { Tensor } from './tensor.js';
 import { takeTensors } from './call.js';
@@ -51,7 +51,7 @@ export class Tape extends Disposable {
   constructor({ persistent = false, watchTrainable = true } = {}) {
     theContext();
     // Inside another tape's run or a callback, the tapes nest in one scope. Elsewhere each has its own.
-    const own = scope === root ? takeScope() : null;
+    const own = nesting === 0 ? takeScope() : null;
     const where = own === null ? scope : own.handle;
     const frame = enter();
     let handle;

@@ -16,6 +16,8 @@ export let root = 0;
 export let context = 0;
 /** The tensors that the innermost `scope()`, Scope or callback disposes; null outside all of them. */
 let made = null;
+/** How many calls of `run` and callbacks of C are in progress. A callback may run in the root scope, too. */
+export let nesting = 0;
 /** The number of tensors that are not disposed. */
 export let liveTensors = 0;
 
@@ -169,9 +171,11 @@ export function inCallback(callbackScope, body) {
   const outside = made;
   const mine = made = [];
   scope = callbackScope;
+  ++nesting;
   try {
     return body();
   } finally {
+    --nesting;
     scope = outerScope;
     made = outside;
     discardAll(mine);
@@ -184,11 +188,13 @@ export function inScope(handle, list, body, where) {
   const outside = made;
   scope = handle;
   if (list !== null) made = list;
+  ++nesting;
   try {
     const result = body();
     refusePromise(result, where);
     return result;
   } finally {
+    --nesting;
     scope = outerScope;
     made = outside;
   }

@@ -72,6 +72,21 @@ test('functions have gradients, under tapes and as functions', () => {
   assert.deepEqual(f.gradient(x).call([x])[0].arraySync(), [2, 4]);
 });
 
+test('a tape in a function is a part of the trace', () => {
+  const w = new tenon.Variable([1, 2]);
+  const step = tenon.function((x) => {
+    const tape = tenon.tape();
+    const loss = tape.run(() => x.mul(w).square().sum());
+    const gradient = tape.gradient(loss, w);
+    tape.dispose();
+    w.assign(w.read().sub(gradient.mul(0.25)));
+    return loss;
+  });
+  assert.equal(step(tenon.tensor([1, 1])).itemSync(), 5);
+  assert.equal(step(tenon.tensor([1, 1])).itemSync(), 1.25);
+  assert.deepEqual(w.read().arraySync(), [0.25, 0.5]);
+});
+
 test('errors in a body arrive unchanged, and a promise is refused', () => {
   const mine = new RangeError('mine');
   assert.throws(() => tenon.function(() => {
