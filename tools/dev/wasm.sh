@@ -5,6 +5,7 @@
 #   ./dev wasm --sizes           what takes the space, compressed too
 #   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
 #   ./dev wasm test [FILE]       runs the package's tests in Node, or one file of them
+#   ./dev wasm browser           runs the package in Chromium: as a module, as a script and in a worker
 #   ./dev wasm page              writes the page of examples/page to build/page, for any file server
 #   ./dev wasm serve [PORT]      the same, and serves it on this machine; port 8000 by default
 #
@@ -58,6 +59,12 @@ case ${1:-} in
     shift
     built
     exec sh bindings/js/tests/run.sh cmake node bindings/js "$package" "$@"
+    ;;
+  browser)
+    need --browser
+    built
+    exec node bindings/js/tests/browser/run.mjs "$PWD/$package" build/browser "$PWD/tools/js/serve.mjs" \
+      "$(command -v chromium)"
     ;;
   page)
     page
