@@ -1,6 +1,6 @@
-// How much of the device's performance the Vulkan plugin's kernels reach, on the first device of
-// the loader (VK_DRIVER_FILES selects the driver). Compares with hand-written shaders on the same
-// driver, and with other ways to do the same on the same device:
+// Measures the fraction of the device's performance that the Vulkan plugin's kernels reach, on the
+// first device of the loader (VK_DRIVER_FILES selects the driver). Compares with hand-written
+// shaders on the same driver, and with other ways to do the same on the same device:
 //
 //   add_16M        bytes per second, relative to three shaders that copy as many bytes: 0.8 or more
 //   chain_16M      ten ops as a function, which is one dispatch, compared with ten calls
@@ -375,7 +375,8 @@ class FirstUse {
 
 void measure_first_use(benchmark::State& state, bool has_cache, void (*use)(FirstUse&)) {
   std::string folder = std::filesystem::temp_directory_path() / "tenon-bench-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return state.SkipWithError("no temporary folder");
+  if (mkdtemp(folder.data()) == nullptr)
+    return state.SkipWithError("cannot create a temporary folder");
   setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);  // Mesa's own shader cache.
   if (has_cache) {
     FirstUse kept(folder);

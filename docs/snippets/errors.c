@@ -1,4 +1,4 @@
-/* docs/errors.md: a call that fails, what its error tells, and the error of a lookup. */
+/* docs/errors.md: a failed call, its error, and the error of a lookup. */
 
 #include "docs/snippets/snippet.h"
 

@@ -1,4 +1,4 @@
-/* docs/ownership.md: who releases what, and when memory is free. */
+/* docs/ownership.md: ownership, and when memory is freed. */
 
 #include "docs/snippets/snippet.h"
 

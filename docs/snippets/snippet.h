@@ -1,4 +1,4 @@
-/* snippet.h - what the programs of the articles share. */
+/* snippet.h - shared by the programs of the pages. */
 
 #ifndef DOCS_SNIPPETS_SNIPPET_H_
 #define DOCS_SNIPPETS_SNIPPET_H_
@@ -14,7 +14,7 @@ static inline void must(tenon_error* error) {
   exit(1);
 }
 
-/* Prints a tensor behind a label. */
+/* Prints a tensor after a label. */
 static inline void show(tenon_scope* scope, const char* label, tenon_tensor* x) {
   tenon_string text = {NULL, 0};
   must(tenon_tensor_format(scope, x, NULL, &text));

@@ -1,4 +1,4 @@
-// docs/start_here.md: what a traced function becomes in its first two executions.
+// docs/start_here.md: the stages of a traced function in its first two executions.
 
 #include <iostream>
 #include <tenon/tenon.hpp>

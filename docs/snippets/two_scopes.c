@@ -1,8 +1,8 @@
-/* docs/threads_and_scopes.md: two scopes, each with its own tape, used in turn. */
+/* docs/threads_and_scopes.md: two scopes, each with its own tape, used alternately. */
 
 #include "docs/snippets/snippet.h"
 
-/* What is computed in one scope: x * x, recorded by its own tape. */
+/* The work of one scope: x * x, recorded by its own tape. */
 typedef struct work {
   tenon_scope* scope;
   tenon_tape* tape;

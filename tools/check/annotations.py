@@ -1,19 +1,18 @@
-"""The headers of the C ABI say all that a reader or a binding must know, so that none has to guess.
+"""The headers of the C ABI state everything that a reader or a binding needs to know.
 
-A single object passed by pointer is borrowed and there; an error that a callback returns is owned. What
-else a pointer means is written at it, whether it is a parameter of a function or of a callback, a field,
-or returned:
-  - text, lists and tables: TENON_COUNT, as long as a parameter, a field or a number says; and whose they
-    are, unless a function fills them in
-  - a struct that does not begin with struct_size may be one of a list: TENON_COUNT, of 1 for a single one
-  - an object that comes back, returned or through an `out_` parameter: TENON_OWNED or TENON_BORROWED
+A single object that is passed by pointer is borrowed and not NULL, and an error that a callback returns is
+owned. Any other meaning of a pointer is annotated, whether it is a parameter, a field or a result:
+  - text, lists and tables: TENON_COUNT, with a parameter, a field or a number; and the owner, unless a
+    function fills them in
+  - a struct that does not begin with struct_size may be an element of a list: TENON_COUNT, of 1 for a single one
+  - an object that is returned, as a result or through an `out_` parameter: TENON_OWNED or TENON_BORROWED
   - a `void*`: TENON_BORROWED or TENON_OWNED, unless it is the payload of a callback
   - a scope: TENON_THREADS, unless it is const
 
-Each exported function has a comment with every parameter and its `@since`, and says who may call it from
-where and, if it returns an error, which ones it gives. A callback has a comment, or its struct has. What
-holds for all functions of a header stands in its head, in paragraphs "Threads:" and "Errors:"; one that
-speaks of TENON_FAILED_PRECONDITION there spares each that takes a scope from saying so.
+Each exported function has a comment with every parameter, its `@since`, the threads that may call it and, if it
+returns an error, the possible errors. A callback has a comment, or its struct has. Statements about all functions
+of a header are in its first comment, in paragraphs "Threads:" and "Errors:". If one of them names
+TENON_FAILED_PRECONDITION, functions that take a scope need not repeat it.
 """
 
 import re

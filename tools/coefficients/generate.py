@@ -315,7 +315,7 @@ def polynomial(fit):
 
 def digits_of_two_over_pi():
     return [
-        "// The binary digits of 2/pi in whole words, behind as many zeros as the reduction wants.",
+        "// The binary digits of 2/pi in whole words, after as many zeros as the reduction requires.",
         "template <class Scalar>",
         "inline constexpr std::array<uint32_t, 0> kTwoOverPi{};",
         *array("kTwoOverPi", "float", "uint32_t",

@@ -166,7 +166,7 @@ Json case_of(const AnyCase& c) {
   return json;
 }
 
-// What the conformance kit needs to know of an op, in addition to the documentation.
+// The data of an op for the conformance kit, in addition to the documentation.
 Json kit_of(const OpDef& op) {
   Json cases = Json::array();
   if (op.cases) {

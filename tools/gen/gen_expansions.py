@@ -92,15 +92,15 @@ class Code:
     def needed(self):
         """The inputs and the dependencies of the result, operands first. This order does not depend on the
         compiler of the recorded formulas."""
-        order = {place: None for place, row in enumerate(self.rows) if row[0] == "input"}
+        order = {row_index: None for row_index, row in enumerate(self.rows) if row[0] == "input"}
 
-        def visit(place):
-            if place in order:
+        def visit(row_index):
+            if row_index in order:
                 return
-            if self.rows[place][0] not in LEAVES:
-                for operand in self.rows[place][1:]:
+            if self.rows[row_index][0] not in LEAVES:
+                for operand in self.rows[row_index][1:]:
                     visit(operand)
-            order[place] = None
+            order[row_index] = None
 
         visit(self.result)
         return list(order)
@@ -108,12 +108,12 @@ class Code:
     def lists(self):
         """How many inputs; the constants; the int constants; the instructions."""
         needed = self.needed()
-        leaves = [[place for place in needed if self.rows[place][0] == kind] for kind in LEAVES]
-        instructions = [place for place in needed if self.rows[place][0] not in LEAVES]
-        values = {place: i for i, place in enumerate(sum(leaves, []) + instructions)}
-        rows = [(self.rows[place][0], *(values[operand] for operand in self.rows[place][1:]))
-                for place in instructions]
-        constants, ints = ([self.rows[place][1] for place in leaf] for leaf in leaves[1:])
+        leaves = [[row_index for row_index in needed if self.rows[row_index][0] == kind] for kind in LEAVES]
+        instructions = [row_index for row_index in needed if self.rows[row_index][0] not in LEAVES]
+        values = {row_index: i for i, row_index in enumerate(sum(leaves, []) + instructions)}
+        rows = [(self.rows[row_index][0], *(values[operand] for operand in self.rows[row_index][1:]))
+                for row_index in instructions]
+        constants, ints = ([self.rows[row_index][1] for row_index in leaf] for leaf in leaves[1:])
         return len(leaves[0]), constants, ints, rows
 
 
