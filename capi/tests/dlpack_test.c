@@ -166,7 +166,7 @@ static void refuses_unsupported_imports(void) {
   loan = a_loan(data, shape);
   loan.tensor.dtype.lanes = 4;
   CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_INVALID_ARGUMENT,
-              "is not a dtype");
+              "is not a known dtype");
   loan = a_loan(data, shape);
   loan.tensor.rank = -1;
   CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, NULL, false, &x), TENON_INVALID_ARGUMENT,

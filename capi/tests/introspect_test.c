@@ -51,7 +51,7 @@ static void a_tensor_is_read(void) {
               TENON_DATA_LOSS, "byte 4: field 9 has 8 bytes, but 7 are left");
   CHECK(x == NULL);
   CHECK_ERROR(tenon_introspect_onnx_tensor(scope(), kTexts, sizeof kTexts - 1, &x),
-              TENON_UNIMPLEMENTED, "tensor \"\" is not read: its elements are of string");
+              TENON_UNIMPLEMENTED, "tensor \"\" cannot be read: its elements are of string");
 }
 
 static void invalid_calls_are_errors(void) {
@@ -148,9 +148,9 @@ static void a_trace_is_described_as_json(void) {
                  "\"variables\":0}");
   tenon_string_release(text);
   CHECK_ERROR(tenon_introspect_trace(scope(), trace, &narrow, 1, &text), TENON_INVALID_ARGUMENT,
-              "and not (f32[3,1])");
+              "but not (f32[3,1])");
   CHECK_ERROR(tenon_introspect_trace(scope(), trace, NULL, 0, &text), TENON_INVALID_ARGUMENT,
-              "and not ()");
+              "but not ()");
   CHECK_ERROR(tenon_introspect_trace(scope(), trace, NULL, 1, &text), TENON_INVALID_ARGUMENT,
               "inputs is NULL");
   CHECK_ERROR(tenon_introspect_trace(scope(), NULL, &type, 1, &text), TENON_INVALID_ARGUMENT,

@@ -163,8 +163,9 @@ static void return_their_properties(void) {
   CHECK_ERROR(tenon_tensor_read(scope(), list, read, sizeof read), TENON_INVALID_ARGUMENT,
               "list of f32[2] is a list of tensors, not a tensor");
   CHECK_ERROR(tenon_tensor_format(scope(), list, NULL, &text), TENON_INVALID_ARGUMENT,
-              "is no tensor but a list");
-  CHECK_ERROR(tenon_add(scope(), list, x, &sum), TENON_INVALID_ARGUMENT, "is no tensor but a list");
+              "is a list of tensors, not a tensor");
+  CHECK_ERROR(tenon_add(scope(), list, x, &sum), TENON_INVALID_ARGUMENT,
+              "is a list of tensors, not a tensor");
   tenon_tensor_release(list);
   tenon_tensor_release(x);
 }
@@ -202,8 +203,10 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_push(scope(), list, wrong, &out), TENON_INVALID_ARGUMENT, "f32[3]");
   CHECK_ERROR(tenon_list_get(scope(), list, minus, &out), TENON_INVALID_ARGUMENT,
               "list_get: the index is -1");
-  CHECK_ERROR(tenon_list_get(scope(), x, zero, &out), TENON_INVALID_ARGUMENT, "is not a list");
-  CHECK_ERROR(tenon_list_length(scope(), x, &out), TENON_INVALID_ARGUMENT, "is not a list");
+  CHECK_ERROR(tenon_list_get(scope(), x, zero, &out), TENON_INVALID_ARGUMENT,
+              "must be a list of tensors");
+  CHECK_ERROR(tenon_list_length(scope(), x, &out), TENON_INVALID_ARGUMENT,
+              "must be a list of tensors");
   CHECK_ERROR(tenon_list_stack(scope(), list, minus, &out), TENON_INVALID_ARGUMENT,
               "the length is -1");
   CHECK_ERROR(tenon_list_stack(scope(), list, x, &out), TENON_INVALID_ARGUMENT,
@@ -213,7 +216,7 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_concat(scope(), scalars, zero, &out), TENON_INVALID_ARGUMENT,
               "holds f32[], which has no axis");
   CHECK_ERROR(tenon_list_unstack(scope(), list, &out), TENON_INVALID_ARGUMENT,
-              "is no tensor but a list");
+              "is a list of tensors, not a tensor");
   CHECK_ERROR(tenon_list_unstack(scope(), zero, &out), TENON_INVALID_ARGUMENT,
               "has no axis to unstack");
   CHECK_ERROR(tenon_list_unstack(NULL, x, &out), TENON_INVALID_ARGUMENT, "scope");

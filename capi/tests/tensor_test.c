@@ -68,7 +68,7 @@ static void refuses_invalid_shapes(void) {
               TENON_INVALID_ARGUMENT, "a size is negative: f32[-1]");
   CHECK(x == NULL);
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, huge, 2, &value, 4, &x),
-              TENON_INVALID_ARGUMENT, "more bytes than an int64 counts");
+              TENON_INVALID_ARGUMENT, "a size in bytes that exceeds int64");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, many, 17, &value, 4, &x),
               TENON_INVALID_ARGUMENT, "rank 17 is more than the 16 axes");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, one, 1, &value, 8, &x),
@@ -76,7 +76,7 @@ static void refuses_invalid_shapes(void) {
   CHECK_ERROR(tenon_tensor_from_data(scope(), 12345, one, 1, &value, 4, &x), TENON_INVALID_ARGUMENT,
               "dtype 12345 is not a known dtype");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_DTYPE_NONE, one, 1, &value, 4, &x),
-              TENON_INVALID_ARGUMENT, "dtype 0 is not a dtype");
+              TENON_INVALID_ARGUMENT, "dtype 0 is not a known dtype");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, NULL, 1, &value, 4, &x),
               TENON_INVALID_ARGUMENT, "shape is NULL");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, one, 1, NULL, 4, &x),

@@ -134,7 +134,7 @@ static void must_not_create_variables_in_every_call(void) {
   tenon_tensor *x = F32(1), *y = GARBAGE(tenon_tensor);
 
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL),
-              TENON_FAILED_PRECONDITION, "function f makes variable bias at every call");
+              TENON_FAILED_PRECONDITION, "function f creates variable bias in every call");
   CHECK(y == NULL);
   CHECK(tenon_function_count_traces(f) == 0);
   tenon_tensor_release(x);

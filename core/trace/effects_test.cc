@@ -214,7 +214,7 @@ TEST_F(Effects, DoNotOccurDuringTracing) {
     return Tensors{variable(in[0])->read(scope())};
   });
   EXPECT_EQ(printed_by([&] {
-              EXPECT_ERROR(call(again, {f32({1})}), Code::kFailedPrecondition, "at every call");
+              EXPECT_ERROR(call(again, {f32({1})}), Code::kFailedPrecondition, "in every call");
             }),
             "");
 }

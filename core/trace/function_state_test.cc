@@ -134,7 +134,7 @@ TEST_F(FunctionStates, MayNotCreateVariablesInEveryCall) {
   {
     const Tensor x = f32({1, 2});
     EXPECT_ERROR(call(f, {x}), Code::kFailedPrecondition,
-                 "function f makes variable bias at every call");
+                 "function f creates variable bias in every call");
   }
   EXPECT_TRUE(f->traces().empty());
   EXPECT_EQ(live_bytes(), before);

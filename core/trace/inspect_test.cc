@@ -79,7 +79,7 @@ TEST_F(Inspect, ReportsCallsOfRegions) {
 TEST_F(Inspect, RejectsTypesThatTheTraceDoesNotServe) {
   const auto f = function([](TensorSpan in) -> Tensors { return {neg(in[0])}; });
   EXPECT_ERROR(inspected(f, {floats({3})}, {TensorType(DType::kF32, {4})}), Code::kInvalidArgument,
-               "and not (f32[4])");
+               "but not (f32[4])");
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ Cases<Attrs> cases() {
       {.name = "too_large",
        .attrs = {.size = int64_t{1} << 61},
        .inputs = {x},
-       .error = "more bytes than an int64 counts"},
+       .error = "a size in bytes that exceeds int64"},
   };
 }
 
