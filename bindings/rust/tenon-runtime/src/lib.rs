@@ -11,11 +11,11 @@
 //! ```
 //!
 //! - A [`Tensor`] is a value; [`tensor!`] makes one. Ops are methods, `x.softmax(1)`, and functions
-//! in [`ops`]; operators work on references and values and return a [`Result`].
+//!   in [`ops`]; operators work on references and values and return a [`Result`].
 //! - A [`Variable`] holds a tensor that changes. A [`Tape`] computes gradients with respect to
 //!   variables and tensors, [`grad`] those of a closure.
 //! - A [`Function`] is a closure that is traced once and runs as its trace; [`cond`], [`while_loop`]
-//! and [`scan`] branch on values in both.
+//!   and [`scan`] branch on values in both.
 //! - [`CustomGradient`] and [`CustomOp`] add derivatives and ops. A panic in a closure becomes an
 //!   [`Error`]; none crosses the C ABI.
 //! - Calls run in the thread's current [`Scope`]; [`Scope::run`] and [`Scope::attach`], for
