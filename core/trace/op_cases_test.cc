@@ -135,7 +135,8 @@ TEST_P(OpsInFunctions, FailWhereEagerCodeFails) {
       } catch (const Error& error) {
         // A data-dependent size is rejected without the op's rule.
         const std::string message = error.what();
-        const bool is_size = message.find("a size in bytes that exceeds int64") != std::string::npos;
+        const bool is_size =
+            message.find("a size in bytes that exceeds int64") != std::string::npos;
         EXPECT_TRUE(is_size || message.find(c.error) != std::string::npos) << message;
       }
     }

@@ -1,5 +1,5 @@
-/* eager_and_traced.h - runs code eagerly and as a function: run_eager_and_traced() calls an example twice,
- * first in a context that runs functions eagerly, then in one that traces them. */
+/* eager_and_traced.h - runs code eagerly and as a function: run_eager_and_traced() calls an example
+ * twice, first in a context that runs functions eagerly, then in one that traces them. */
 
 #ifndef EXAMPLES_BOTH_WAYS_H_
 #define EXAMPLES_BOTH_WAYS_H_

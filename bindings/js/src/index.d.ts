@@ -73,7 +73,7 @@ export interface Tensor extends Disposable, TensorOps {
   readonly size: number;
   /** The number of bytes of the elements. */
   readonly byteLength: number;
-  /** The device that holds it, such as "wasm:0"; empty for an inline scalar. */
+  /** The device that holds it, such as "ref:0"; empty for an inline scalar. */
   readonly device: string;
   /** Whether its value is a list of tensors. */
   readonly isList: boolean;

@@ -10,7 +10,7 @@
  * returned by functions, captured and differentiated like tensors, eager and traced. The gradient
  * with respect to a list is a list. Only the functions of this file, tenon/control.h and
  * tenon/function.h take lists, and the sources and cotangents of tapes may be lists. Every other
- * call fails with TENON_INVALID_ARGUMENT and "is no tensor but a list of them".
+ * call fails with TENON_INVALID_ARGUMENT and "is a list of tensors, not a tensor".
  *
  * tenon_tensor_dtype(), _rank(), _shape(), _strides(), _count() and _bytes() describe one entry,
  * and so does the type of a trace's input. tenon_tensor_device() returns the device of the entries.

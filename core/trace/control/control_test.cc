@@ -296,7 +296,8 @@ TEST_F(Control, ReportsErrors) {
                "as value 0 one branch returns f64[], another f32[]");
   EXPECT_ERROR(cond(scope(), x, nullptr, nullptr), Code::kInvalidArgument,
                "the predicate of cond must be bool[], but is f64[]");
-  EXPECT_ERROR(sin(list_create(x->type)), Code::kInvalidArgument, "is a list of tensors, not a tensor");
+  EXPECT_ERROR(sin(list_create(x->type)), Code::kInvalidArgument,
+               "is a list of tensors, not a tensor");
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ constexpr int64_t kEnoughTiles = 512, kEnoughThreads = int64_t{1} << 16, kShorte
 constexpr int64_t kFewest = 8;
 // A library multiplies matrices that are not small, and whose sizes it takes. Strict sums of up to
 // kLongestStrictSum products are within their bound in any order (docs/numerics.md).
-constexpr int64_t kFewestOfLibrary = 64, kMostOfLibrary = int64_t{1} << 30,
-                  kLongestStrictSum = 4096;
+constexpr int64_t kFewestOfLibrary = 64, kMaxOfLibrary = int64_t{1} << 30, kLongestStrictSum = 4096;
 constexpr uint64_t kLibraryAlignment = 256;
 constexpr size_t kMaxFactorWords = 128;  // Of every file's struct Factors.
 constexpr size_t kOwnWords = 10;
@@ -121,7 +120,7 @@ class Product final : public Kernel {
     *product = nullptr;
     if (!kind_.library) return nullptr;
     if (std::min({shape.rows, shape.columns, shape.depth}) < kFewestOfLibrary) return nullptr;
-    if (std::max({shape.rows, shape.columns, shape.depth, shape.matrices}) > kMostOfLibrary) {
+    if (std::max({shape.rows, shape.columns, shape.depth, shape.matrices}) > kMaxOfLibrary) {
       return nullptr;
     }
     // Nothing says how the library orders its sums, so that strict ones are short.
