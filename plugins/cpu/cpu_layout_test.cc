@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/cpu_testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 using namespace tenon_sdk::testing;
@@ -359,4 +359,4 @@ TEST(CpuBits, BroadcastOperandsEqualCopies) {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

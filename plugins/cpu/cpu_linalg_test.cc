@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/cpu_testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 using namespace tenon_sdk::testing;
@@ -182,4 +182,4 @@ TEST(CpuLinalg, BitsDependNeitherOnLayoutNorOnThreads) {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

@@ -7,7 +7,7 @@
 
 #include "plugins/cpu/cpu_testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 using namespace tenon_sdk::testing;
@@ -145,4 +145,4 @@ TEST(CpuLongSums, AttentionOverManyKeysStaysWithinTheBound) {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

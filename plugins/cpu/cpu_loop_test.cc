@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/cpu_testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 using tenon_sdk::testing::Launched;
@@ -222,4 +222,4 @@ TEST(CpuLoop, RefusesValuesThatDoNotFitATile) {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

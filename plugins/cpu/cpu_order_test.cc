@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/cpu_testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 using namespace tenon_sdk::testing;
@@ -130,4 +130,4 @@ TEST(CpuOrder, LongRowsAreSortedTheSameOnAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/cpu_testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 using tenon_sdk::testing::f32;
@@ -324,4 +324,4 @@ TEST(CpuRowLoop, RefusesRowsThatAreNotTheLastAxes) {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/cpu_testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 using namespace tenon_sdk::testing;
@@ -366,4 +366,4 @@ TEST(Cpu, LargeDynamicSlicesEqualRef) {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

@@ -9,7 +9,7 @@
 
 #include "plugins/sdk/testing.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 
 using tenon_sdk::List;
 using tenon_sdk::testing::Plugin;
@@ -184,4 +184,4 @@ inline Tensor scattered(const Tensor& dense) {
   return made;
 }
 
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <thread>
 
-#include "plugins/cpu/kernels.h"
-#include "plugins/cpu/simd/dispatch.h"
+#include "plugins/simd/kernels.h"
+#include "plugins/simd/vectors/dispatch.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 // A field of /proc/cpuinfo, or `otherwise`.
@@ -49,4 +49,4 @@ tenon_device_properties Instance::describe() const {
           .vector_bits = vector_bits()};
 }
 
-}  // namespace tenon_cpu
+}  // namespace tenon_simd

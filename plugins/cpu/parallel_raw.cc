@@ -1,6 +1,6 @@
 // Compiled without the thread sanitizer, which cannot see into oneTBB; see parallel.cc.
 
-#include "plugins/cpu/parallel_raw.h"
+#include "plugins/simd/parallel_raw.h"
 
 #if defined(TENON_CPU_TBB)
 #include <tbb/blocked_range.h>
@@ -15,7 +15,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace tenon_cpu {
+namespace tenon_simd {
 
 struct Arena {
   Arena(int threads, int cores) : arena(threads), threads(static_cast<unsigned>(threads)) {
@@ -74,11 +74,11 @@ void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t),
   });
 }
 
-}  // namespace tenon_cpu
+}  // namespace tenon_simd
 
 #else
 
-namespace tenon_cpu {
+namespace tenon_simd {
 
 Arena* make_arena(unsigned) { return nullptr; }
 void release_arena(Arena*) {}
@@ -87,6 +87,6 @@ void raw_parallel_for(Arena*, int64_t n, void (*function)(void*, int64_t), void*
   for (int64_t i = 0; i < n; ++i) function(data, i);
 }
 
-}  // namespace tenon_cpu
+}  // namespace tenon_simd
 
 #endif

@@ -8,9 +8,9 @@
 
 #include <iterator>
 
-#include "plugins/cpu/kernels.h"
+#include "plugins/simd/kernels.h"
 
-namespace tenon_cpu {
+namespace tenon_simd {
 namespace {
 
 constexpr tenon_features kFeatures = tenon_sdk::kHostDeviceFeatures | TENON_FEATURE_IEEE_DIV |
@@ -18,7 +18,7 @@ constexpr tenon_features kFeatures = tenon_sdk::kHostDeviceFeatures | TENON_FEAT
 
 constexpr tenon_kernel kKernels[] = {
 #define TENON_KERNEL(op, signature, prepare) TENON_SDK_KERNEL(op, signature, prepare),
-#include "plugins/cpu/kernels.def"
+#include "plugins/simd/kernels.def"
 #undef TENON_KERNEL
 };
 
@@ -26,7 +26,7 @@ constexpr tenon_kernel kKernels[] = {
 namespace calls {
 using namespace tenon_sdk::host_device;
 
-constexpr auto prepare_loop = tenon_sdk::prepare_loop<tenon_cpu::prepare_loop>;
+constexpr auto prepare_loop = tenon_sdk::prepare_loop<tenon_simd::prepare_loop>;
 
 void run_tasks(tenon_stream_p* stream, const tenon_tasks* tasks) {
   const auto& instance = static_cast<const Instance&>(tenon_sdk::from_c(stream).device.instance);
@@ -67,15 +67,15 @@ bool has_required_simd() {
 }
 
 }  // namespace
-}  // namespace tenon_cpu
+}  // namespace tenon_simd
 
 TENON_PLUGIN_ENTRY(cpu)(const tenon_host* host, const tenon_plugin** out_plugin) {
   *out_plugin = nullptr;
-  if (!tenon_cpu::has_required_simd()) {
+  if (!tenon_simd::has_required_simd()) {
     return host->make_error(
         TENON_UNAVAILABLE,
         TENON_STR("cpu: this processor does not support AVX2, FMA, F16C or BMI2"));
   }
-  *out_plugin = &tenon_cpu::kPlugin;
+  *out_plugin = &tenon_simd::kPlugin;
   return nullptr;
 }

@@ -22,10 +22,14 @@ def matches(path, pattern):
 
 
 def layer_of(path, layers):
-    """The name of the layer with the longest path that holds `path`, or None."""
+    """The name of the layer whose path is the most specific that holds `path`, or None."""
     fitting = [name for name, layer in layers.items() if matches(path, layer["path"])]
-    return max(fitting, key=lambda name: len(pathlib.PurePath(layers[name]["path"]).parts),
-               default=None)
+
+    def specific(name):
+        pattern = layers[name]["path"]
+        return len(pathlib.PurePath(pattern).parts), "*" not in pattern
+
+    return max(fitting, key=specific, default=None)
 
 
 def folder_of(path, pattern):

@@ -347,8 +347,8 @@ def main():
           ["// The numbers of the expansions: minimax polynomials, lowest coefficient first, and the",
            "// digits of 2/pi."],
           "tenon::expansions", sum(polynomials.values(), []) + digits_of_two_over_pi())
-    write("plugins/cpu/simd/coefficients.h", ["// Minimax polynomials, lowest coefficient first."],
-          "tenon_cpu", sum((polynomials[name] for name in IN_CPU), []))
+    write("plugins/simd/vectors/coefficients.h", ["// Minimax polynomials, lowest coefficient first."],
+          "tenon_simd", sum((polynomials[name] for name in IN_CPU), []))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,79 @@
+// Shared by all kernels of the plugin. Read next: kernels.def, the list of kernels, and
+// kernels/elementwise.h, which runs half of them.
+
+#pragma once
+
+#include "plugins/simd/parallel.h"
+#include "plugins/sdk/host_device.h"
+#include "plugins/sdk/kernel.h"
+
+namespace tenon_simd {
+
+using tenon_sdk::BFloat16;
+using tenon_sdk::Bool;
+using tenon_sdk::count;
+using tenon_sdk::data;
+using tenon_sdk::dispatch;
+using tenon_sdk::dispatch_size;
+using tenon_sdk::Half;
+using tenon_sdk::is_present;
+using tenon_sdk::kernel;
+using tenon_sdk::List;
+using tenon_sdk::list;
+using tenon_sdk::list_or;
+using tenon_sdk::Prepared;
+using tenon_sdk::refuse;
+using tenon_sdk::Request;
+using tenon_sdk::size_of;
+using tenon_sdk::Type;
+
+// A context's instance of the plugin, with its threads.
+class Instance final : public tenon_sdk::Instance {
+ public:
+  Instance(const tenon_host* host, const tenon_instance_options& options);
+  tenon_device_properties describe() const override;
+
+  const Pool pool;
+};
+
+inline const Pool& pool_of(tenon_device_p* device) {
+  return static_cast<const Instance&>(tenon_sdk::from_c(device).instance).pool;
+}
+inline const Pool& pool_of(const Request& request) { return pool_of(request.device()); }
+
+// Every kernel accepts any layout and is deterministic.
+inline constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
+// For kernels that read the inputs at an index before they write the output there.
+inline constexpr uint32_t kElementwise = kTraits | TENON_KERNEL_MAY_ALIAS;
+
+inline bool is_half(tenon_dtype dtype) { return dtype == TENON_FLOAT16 || dtype == TENON_BFLOAT16; }
+inline bool is_float(tenon_dtype dtype) {
+  return TENON_DTYPE_CODE(dtype) == TENON_CODE_FLOAT || is_half(dtype);
+}
+// The dtype in which elements are computed.
+inline tenon_dtype compute_dtype(tenon_dtype dtype) {
+  return is_half(dtype) ? TENON_FLOAT32 : dtype;
+}
+
+inline bool has_input(const Request& request, size_t i) {
+  return i < request.n_inputs() && request.input(i).strides != TENON_STRIDES_ABSENT;
+}
+inline bool has_input(const tenon_launch& launch, size_t i) {
+  return i < launch.n_inputs && is_present(launch.inputs[i]);
+}
+
+// For ops with data-dependent output sizes, if no size is given.
+inline Prepared refuse_unsized() {
+  return refuse("finds out how large its outputs are: the host waits for a count");
+}
+
+// Implemented in kernels/loop.cc, and in kernels/row_loop.cc for loops over rows.
+Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
+Prepared prepare_row_loop(const tenon_sdk::LoopRequest& request);
+
+// Declares the functions that kernels.def names.
+#define TENON_KERNEL(op, signature, prepare) Prepared prepare(const Request& request);
+#include "plugins/simd/kernels.def"
+#undef TENON_KERNEL
+
+}  // namespace tenon_simd

@@ -1,0 +1,122 @@
+// The axes of an operand, simplified for loops: axes of size 1 are dropped, and neighbouring axes
+// are merged if one stride covers both.
+
+#pragma once
+
+#include "plugins/simd/kernels.h"
+
+namespace tenon_simd {
+
+struct LoopAxes {
+  int rank = 0;
+  int64_t sizes[TENON_MAX_RANK];
+  int64_t strides[TENON_MAX_RANK];
+
+  void push(int64_t size, int64_t stride) {
+    if (size == 1) return;
+    if (rank > 0 && strides[rank - 1] == stride * size) {
+      sizes[rank - 1] *= size;
+      strides[rank - 1] = stride;
+      return;
+    }
+    sizes[rank] = size;
+    strides[rank++] = stride;
+  }
+
+  int64_t count() const { return tenon_sdk::count(static_cast<size_t>(rank), sizes); }
+  int64_t inner_size() const { return rank == 0 ? 1 : sizes[rank - 1]; }
+  int64_t inner_stride() const { return rank == 0 ? 1 : strides[rank - 1]; }
+
+  // The offset of element `index`, in row-major order.
+  int64_t offset(int64_t index) const {
+    int64_t at = 0;
+    for (int axis = rank - 1; axis > 0; --axis) {
+      at += index % sizes[axis] * strides[axis];
+      index /= sizes[axis];
+    }
+    return rank == 0 ? 0 : at + index * strides[0];
+  }
+
+  // Calls run(offset, n) for the runs along the innermost axis that cover elements [begin, end).
+  template <class Run>
+  void runs(int64_t begin, int64_t end, const Run& run) const {
+    if (begin >= end) return;
+    const int last = rank - 1;
+    const int64_t inner = inner_size();
+    int64_t at[TENON_MAX_RANK];
+    int64_t rest = begin / inner, start = 0, along = begin % inner;  // `start` belongs to the run.
+    for (int axis = last - 1; axis >= 0; --axis) {
+      at[axis] = rest % sizes[axis];
+      rest /= sizes[axis];
+      start += at[axis] * strides[axis];
+    }
+    while (true) {
+      const int64_t n = std::min(inner - along, end - begin);
+      run(start + along * inner_stride(), n);
+      begin += n;
+      if (begin == end) return;
+      along = 0;
+      for (int axis = last - 1;; --axis) {
+        start += strides[axis];
+        if (++at[axis] < sizes[axis]) break;
+        start -= strides[axis] * sizes[axis];
+        at[axis] = 0;
+      }
+    }
+  }
+};
+
+inline int64_t stride_of(const tenon_view& view, size_t axis) {
+  return view.strides_class == TENON_STRIDES_UNIFORM ? 0 : view.strides[axis];
+}
+
+// Writes one element `n` times, as an integer of its size, for which the compiler vectorises the
+// loop.
+template <class T>
+void repeat(const T& x, int64_t n, T* to) {
+  if constexpr (sizeof(T) <= 8) {
+    using Word = std::conditional_t<
+        sizeof(T) == 1, uint8_t,
+        std::conditional_t<sizeof(T) == 2, uint16_t,
+                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    Word word;
+    std::memcpy(&word, &x, sizeof word);
+    std::fill_n(reinterpret_cast<Word*>(to), n, word);
+  } else {
+    std::fill_n(to, n, x);
+  }
+}
+
+// Copies elements [begin, end) of a view with these axes to contiguous memory.
+template <class T>
+void pack(const T* from, const LoopAxes& axes, int64_t begin, int64_t end, T* to) {
+  const int64_t stride = axes.inner_stride();
+  axes.runs(begin, end, [&](int64_t offset, int64_t n) {
+    if (stride == 1) {
+      std::memcpy(to, from + offset, static_cast<size_t>(n) * sizeof(T));
+    } else if (stride == 0) {
+      repeat(from[offset], n, to);
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[i] = from[offset + i * stride];
+    }
+    to += n;
+  });
+}
+
+// Which axes an op reduces, as a mask.
+inline uint32_t axes_mask(const List& axes, size_t rank) {
+  if (axes.empty()) return (uint32_t{1} << rank) - 1;
+  uint32_t mask = 0;
+  for (int64_t axis : axes) mask |= uint32_t{1} << tenon_sdk::from_front(axis, rank);
+  return mask;
+}
+
+// The axes of a view in two groups, those of the mask and the others.
+inline void split_axes(const tenon_view& view, uint32_t mask, LoopAxes& inside, LoopAxes& outside) {
+  for (size_t axis = 0; axis < view.rank; ++axis) {
+    LoopAxes& group = (mask >> axis & 1) != 0 ? inside : outside;
+    group.push(view.sizes[axis], stride_of(view, axis));
+  }
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,77 @@
+// Comparisons, tests of floats, and where.
+
+#include <cmath>
+
+#include "plugins/simd/kernels/loops.h"
+
+namespace tenon_simd {
+namespace {
+
+template <class T>
+Span compare_span(uint32_t op) {
+  switch (op) {
+    case TENON_OP_equal:
+      return binary_loop<T, Bool>([](T a, T b) { return a == b; });
+    case TENON_OP_not_equal:
+      return binary_loop<T, Bool>([](T a, T b) { return a != b; });
+    case TENON_OP_less:
+      return binary_loop<T, Bool>([](T a, T b) { return a < b; });
+    case TENON_OP_less_equal:
+      return binary_loop<T, Bool>([](T a, T b) { return a <= b; });
+    case TENON_OP_greater:
+      return binary_loop<T, Bool>([](T a, T b) { return a > b; });
+    case TENON_OP_greater_equal:
+      return binary_loop<T, Bool>([](T a, T b) { return a >= b; });
+    default:
+      return nullptr;
+  }
+}
+
+template <class T>
+Span test_span(uint32_t op) {
+  switch (op) {
+    case TENON_OP_isnan:
+      return unary_loop<T, Bool>([](T x) { return x != x; });
+    case TENON_OP_isinf:
+      return unary_loop<T, Bool>([](T x) { return std::fabs(x) == HUGE_VAL; });
+    case TENON_OP_isfinite:
+      return unary_loop<T, Bool>([](T x) { return std::fabs(x) < HUGE_VAL; });
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Prepared prepare_compare(const Request& request) {
+  const tenon_dtype dtype = compute_dtype(request.input(0).dtype);
+  const Span span =
+      dispatch<SpanAny>(dtype, [&]<class T>(Type<T>) { return compare_span<T>(request.op()); });
+  return kernel_of(request, span);
+}
+
+Prepared prepare_test(const Request& request) {
+  const tenon_dtype dtype = compute_dtype(request.input(0).dtype);
+  const Span span =
+      dispatch<SpanFloats>(dtype, [&]<class T>(Type<T>) { return test_span<T>(request.op()); });
+  return kernel_of(request, span);
+}
+
+// Elements are only moved, so half types need no conversion.
+Prepared prepare_where(const Request& request) {
+  const auto where = [&]<class T>(Type<T>) {
+    return ternary_loop<Bool, T, T, T>([](Bool condition, T x, T y) { return condition ? x : y; });
+  };
+  switch (size_of(request.input(1).dtype)) {
+    case 1:
+      return make_moving(request, where(Type<uint8_t>()));
+    case 2:
+      return make_moving(request, where(Type<uint16_t>()));
+    case 4:
+      return make_moving(request, select_span());
+    default:
+      return make_moving(request, where(Type<uint64_t>()));
+  }
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,41 @@
+// fill and iota.
+
+#include "plugins/simd/kernels.h"
+
+namespace tenon_simd {
+namespace {
+
+constexpr int64_t kGrain = 256 * 1024;
+
+}  // namespace
+
+Prepared prepare_fill(const Request& request) {
+  return dispatch_size(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [pool = &pool_of(request)](const tenon_launch& launch) {
+      const T value = *data<const T>(launch.inputs[0]);
+      T* to = data<T>(launch.outputs[0]);
+      pool->parallel_ranges(count(launch.outputs[0]), kGrain, [&](int64_t begin, int64_t end) {
+        std::fill(to + begin, to + end, value);
+      });
+    });
+  });
+}
+
+Prepared prepare_iota(const Request& request) {
+  const int64_t axis = request.attrs<tenon_iota_attrs>().axis;
+  return dispatch<tenon_sdk::Numbers>(request.output(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [axis](const tenon_launch& launch) {
+      const tenon_view& out = launch.outputs[0];
+      const size_t at = tenon_sdk::from_front(axis, out.rank);
+      const int64_t size = out.sizes[at];
+      const int64_t inner = count(out.rank - at - 1, out.sizes + at + 1);
+      const int64_t n = count(out);
+      T* to = data<T>(out);
+      for (int64_t i = 0; i < n; i += inner) {
+        std::fill_n(to + i, inner, static_cast<T>(i / inner % size));
+      }
+    });
+  });
+}
+
+}  // namespace tenon_simd

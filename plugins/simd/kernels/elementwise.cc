@@ -1,0 +1,311 @@
+// Converts operands of every layout to the spans that elementwise.h describes.
+
+#include "plugins/simd/kernels/elementwise.h"
+
+#include <array>
+
+#include "plugins/sdk/view.h"
+
+namespace tenon_simd {
+namespace {
+
+// From these sizes on, a second thread saves more time than waking it takes.
+constexpr int64_t kGrain[] = {128 * 1024, 16 * 1024};
+
+// For contiguous or uniform operands that are computed in their own dtype.
+class Flat final : public SpanKernel {
+ public:
+  Flat(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
+      : SpanKernel(span, cost, params, converts),
+        grain_(kGrain[static_cast<size_t>(cost)]),
+        pool_(pool_of(request)),
+        n_inputs_(request.n_inputs()),
+        out_size_(size_of(request.output(0).dtype)) {
+    for (size_t i = 0; i < n_inputs_; ++i) {
+      step_[i] = request.input(i).strides == TENON_STRIDES_DENSE ? 1 : 0;
+      size_[i] = step_[i] * size_of(request.input(i).dtype);
+    }
+  }
+
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    const void* in[kMaxSpanInputs];
+    for (size_t i = 0; i < n_inputs_; ++i) in[i] = launch.inputs[i].data;
+    const int64_t n = count(launch.outputs[0]);
+    if (n <= grain_) [[likely]] {
+      if (n != 0) span_(in, step_, launch.outputs[0].data, static_cast<size_t>(n), params_);
+      return nullptr;
+    }
+    pool_.parallel_ranges(n, grain_, [&](int64_t begin, int64_t end) {
+      const void* from[kMaxSpanInputs];
+      for (size_t i = 0; i < n_inputs_; ++i) {
+        from[i] = static_cast<const std::byte*>(in[i]) + begin * static_cast<int64_t>(size_[i]);
+      }
+      std::byte* to = data<std::byte>(launch.outputs[0]) + begin * static_cast<int64_t>(out_size_);
+      span_(from, step_, to, static_cast<size_t>(end - begin), params_);
+    });
+    return nullptr;
+  }
+
+ private:
+  int64_t grain_;
+  const Pool& pool_;
+  size_t n_inputs_;
+  size_t out_size_;
+  size_t step_[kMaxSpanInputs] = {};
+  size_t size_[kMaxSpanInputs] = {};  // Bytes between elements; 0 if uniform.
+};
+
+// The axes of a launch after merging. Strides are in elements; the innermost axis is last.
+struct Axes {
+  int rank = 0;
+  int64_t sizes[TENON_MAX_RANK + 1];
+  int64_t strides[TENON_MAX_RANK + 1][kMaxSpanInputs];
+
+  Axes(const tenon_launch& launch, size_t n_inputs) {
+    const tenon_view& out = launch.outputs[0];
+    for (size_t axis = 0; axis < out.rank; ++axis) {
+      if (out.sizes[axis] == 1) continue;
+      sizes[rank] = out.sizes[axis];
+      for (size_t i = 0; i < n_inputs; ++i) {
+        const tenon_view& in = launch.inputs[i];
+        strides[rank][i] = in.strides_class == TENON_STRIDES_UNIFORM ? 0 : in.strides[axis];
+      }
+      if (rank > 0 && merges(n_inputs)) {
+        sizes[rank - 1] *= sizes[rank];
+        std::copy_n(strides[rank], n_inputs, strides[rank - 1]);
+      } else {
+        ++rank;
+      }
+    }
+    if (rank == 0) {
+      sizes[0] = 1;
+      std::fill_n(strides[0], kMaxSpanInputs, 0);
+      rank = 1;
+    }
+  }
+
+ private:
+  bool merges(size_t n_inputs) const {
+    for (size_t i = 0; i < n_inputs; ++i) {
+      if (strides[rank - 1][i] != strides[rank][i] * sizes[rank]) return false;
+    }
+    return true;
+  }
+};
+
+// Elements per tile: four tiles of the widest elements fit the first-level cache.
+constexpr int64_t kTile = 512;
+
+template <class T>
+void gather_strided(const void* from, int64_t stride, void* to, int64_t n) {
+  const T* x = static_cast<const T*>(from);
+  T* y = static_cast<T*>(to);
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
+}
+
+void gather(size_t size, const void* from, int64_t stride, void* to, int64_t n) {
+  switch (size) {
+    case 1:
+      return gather_strided<uint8_t>(from, stride, to, n);
+    case 2:
+      return gather_strided<uint16_t>(from, stride, to, n);
+    case 4:
+      return gather_strided<uint32_t>(from, stride, to, n);
+    default:
+      return gather_strided<uint64_t>(from, stride, to, n);
+  }
+}
+
+// Disguises half types as integers, so that Tiled does not convert them.
+tenon_dtype unconverted(tenon_dtype dtype) { return is_half(dtype) ? TENON_UINT16 : dtype; }
+
+// For operands with any strides and dtypes; works tile by tile.
+class Tiled final : public SpanKernel {
+ public:
+  Tiled(const Request& request, Span span, Cost cost, const SpanParams& params, bool converts)
+      : SpanKernel(span, cost, params, converts),
+        grain_(kGrain[static_cast<size_t>(cost)]),
+        pool_(pool_of(request)),
+        n_inputs_(request.n_inputs()),
+        out_dtype_(converts ? request.output(0).dtype : unconverted(request.output(0).dtype)) {
+    for (size_t i = 0; i < n_inputs_; ++i) {
+      const tenon_dtype dtype = request.input(i).dtype;
+      dtype_[i] = converts ? dtype : unconverted(dtype);
+    }
+  }
+
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    const int64_t n = count(launch.outputs[0]);
+    if (n == 0) return nullptr;
+    const Axes axes(launch, n_inputs_);
+    pool_.parallel_ranges(n, grain_,
+                          [&](int64_t begin, int64_t end) { run(launch, axes, begin, end); });
+    return nullptr;
+  }
+
+ private:
+  struct Tiles {
+    alignas(64) std::byte narrow[kTile * 8];
+    alignas(64) std::byte in[kMaxSpanInputs][kTile * 8];
+    alignas(64) float out[kTile];
+  };
+
+  // Computes elements [begin, end) of the output in row-major order.
+  void run(const tenon_launch& launch, const Axes& axes, int64_t begin, int64_t end) const {
+    Tiles tiles;
+    const int last = axes.rank - 1;
+    const int64_t row = axes.sizes[last];
+    int64_t at[TENON_MAX_RANK + 1];
+    int64_t offset[kMaxSpanInputs] = {};
+    int64_t rest = begin;
+    for (int axis = last; axis >= 0; --axis) {
+      at[axis] = rest % axes.sizes[axis];
+      rest /= axes.sizes[axis];
+      if (axis == last) continue;
+      for (size_t i = 0; i < n_inputs_; ++i) offset[i] += at[axis] * axes.strides[axis][i];
+    }
+    bool tiled = is_half(out_dtype_);
+    for (size_t i = 0; i < n_inputs_; ++i) {
+      const int64_t stride = axes.strides[last][i];
+      tiled = tiled || (stride != 0 && stride != 1) || is_half(dtype_[i]);
+    }
+
+    while (true) {
+      int64_t n = std::min(row - at[last], end - begin);
+      if (tiled) n = std::min(n, kTile);
+      const void* in[kMaxSpanInputs];
+      size_t step[kMaxSpanInputs];
+      for (size_t i = 0; i < n_inputs_; ++i) {
+        const int64_t stride = axes.strides[last][i];
+        step[i] = stride == 0 ? 0 : 1;
+        in[i] = bring(launch.inputs[i], dtype_[i], offset[i] + at[last] * stride, stride, n,
+                      tiles.narrow, tiles.in[i]);
+      }
+      std::byte* to =
+          data<std::byte>(launch.outputs[0]) + begin * static_cast<int64_t>(size_of(out_dtype_));
+      if (is_half(out_dtype_)) {
+        span_(in, step, tiles.out, static_cast<size_t>(n), params_);
+        narrow_half(out_dtype_, tiles.out, to, static_cast<size_t>(n));
+      } else {
+        span_(in, step, to, static_cast<size_t>(n), params_);
+      }
+      begin += n;
+      if (begin == end) return;
+      at[last] += n;
+      if (at[last] < row) continue;
+      at[last] = 0;
+      for (int axis = last - 1; axis >= 0; --axis) {
+        for (size_t i = 0; i < n_inputs_; ++i) offset[i] += axes.strides[axis][i];
+        if (++at[axis] < axes.sizes[axis]) break;
+        for (size_t i = 0; i < n_inputs_; ++i) {
+          offset[i] -= axes.strides[axis][i] * axes.sizes[axis];
+        }
+        at[axis] = 0;
+      }
+    }
+  }
+
+  // Returns `n` contiguous elements of the operand in the dtype of the computation, or one element
+  // if the stride is 0.
+  static const void* bring(const tenon_view& view, tenon_dtype dtype, int64_t offset,
+                           int64_t stride, int64_t n, void* narrow, void* tile) {
+    const size_t size = size_of(dtype);
+    const void* from = data<const std::byte>(view) + offset * static_cast<int64_t>(size);
+    if (stride == 0) n = 1;
+    if (stride != 0 && stride != 1) {
+      void* to = is_half(dtype) ? narrow : tile;
+      gather(size, from, stride, to, n);
+      from = to;
+    }
+    if (!is_half(dtype)) return from;
+    widen_half(dtype, from, static_cast<float*>(tile), static_cast<size_t>(n));
+    return tile;
+  }
+
+  int64_t grain_;
+  const Pool& pool_;
+  size_t n_inputs_;
+  tenon_dtype dtype_[kMaxSpanInputs] = {};
+  tenon_dtype out_dtype_;
+};
+
+Prepared make(const Request& request, Span span, Cost cost, const SpanParams& params,
+              bool converts) {
+  const tenon_operand& out = request.output(0);
+  bool flat = !(converts && is_half(out.dtype));
+  bool same_size = true;
+  for (size_t i = 0; i < request.n_inputs(); ++i) {
+    const tenon_operand& in = request.input(i);
+    flat = flat && in.strides != TENON_STRIDES_STRIDED && !(converts && is_half(in.dtype));
+    same_size = same_size && size_of(in.dtype) == size_of(out.dtype);
+  }
+  Prepared prepared{.traits = same_size ? kElementwise : kTraits};
+  if (flat) {
+    prepared.kernel = std::make_unique<Flat>(request, span, cost, params, converts);
+  } else {
+    prepared.kernel = std::make_unique<Tiled>(request, span, cost, params, converts);
+  }
+  return prepared;
+}
+
+}  // namespace
+
+const SpanEntry* find_span(uint32_t op, tenon_dtype dtype) {
+  for (const SpanTable& table :
+       {arithmetic_spans(), exponentials_spans(), logarithms_spans(), hyperbolic_spans(),
+        trigonometry_spans(), power_spans(), special_spans()}) {
+    for (size_t i = 0; i < table.n; ++i) {
+      const SpanEntry& entry = table.entries[i];
+      if (entry.op == op && entry.dtype == dtype) return &entry;
+    }
+  }
+  return nullptr;
+}
+
+Prepared make_elementwise(const Request& request, Span span, Cost cost, const SpanParams& params) {
+  return make(request, span, cost, params, true);
+}
+
+Prepared make_moving(const Request& request, Span span) {
+  return make(request, span, Cost::kLight, {}, false);
+}
+
+// The ops without attributes whose spans are in a table.
+Prepared prepare_elementwise(const Request& request) {
+  const tenon_dtype dtype = compute_dtype(request.input(request.n_inputs() - 1).dtype);
+  const SpanEntry* entry = find_span(request.op(), dtype);
+  if (entry == nullptr) return refuse("this op has no loop for this dtype");
+  return make_elementwise(request, entry->span, entry->cost);
+}
+
+namespace {
+
+// Rounds an attribute to the dtype of the inputs, although half types compute in float32.
+double in_dtype(double value, tenon_dtype dtype) {
+  return tenon_sdk::dispatch<tenon_sdk::Floats>(
+      dtype, [&]<class T>(Type<T>) { return static_cast<double>(T(value)); });
+}
+
+Prepared with_alpha(const Request& request, double alpha) {
+  const tenon_dtype dtype = request.input(0).dtype;
+  const SpanEntry* entry = find_span(request.op(), compute_dtype(dtype));
+  return make_elementwise(request, entry->span, entry->cost, {.alpha = in_dtype(alpha, dtype)});
+}
+
+}  // namespace
+
+Prepared prepare_leaky_relu(const Request& request) {
+  return with_alpha(request, request.attrs<tenon_leaky_relu_attrs>({.alpha = 0.01}).alpha);
+}
+
+Prepared prepare_elu(const Request& request) {
+  return with_alpha(request, request.attrs<tenon_elu_attrs>({.alpha = 1}).alpha);
+}
+
+Prepared prepare_gelu(const Request& request) {
+  if (!request.attrs<tenon_gelu_attrs>().approximate) return prepare_elementwise(request);
+  return make_elementwise(request, gelu_tanh_span(compute_dtype(request.input(0).dtype)),
+                          Cost::kHeavy);
+}
+
+}  // namespace tenon_simd

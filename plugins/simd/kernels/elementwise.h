@@ -1,0 +1,85 @@
+// Runs elementwise kernels.
+//
+// A span is the loop of one op and dtype over contiguous or uniform elements. elementwise.cc
+// converts every layout to spans: it merges axes, packs strided operands into tiles, and converts
+// half types, which compute in float32. So the same loop computes every layout, and the bits are
+// the same.
+
+#pragma once
+
+#include "plugins/simd/kernels.h"
+
+namespace tenon_simd {
+
+constexpr size_t kMaxSpanInputs = 3;
+
+// Constants derived from an op's attributes.
+struct SpanParams {
+  double alpha = 0;
+};
+
+// Computes out[k] from in[i][k * step[i]] for k of [0, n). A step is 1, or 0 for a uniform operand.
+// `out` may be an input whose step is 1.
+using Span = void (*)(const void* const* in, const size_t* step, void* out, size_t n,
+                      const SpanParams& params);
+
+// Work per element, which determines from which size on threads pay off.
+enum class Cost : uint8_t { kLight, kHeavy };
+
+struct SpanEntry {
+  uint32_t op;
+  tenon_dtype dtype;  // Of the last input, in which it is computed.
+  Span span;
+  Cost cost = Cost::kLight;
+};
+
+struct SpanTable {
+  const SpanEntry* entries;
+  size_t n;
+};
+
+// The tables of spans, one for each file.
+SpanTable arithmetic_spans();
+SpanTable exponentials_spans();
+SpanTable hyperbolic_spans();
+SpanTable logarithms_spans();
+SpanTable power_spans();
+SpanTable special_spans();
+SpanTable trigonometry_spans();
+Span gelu_tanh_span(tenon_dtype dtype);  // The tanh approximation of gelu.
+Span select_span();                      // where, for elements of four bytes.
+
+// Finds the entry for an op and a dtype; NULL if there is none.
+const SpanEntry* find_span(uint32_t op, tenon_dtype dtype);
+
+// A kernel that runs a span. loop.cc fuses the spans of several.
+class SpanKernel : public tenon_sdk::Kernel {
+ public:
+  Span span() const { return span_; }
+  Cost cost() const { return cost_; }
+  const SpanParams& params() const { return params_; }
+  bool converts() const { return converts_; }  // The span computes half types in float32.
+
+ protected:
+  SpanKernel(Span span, Cost cost, const SpanParams& params, bool converts)
+      : span_(span), params_(params), cost_(cost), converts_(converts) {}
+
+  Span span_;
+  SpanParams params_;
+  Cost cost_;
+  bool converts_;
+};
+
+// Makes a kernel that runs a span for any layout of the operands. Half types of inputs and output
+// are converted from and to float32.
+Prepared make_elementwise(const Request& request, Span span, Cost cost = Cost::kLight,
+                          const SpanParams& params = {});
+
+// The same without conversions: the span supports the dtypes itself.
+Prepared make_moving(const Request& request, Span span);
+
+// Convert `n` elements between a half type and float32.
+void widen_half(tenon_dtype half, const void* from, float* to, size_t n);
+void narrow_half(tenon_dtype half, const float* from, void* to, size_t n);
+
+}  // namespace tenon_simd

@@ -1,0 +1,127 @@
+// gather, gather_elements and gather_nd. An index out of range gives zeros and is reported.
+
+#include "plugins/simd/kernels/dense_input.h"
+
+namespace tenon_simd {
+namespace {
+
+using tenon_sdk::IndexReader;
+using tenon_sdk::Walk;
+
+constexpr int64_t kGrain = 64 * 1024;  // Minimum bytes that a task moves.
+
+// The index counted from the front; if it is out of range, reports it and returns -1.
+int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
+  const int64_t found = tenon_sdk::wrap(index, bound);
+  if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
+  return found;
+}
+
+LoopAxes axes_of(const tenon_view& view, size_t begin, size_t end) {
+  LoopAxes axes;
+  for (size_t axis = begin; axis < end; ++axis) {
+    axes.push(view.sizes[axis], stride_of(view, axis));
+  }
+  return axes;
+}
+
+// Copies the elements of the axes after the gathered ones, or zeros.
+template <class T>
+void copy_rest(const T* from, bool is_inside, const LoopAxes& rest, int64_t size, T* to) {
+  if (!is_inside) {
+    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(size) * sizeof(T));
+  } else if (size == 1) {
+    *to = *from;
+  } else {
+    pack(from, rest, 0, size, to);
+  }
+}
+
+}  // namespace
+
+Prepared prepare_gather(const Request& request) {
+  const size_t axis =
+      tenon_sdk::from_front(request.attrs<tenon_gather_attrs>().axis, request.input(0).rank);
+  const Pool* pool = &pool_of(request);
+  return dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      const tenon_view &in = launch.inputs[0], &indices = launch.inputs[1];
+      if (count(launch.outputs[0]) == 0) return;
+      const LoopAxes outer = axes_of(in, 0, axis), rest = axes_of(in, axis + 1, in.rank);
+      const LoopAxes picks = axes_of(indices, 0, indices.rank);
+      const IndexReader index(indices);
+      const int64_t n_picks = picks.count(), size = rest.count();
+      const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
+      pool->parallel_tasks(
+          outer.count() * n_picks, std::max<int64_t>(1, kGrain / bytes),
+          [&](int64_t begin, int64_t end) {
+            for (int64_t task = begin; task < end; ++task) {
+              const int64_t i =
+                  checked(launch, index[picks.offset(task % n_picks)], in.sizes[axis]);
+              const T* from = data<const T>(in) + outer.offset(task / n_picks);
+              if (i > 0) from += i * stride_of(in, axis);
+              copy_rest(from, i >= 0, rest, size, data<T>(launch.outputs[0]) + task * size);
+            }
+          });
+    });
+  });
+}
+
+Prepared prepare_gather_elements(const Request& request) {
+  const size_t axis = tenon_sdk::from_front(request.attrs<tenon_gather_elements_attrs>().axis,
+                                            request.input(0).rank);
+  return dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [axis](const tenon_launch& launch) {
+      const tenon_view &in = launch.inputs[0], &indices = launch.inputs[1];
+      const T* const x = data<const T>(in);
+      T* y = data<T>(launch.outputs[0]);
+      const IndexReader index(indices);
+      int64_t index_strides[TENON_MAX_RANK], others[TENON_MAX_RANK];
+      for (size_t i = 0; i < in.rank; ++i) {
+        index_strides[i] = stride_of(indices, i);
+        others[i] = i == axis ? 0 : stride_of(in, i);
+      }
+      const Walk<2> walk(indices.rank, indices.sizes, {index_strides, others});
+      walk.elements([&](const auto& at) {
+        const int64_t i = checked(launch, index[at[0]], in.sizes[axis]);
+        *y++ = i < 0 ? T{} : x[at[1] + i * stride_of(in, axis)];
+      });
+    });
+  });
+}
+
+Prepared prepare_gather_nd(const Request& request) {
+  const auto batch = static_cast<size_t>(request.attrs<tenon_gather_nd_attrs>().batch_dims);
+  return dispatch_size(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [batch](const tenon_launch& launch) {
+      const tenon_view &in = launch.inputs[0], &indices = launch.inputs[1];
+      if (count(launch.outputs[0]) == 0) return;
+      const size_t last = indices.rank - 1u;
+      const auto tuple_size = static_cast<size_t>(indices.sizes[last]);
+      const LoopAxes rest = axes_of(in, batch + tuple_size, in.rank);
+      const int64_t size = rest.count();
+      T* y = data<T>(launch.outputs[0]);
+      const IndexReader index(indices);
+      int64_t index_strides[TENON_MAX_RANK], batch_strides[TENON_MAX_RANK];
+      for (size_t i = 0; i < last; ++i) {
+        index_strides[i] = stride_of(indices, i);
+        batch_strides[i] = i < batch ? stride_of(in, i) : 0;
+      }
+      const Walk<2> tuples(last, indices.sizes, {index_strides, batch_strides});
+      tuples.elements([&](const auto& at) {
+        const T* from = data<const T>(in) + at[1];
+        bool is_inside = true;
+        for (size_t j = 0; j < tuple_size && is_inside; ++j) {
+          const int64_t step = stride_of(indices, last) * static_cast<int64_t>(j);
+          const int64_t i = checked(launch, index[at[0] + step], in.sizes[batch + j]);
+          is_inside = i >= 0;
+          if (is_inside) from += i * stride_of(in, batch + j);
+        }
+        copy_rest(from, is_inside, rest, size, y);
+        y += size;
+      });
+    });
+  });
+}
+
+}  // namespace tenon_simd

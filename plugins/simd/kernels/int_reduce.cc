@@ -1,0 +1,96 @@
+// Reductions of integers and bools, which are independent of the order.
+
+#include <limits>
+
+#include "plugins/simd/kernels/reduce.h"
+
+namespace tenon_simd {
+namespace {
+
+template <class T>
+struct Sum {
+  static constexpr T kIdentity = 0;
+  static T apply(T a, T b) {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+};
+template <class T>
+struct Prod {
+  static constexpr T kIdentity = 1;
+  static T apply(T a, T b) {
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+};
+template <class T>
+struct Max {
+  static constexpr T kIdentity = std::numeric_limits<T>::min();
+  static T apply(T a, T b) { return a < b ? b : a; }
+};
+template <class T>
+struct Min {
+  static constexpr T kIdentity = std::numeric_limits<T>::max();
+  static T apply(T a, T b) { return b < a ? b : a; }
+};
+// Every byte but 0 counts as true.
+struct Any {
+  static constexpr uint8_t kIdentity = 0;
+  static uint8_t apply(uint8_t a, uint8_t b) { return (a | b) != 0; }
+};
+struct All {
+  static constexpr uint8_t kIdentity = 1;
+  static uint8_t apply(uint8_t a, uint8_t b) { return a != 0 && b != 0; }
+};
+
+template <class T, class Op>
+constexpr Reducer reducer(uint32_t op, tenon_dtype dtype) {
+  return {.op = op,
+          .dtype = dtype,
+          .block =
+              [](const void* x, size_t n, void* out) {
+                T result = Op::kIdentity;
+                for (size_t i = 0; i < n; ++i) {
+                  result = Op::apply(result, static_cast<const T*>(x)[i]);
+                }
+                *static_cast<T*>(out) = result;
+              },
+          .columns =
+              [](const void* x, const int64_t* offsets, size_t n_rows, size_t width, void* out) {
+                T* to = static_cast<T*>(out);
+                std::fill_n(to, width, Op::kIdentity);
+                for (size_t row = 0; row < n_rows; ++row) {
+                  const T* from = static_cast<const T*>(x) + offsets[row];
+                  for (size_t i = 0; i < width; ++i) to[i] = Op::apply(to[i], from[i]);
+                }
+              },
+          .combine =
+              [](void* to, const void* from, size_t n) {
+                T* a = static_cast<T*>(to);
+                const T* b = static_cast<const T*>(from);
+                for (size_t i = 0; i < n; ++i) a[i] = Op::apply(a[i], b[i]);
+              },
+          .fill_identity = [](void* out,
+                              size_t n) { std::fill_n(static_cast<T*>(out), n, Op::kIdentity); }};
+}
+
+#define TENON_CPU_REDUCERS(T, dtype)                                                  \
+  reducer<T, Sum<T>>(TENON_OP_sum, dtype), reducer<T, Prod<T>>(TENON_OP_prod, dtype), \
+      reducer<T, Max<T>>(TENON_OP_max, dtype), reducer<T, Min<T>>(TENON_OP_min, dtype)
+
+constexpr Reducer kReducers[] = {
+    TENON_CPU_REDUCERS(int8_t, TENON_INT8),
+    TENON_CPU_REDUCERS(int16_t, TENON_INT16),
+    TENON_CPU_REDUCERS(int32_t, TENON_INT32),
+    TENON_CPU_REDUCERS(int64_t, TENON_INT64),
+    TENON_CPU_REDUCERS(uint8_t, TENON_UINT8),
+    TENON_CPU_REDUCERS(uint16_t, TENON_UINT16),
+    TENON_CPU_REDUCERS(uint32_t, TENON_UINT32),
+    TENON_CPU_REDUCERS(uint64_t, TENON_UINT64),
+    reducer<uint8_t, Any>(TENON_OP_any, TENON_BOOL),
+    reducer<uint8_t, All>(TENON_OP_all, TENON_BOOL),
+};
+
+}  // namespace
+
+ReducerTable int_reducers() { return {kReducers, std::size(kReducers)}; }
+
+}  // namespace tenon_simd

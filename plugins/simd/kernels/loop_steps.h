@@ -1,0 +1,137 @@
+// Building blocks of loop.cc and row_loop.cc: spans of single ops, and memory for intermediate
+// values.
+
+#pragma once
+
+#include "plugins/simd/kernels/elementwise.h"
+
+namespace tenon_simd {
+
+// Maximum numbers of values and inputs of a loop.
+constexpr size_t kMaxLoopValues = 96;
+constexpr size_t kMaxLoopInputs = 24;
+
+// An elementwise instruction.
+struct SpanStep {
+  // Returns false, with the refusal, if it cannot be part of a loop.
+  bool build(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
+    Prepared made = request.step(i, true);
+    if (!made.kernel) {
+      refusal = std::move(made);
+      return false;
+    }
+    const auto* const kernel = dynamic_cast<const SpanKernel*>(made.kernel.get());
+    if (kernel == nullptr) {
+      refusal = refuse("has no span for one of its ops");
+      return false;
+    }
+    const tenon_loop_instruction& given = request.instruction(i);
+    span = kernel->span();
+    params = kernel->params();
+    cost = kernel->cost();
+    value = static_cast<uint32_t>(request.n_inputs() + i);
+    n_inputs = given.n_inputs;
+    const auto half = [&](tenon_dtype dtype) {
+      const bool converts = kernel->converts() && is_half(dtype);
+      has_halves = has_halves || converts;
+      return converts ? dtype : tenon_dtype{TENON_DTYPE_NONE};
+    };
+    for (size_t k = 0; k < n_inputs; ++k) {
+      inputs[k] = given.inputs[k];
+      halves[k] = half(request.dtype(inputs[k]));
+    }
+    halves[kMaxSpanInputs] = half(given.dtype);
+    return true;
+  }
+
+  // Runs on `n` elements. `at` has the address of each value, `wide` the float32 buffers of
+  // operands.
+  void run(std::byte* const* at, std::byte* const* wide, size_t n) const {
+    const void* in[kMaxSpanInputs];
+    for (size_t k = 0; k < n_inputs; ++k) in[k] = at[inputs[k]];
+    if (!has_halves) return span(in, strides, at[value], n, params);
+    for (size_t k = 0; k < n_inputs; ++k) {
+      if (halves[k] == TENON_DTYPE_NONE) continue;
+      widen_half(halves[k], in[k], reinterpret_cast<float*>(wide[k]), strides[k] == 0 ? 1 : n);
+      in[k] = wide[k];
+    }
+    const tenon_dtype narrow = halves[kMaxSpanInputs];
+    if (narrow == TENON_DTYPE_NONE) return span(in, strides, at[value], n, params);
+    auto* const to = reinterpret_cast<float*>(wide[kMaxSpanInputs]);
+    span(in, strides, to, n, params);
+    narrow_half(narrow, to, at[value], n);
+  }
+
+  Span span = nullptr;
+  SpanParams params;
+  Cost cost = Cost::kLight;
+  uint32_t value = 0;  // Index of the result.
+  uint32_t n_inputs = 0;
+  uint32_t inputs[kMaxSpanInputs] = {};
+  size_t strides[kMaxSpanInputs] = {1, 1, 1};  // 0 for uniform operands.
+  // The half types of operands that are computed in float32; the last is the result's.
+  tenon_dtype halves[kMaxSpanInputs + 1] = {};
+  bool has_halves = false;
+};
+
+// Allocates arrays of one length, and reuses them after the last use of a value.
+class Registers {
+ public:
+  uint32_t take(tenon_dtype dtype) {
+    const size_t size = size_of(dtype);
+    for (uint32_t i = 0; i < sizes_.size(); ++i) {
+      if (is_free_[i] && sizes_[i] == size) {
+        is_free_[i] = false;
+        return i;
+      }
+    }
+    sizes_.push_back(size);
+    is_free_.push_back(false);
+    return static_cast<uint32_t>(sizes_.size() - 1);
+  }
+  void give_back(uint32_t i) { is_free_[i] = true; }
+
+  size_t bytes_per_element() const { return start_of(sizes_.size()); }
+  // The offset of a register, in bytes per element.
+  size_t start_of(size_t i) const {
+    size_t start = 0;
+    for (size_t before = 0; before < i; ++before) start += sizes_[before];
+    return start;
+  }
+
+ private:
+  std::vector<size_t> sizes_;  // Of an element.
+  std::vector<bool> is_free_;
+};
+
+// Registers for operands that are converted to float32.
+struct WideRegisters {
+  // Allocates those that the step needs.
+  void add(const SpanStep& step, Registers& registers) {
+    for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
+      if (step.halves[k] != TENON_DTYPE_NONE) add(k, registers);
+    }
+  }
+  void add(size_t k, Registers& registers) {
+    if (is_there[k]) return;
+    is_there[k] = true;
+    number[k] = registers.take(TENON_FLOAT32);
+  }
+
+  bool is_there[kMaxSpanInputs + 1] = {};
+  uint32_t number[kMaxSpanInputs + 1] = {};
+};
+
+// Makes a loop of type L with its traits, or returns the refusal.
+template <class L>
+Prepared prepare_as(const tenon_sdk::LoopRequest& request) {
+  auto loop = std::make_unique<L>(request);
+  Prepared refusal;
+  if (!loop->build(request, refusal)) return refusal;
+  const uint32_t alias = loop->may_alias(true)    ? TENON_KERNEL_MAY_ALIAS
+                         : loop->may_alias(false) ? TENON_KERNEL_FIRST_MAY_ALIAS
+                                                  : 0;
+  return {.kernel = std::move(loop), .traits = kTraits | alias};
+}
+
+}  // namespace tenon_simd

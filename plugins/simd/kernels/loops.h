@@ -1,0 +1,72 @@
+// Spans made from scalar functions, for dtypes and ops that need no explicit vector code, because
+// the compiler vectorises them.
+
+#pragma once
+
+#include "plugins/simd/kernels/elementwise.h"
+
+namespace tenon_simd {
+
+// `Function` is an empty lambda, so its call is inlined into the loop.
+template <class In, class Out, class Function>
+Span unary_loop(Function) {
+  return [](const void* const* in, const size_t* step, void* out, size_t n, const SpanParams&) {
+    const In* x = static_cast<const In*>(in[0]);
+    Out* y = static_cast<Out*>(out);
+    if (step[0] == 0) {
+      std::fill_n(y, n, static_cast<Out>(Function{}(*x)));
+      return;
+    }
+    for (size_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Function{}(x[i]));
+  };
+}
+
+template <class In, class Out, class Function>
+Span binary_loop(Function) {
+  return [](const void* const* in, const size_t* step, void* out, size_t n, const SpanParams&) {
+    const In* a = static_cast<const In*>(in[0]);
+    const In* b = static_cast<const In*>(in[1]);
+    Out* y = static_cast<Out*>(out);
+    if (step[0] != 0 && step[1] != 0) {
+      for (size_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Function{}(a[i], b[i]));
+    } else if (step[0] != 0) {
+      const In right = *b;
+      for (size_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Function{}(a[i], right));
+    } else if (step[1] != 0) {
+      const In left = *a;
+      for (size_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Function{}(left, b[i]));
+    } else {
+      std::fill_n(y, n, static_cast<Out>(Function{}(*a, *b)));
+    }
+  };
+}
+
+template <class A, class B, class C, class Out, class Function>
+Span ternary_loop(Function) {
+  return [](const void* const* in, const size_t* step, void* out, size_t n, const SpanParams&) {
+    const A* a = static_cast<const A*>(in[0]);
+    const B* b = static_cast<const B*>(in[1]);
+    const C* c = static_cast<const C*>(in[2]);
+    Out* y = static_cast<Out*>(out);
+    if (step[0] != 0 && step[1] != 0 && step[2] != 0) {
+      for (size_t i = 0; i < n; ++i) y[i] = static_cast<Out>(Function{}(a[i], b[i], c[i]));
+    } else {
+      for (size_t i = 0; i < n; ++i) {
+        y[i] = static_cast<Out>(Function{}(a[i * step[0]], b[i * step[1]], c[i * step[2]]));
+      }
+    }
+  };
+}
+
+// The dtypes that spans support; half types have been widened before.
+using SpanFloats = tenon_sdk::Types<float, double>;
+using SpanAny = tenon_sdk::Types<Bool, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
+                                 uint16_t, uint32_t, uint64_t>;
+
+// A kernel that runs `span`, or a refusal if it is NULL.
+inline Prepared kernel_of(const Request& request, Span span, Cost cost = Cost::kLight) {
+  if (span == nullptr) return refuse("this op has no loop for this dtype");
+  return make_elementwise(request, span, cost);
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,127 @@
+// matmul: batched matrix products of any layout.
+
+#include "plugins/simd/kernels/blas.h"
+#include "plugins/simd/kernels/through_float.h"
+
+namespace tenon_simd {
+namespace {
+
+// The shape of a launch: the last two axes of each operand, and the batch axes before them.
+struct Product {
+  int64_t batches, m, n, k;
+
+  Product(const tenon_launch& launch, bool transpose_a) {
+    const tenon_view& a = launch.inputs[0];
+    const tenon_view& out = launch.outputs[0];
+    const size_t rank = out.rank;
+    m = out.sizes[rank - 2];
+    n = out.sizes[rank - 1];
+    k = a.sizes[transpose_a ? rank - 2 : rank - 1];
+    batches = count(rank - 2, out.sizes);
+  }
+};
+
+// The matrix of one batch. An axis of size 1 may have any stride, so it gets a convenient one.
+template <class T>
+Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& out, int64_t batch) {
+  const size_t rank = view.rank;
+  const T* from = data<const T>(view);
+  for (size_t axis = rank - 2; axis-- > 0; batch /= out.sizes[axis]) {
+    from += batch % out.sizes[axis] * stride_of(view, axis);
+  }
+  Matrix<T> matrix{from, stride_of(view, rank - 2), stride_of(view, rank - 1)};
+  int64_t columns = view.sizes[rank - 1];
+  if (transposed) {
+    std::swap(matrix.row, matrix.column);
+    columns = view.sizes[rank - 2];
+  }
+  if (columns == 1) matrix.column = 1;
+  return matrix;
+}
+
+template <class T>
+void multiply_batch(const Pool& pool, const tenon_launch& launch, const tenon_matmul_attrs& attrs,
+                    int64_t batch, bool is_cut) {
+  const tenon_view& out = launch.outputs[0];
+  const auto [batches, m, n, k] = Product(launch, attrs.transpose_a);
+  const Matrix<T> a = matrix_of<T>(launch.inputs[0], attrs.transpose_a, out, batch);
+  const Matrix<T> b = matrix_of<T>(launch.inputs[1], attrs.transpose_b, out, batch);
+  T* c = data<T>(out) + batch * m * n;
+  if (blas_takes(m, n, k)) {
+    blas_multiply(pool, m, n, k, a, b, c);
+  } else if (is_cut) {
+    multiply(pool, m, n, k, a, b, c, n, false);
+  } else if (k == 0) {
+    std::fill_n(c, m * n, T{0});
+  } else if (m != 0 && n != 0) {
+    multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, n, false);
+  }
+}
+
+template <class T>
+void float_matmul(const Pool& pool, const tenon_launch& launch, const tenon_matmul_attrs& attrs) {
+  const Product product(launch, attrs.transpose_a);
+  // If there are many small products, each runs on one thread; a few large ones are split.
+  const bool is_cut = product.batches < 2 * static_cast<int64_t>(pool.threads());
+  const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
+  const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
+  pool.parallel_tasks(product.batches, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t batch = begin; batch < end; ++batch) {
+      multiply_batch<T>(pool, launch, attrs, batch, is_cut);
+    }
+  });
+}
+
+// Integers wrap, so neither the order of summation nor the sign matters.
+template <class T>
+void int_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, bool transpose_b) {
+  const Product product(launch, transpose_a);
+  const auto [batches, m, n, k] = product;
+  const tenon_view& out = launch.outputs[0];
+  const int64_t grain = std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, n * k));
+  const int64_t rows = m, columns = n, depth = k;
+  pool.parallel_tasks(batches * m, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const Matrix<T> a = matrix_of<T>(launch.inputs[0], transpose_a, out, row / rows);
+      const Matrix<T> b = matrix_of<T>(launch.inputs[1], transpose_b, out, row / rows);
+      T* to = data<T>(out) + row * columns;
+      std::fill_n(to, columns, T{0});
+      for (int64_t i = 0; i < depth; ++i) {
+        const uint64_t left = a.data[row % rows * a.row + i * a.column];
+        for (int64_t j = 0; j < columns; ++j) {
+          to[j] = static_cast<T>(to[j] + left * b.data[i * b.row + j * b.column]);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Prepared prepare_matmul(const Request& request) {
+  const auto attrs = request.attrs<tenon_matmul_attrs>();
+  const Pool* pool = &pool_of(request);
+  const tenon_dtype dtype = request.input(0).dtype;
+  if (is_float(dtype)) {
+    return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+      float_matmul<T>(*pool, launch, attrs);
+    });
+  }
+  const auto of_size = [&]<class T>(Type<T>) {
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      int_matmul<T>(*pool, launch, attrs.transpose_a, attrs.transpose_b);
+    });
+  };
+  switch (size_of(dtype)) {
+    case 1:
+      return of_size(Type<uint8_t>());
+    case 2:
+      return of_size(Type<uint16_t>());
+    case 4:
+      return of_size(Type<uint32_t>());
+    default:
+      return of_size(Type<uint64_t>());
+  }
+}
+
+}  // namespace tenon_simd

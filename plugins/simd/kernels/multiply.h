@@ -1,0 +1,275 @@
+// The matrix product shared by matmul, convolutions and LSTM cells.
+//
+// A block of kBlockK terms a[i, k] b[k, j] is summed from 0 in ascending order of k, each by one
+// fused multiply-add. The sums of up to kLongestChain terms are added to c[i, j] block by block;
+// longer sums are added as a tree (pairwise.h). This order does not depend on packing, threads or
+// vector widths, so every layout of the operands gives the same bits.
+//
+// The product is built around the register tile of simd/multiply.cc. b is packed in blocks of
+// kBlockK rows, which stay in the second-level cache, as panels as wide as the tile; a is packed in
+// panels as high as the tile.
+
+#pragma once
+
+#include <cstring>
+#include <new>
+
+#include "plugins/simd/kernels.h"
+#include "plugins/simd/kernels/pairwise.h"
+
+namespace tenon_simd {
+
+// Arguments of a tile: computes `m` by `n` elements of c, at most a whole tile, from `k` columns of
+// a panel of a and `k` rows of a panel of b.
+template <class T>
+struct TileArgs {
+  int64_t k;
+  const T* a;
+  int64_t a_row, a_k;  // Strides between rows and between columns of a's panel.
+  const T* b;
+  int64_t b_k;               // Stride between rows of b's panel; its columns are contiguous.
+  const int64_t* b_offsets;  // For `gathered`, instead of b_k: the offset of each row of b.
+  int64_t b_pair, c_pair;    // For `paired`: the distance of a row's two vectors.
+  T* c;
+  int64_t c_row;
+  int64_t m, n;
+  bool add;  // Adds to c instead of overwriting it.
+};
+
+template <class T>
+struct MultiplyTiles {
+  int64_t rows, columns;                      // Of a tile.
+  void (*packed)(const TileArgs<T>& args);    // a_row is 1, and a_k is `rows`.
+  void (*direct)(const TileArgs<T>& args);    // Any strides of a; m is a whole panel.
+  void (*gathered)(const TileArgs<T>& args);  // Like packed, with b's rows at b_offsets.
+  // Like gathered, for two separate vectors of n elements each; n is at most half of `columns`.
+  void (*paired)(const TileArgs<T>& args);
+  void (*row)(const TileArgs<T>& args);  // One row with any n. Reads only the b it needs.
+  // to[j * to_row + i] = from[i * from_row + j] for i of [0, rows), j of [0, columns).
+  void (*transpose)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
+                    int64_t columns);
+  // to[i * to_row + j] = from[i * from_row + j] for i of [0, rows), j of [0, n).
+  void (*copy_rows)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
+                    int64_t n);
+
+  // The height of panels for an `m`-row matrix. A small remainder would leave most of a tile idle;
+  // panels of eight rows are as fast as twelve if they leave no remainder.
+  int64_t panel_rows(int64_t m) const {
+    return rows == 12 && m % 8 == 0 && m % 12 != 0 && m % 12 <= 4 ? 8 : rows;
+  }
+};
+
+template <class T>
+const MultiplyTiles<T>& multiply_tiles();
+template <>
+const MultiplyTiles<float>& multiply_tiles<float>();
+template <>
+const MultiplyTiles<double>& multiply_tiles<double>();
+
+// Scratch memory of the calling thread, reused by its next kernel. Only one user at a time for each
+// `slot`.
+std::byte* thread_scratch(int slot, size_t size);
+
+template <class T>
+T* scratch_of(int slot, int64_t n) {
+  return reinterpret_cast<T*>(thread_scratch(slot, static_cast<size_t>(n) * sizeof(T)));
+}
+enum ScratchSlot { kScratchA, kScratchB, kScratchC, kScratchConv, kScratchSlots };
+
+// A matrix in memory.
+template <class T>
+struct Matrix {
+  const T* data;
+  int64_t row, column;  // Strides.
+
+  // Packs rows [k0, k1) of columns [n0, n1) into panels of `width` columns. The last panel is
+  // padded with zeros.
+  void pack(const MultiplyTiles<T>& tiles, int64_t k0, int64_t k1, int64_t n0, int64_t n1,
+            T* to) const {
+    const int64_t width = tiles.columns;
+    for (int64_t n = n0; n < n1; n += width, to += width * (k1 - k0)) {
+      const int64_t used = std::min(width, n1 - n);
+      const T* from = data + k0 * row + n * column;
+      if (used < width) std::fill_n(to, width * (k1 - k0), T{0});
+      if (row == 1 && column != 1) {
+        tiles.transpose(from, column, to, width, used, k1 - k0);
+        continue;
+      }
+      for (int64_t k = 0; k < k1 - k0; ++k) {
+        T* line = to + k * width;
+        if (column == 1) {
+          std::memcpy(line, from + k * row, static_cast<size_t>(used) * sizeof(T));
+        } else {
+          for (int64_t j = 0; j < used; ++j) line[j] = from[k * row + j * column];
+        }
+      }
+    }
+  }
+  // Whether tiles can read it in place.
+  bool is_ready() const { return column == 1; }
+  const T* at(int64_t k, int64_t n) const { return data + k * row + n; }
+  int64_t row_stride() const { return row; }
+};
+
+constexpr int64_t kBlockK = 256;
+constexpr int64_t kBlockM = 144;  // A multiple of every tile's height.
+constexpr int64_t kBlockN = 512;
+
+// Columns [n0, n1) of one row, terms [k0, k1), with a b that tiles read in place. No element of b
+// is used twice, so nothing is packed.
+template <class T, class B>
+void multiply_row(int64_t n0, int64_t n1, int64_t k0, int64_t k1, const T* a, int64_t a_k,
+                  const B& b, T* c, bool add) {
+  for (int64_t kb = k0; kb < k1; kb += kBlockK) {
+    const TileArgs<T> args{.k = std::min(kBlockK, k1 - kb),
+                           .a = a + kb * a_k,
+                           .a_k = a_k,
+                           .b = b.at(kb, n0),
+                           .b_k = b.row_stride(),
+                           .c = c + n0,
+                           .m = 1,
+                           .n = n1 - n0,
+                           .add = add || kb > k0};
+    multiply_tiles<T>().row(args);
+  }
+}
+
+// Terms [k0, k1), at most kLongestChain, of rows [m0, m1) and columns [n0, n1). `B` is a Matrix or
+// a type with its own packing.
+template <class T, class B>
+void multiply_chain(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k0, int64_t k1,
+                    const Matrix<T>& a, const B& b, T* c, int64_t c_row, bool add) {
+  if (m1 - m0 == 1 && b.is_ready()) {
+    return multiply_row(n0, n1, k0, k1, a.data + m0 * a.row, a.column, b, c + m0 * c_row, add);
+  }
+  const MultiplyTiles<T>& tiles = multiply_tiles<T>();
+  const int64_t mr = tiles.panel_rows(m1 - m0), nr = tiles.columns;
+  // Packing pays off if the packed data is used often enough.
+  const bool packs_a = n1 - n0 > 4 * nr;
+  const bool packs_b = !b.is_ready() || m1 - m0 > 4 * mr;
+  T* const packed_a = scratch_of<T>(kScratchA, kBlockM * std::min(k1 - k0, kBlockK));
+  const int64_t block_n = std::min(kBlockN, (n1 - n0 + nr - 1) / nr * nr);
+  T* const packed_b = scratch_of<T>(kScratchB, block_n * std::min(k1 - k0, kBlockK));
+
+  for (int64_t nb = n0; nb < n1; nb += kBlockN) {
+    const int64_t ne = std::min(nb + kBlockN, n1);
+    for (int64_t kb = k0; kb < k1; kb += kBlockK) {
+      const int64_t ke = std::min(kb + kBlockK, k1);
+      const int64_t kn = ke - kb;
+      // Tiles read whole panels, so an incomplete panel is always packed.
+      const int64_t ready_end = packs_b ? nb : nb + (ne - nb) / nr * nr;
+      if (ready_end < ne) {
+        b.pack(tiles, kb, ke, ready_end, ne, packed_b + (ready_end - nb) * kn);
+      }
+      for (int64_t mb = m0; mb < m1; mb += kBlockM) {
+        const int64_t me = std::min(mb + kBlockM, m1);
+        const int64_t direct_end = packs_a ? mb : mb + (me - mb) / mr * mr;
+        for (int64_t m = direct_end; m < me; m += mr) {
+          T* to = packed_a + (m - mb) * kn;
+          const T* from = a.data + m * a.row + kb * a.column;
+          const int64_t used = std::min(mr, me - m);
+          if (used < mr) std::fill_n(to, mr * kn, T{0});
+          if (a.column == 1) {
+            tiles.transpose(from, a.row, to, mr, used, kn);
+          } else {
+            for (int64_t j = 0; j < kn; ++j) {
+              for (int64_t i = 0; i < used; ++i) to[j * mr + i] = from[i * a.row + j * a.column];
+            }
+          }
+        }
+        for (int64_t n = nb; n < ne; n += nr) {
+          TileArgs<T> args{
+              .k = kn, .c_row = c_row, .n = std::min(nr, ne - n), .add = add || kb > k0};
+          const bool is_ready = n < ready_end;
+          if (is_ready) {
+            args.b = b.at(kb, n);
+            args.b_k = b.row_stride();
+          } else {
+            args.b = packed_b + (n - nb) * kn;
+            args.b_k = nr;
+          }
+          for (int64_t m = mb; m < me; m += mr) {
+            args.c = c + m * c_row + n;
+            args.m = std::min(mr, me - m);
+            if (m < direct_end) {
+              args.a = a.data + m * a.row + kb * a.column;
+              args.a_row = a.row;
+              args.a_k = a.column;
+              tiles.direct(args);
+            } else {
+              args.a = packed_a + (m - mb) * kn;
+              args.a_row = 1;
+              args.a_k = mr;
+              tiles.packed(args);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Rows [m0, m1) of columns [n0, n1), with all terms.
+template <class T, class B>
+void multiply_part(int64_t m0, int64_t m1, int64_t n0, int64_t n1, int64_t k, const Matrix<T>& a,
+                   const B& b, T* c, int64_t c_row, bool add) {
+  if (k <= kLongestChain) {
+    return multiply_chain(m0, m1, n0, n1, int64_t{0}, k, a, b, c, c_row, add);
+  }
+  // The tree's partial sums take as much memory for each level as this many elements.
+  constexpr int64_t kRows = 4 * kBlockM, kColumns = kBlockN;
+  const int64_t chains = (k + kLongestChain - 1) / kLongestChain;
+  std::vector<T> sums(static_cast<size_t>(std::min(kRows, m1 - m0) * std::min(kColumns, n1 - n0)));
+  for (int64_t n = n0; n < n1; n += kColumns) {
+    const int64_t width = std::min(kColumns, n1 - n);
+    for (int64_t m = m0; m < m1; m += kRows) {
+      const int64_t height = std::min(kRows, m1 - m);
+      const auto chain = [&](int64_t i, T* to) {
+        const int64_t begin = i * kLongestChain, end = std::min(begin + kLongestChain, k);
+        multiply_chain(m, m + height, n, n + width, begin, end, a, b, to - m * width - n, width,
+                       false);
+      };
+      sum_parts(int64_t{0}, chains, height * width, sums.data(), chain);
+      for (int64_t i = 0; i < height; ++i) {
+        const T* const from = sums.data() + i * width;
+        T* const to = c + (m + i) * c_row + n;
+        for (int64_t j = 0; j < width; ++j) to[j] = add ? to[j] + from[j] : from[j];
+      }
+    }
+  }
+}
+
+// c = a b, or c += a b; uses the pool's threads if that pays off.
+template <class T, class B>
+void multiply(const Pool& pool, int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const B& b,
+              T* c, int64_t c_row, bool add) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    if (!add) {
+      for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * c_row, n, T{0});
+    }
+    return;
+  }
+  const MultiplyTiles<T>& tiles = multiply_tiles<T>();
+  constexpr double kWorthTwo = 1 << 20;  // Multiply-adds that take longer than waking a thread.
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  int64_t parts = pool.threads() == 1
+                      ? 1
+                      : static_cast<int64_t>(std::min(work / kWorthTwo, 2.0 * pool.threads()));
+  if (parts <= 1) return multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, c_row, add);
+
+  // Split the longer side into whole tiles.
+  const bool cuts_rows = m > n;
+  const int64_t side = cuts_rows ? m : n, tile = cuts_rows ? tiles.rows : tiles.columns;
+  const int64_t step = std::max(tile, (side / parts + tile - 1) / tile * tile);
+  pool.parallel_for((side + step - 1) / step, [&](int64_t part) {
+    const int64_t begin = part * step, end = std::min(begin + step, side);
+    if (cuts_rows) {
+      multiply_part(begin, end, int64_t{0}, n, k, a, b, c, c_row, add);
+    } else {
+      multiply_part(int64_t{0}, m, begin, end, k, a, b, c, c_row, add);
+    }
+  });
+}
+
+}  // namespace tenon_simd

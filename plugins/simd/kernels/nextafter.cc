@@ -1,0 +1,47 @@
+// nextafter, on the bits of floats.
+
+#include <limits>
+
+#include "plugins/simd/kernels/loops.h"
+
+namespace tenon_simd {
+namespace {
+
+// `kInfinity` has the bits of infinity; all larger magnitudes are NaN.
+template <class Bits, Bits kInfinity>
+Bits next_after(Bits a, Bits b) {
+  constexpr Bits kSign = std::numeric_limits<Bits>::min();
+  const Bits magnitude_a = a & ~kSign, magnitude_b = b & ~kSign;
+  if (magnitude_a > kInfinity) return a;
+  if (magnitude_b > kInfinity) return b;
+  // Map bits to integers in the order of the floats, with both zeros equal.
+  const Bits place_a = static_cast<Bits>(a < 0 ? -magnitude_a : magnitude_a);
+  const Bits place_b = static_cast<Bits>(b < 0 ? -magnitude_b : magnitude_b);
+  if (place_a == place_b) return b;
+  const Bits next = static_cast<Bits>(place_a < place_b ? place_a + 1 : place_a - 1);
+  if (next == 0) return a & kSign;
+  return static_cast<Bits>(next < 0 ? -next | kSign : next);
+}
+
+template <class Bits, Bits kInfinity>
+Span span() {
+  return binary_loop<Bits, Bits>([](Bits a, Bits b) { return next_after<Bits, kInfinity>(a, b); });
+}
+
+}  // namespace
+
+// Elements are processed as integers, so half types need no conversion.
+Prepared prepare_nextafter(const Request& request) {
+  switch (request.input(0).dtype) {
+    case TENON_FLOAT16:
+      return make_moving(request, span<int16_t, 0x7c00>());
+    case TENON_BFLOAT16:
+      return make_moving(request, span<int16_t, 0x7f80>());
+    case TENON_FLOAT32:
+      return make_moving(request, span<int32_t, 0x7f800000>());
+    default:
+      return make_moving(request, span<int64_t, 0x7ff0000000000000>());
+  }
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,234 @@
+// max_pool with indices, its derivative, window_sum, and means over windows.
+
+#include <atomic>
+#include <utility>
+
+#include "plugins/simd/kernels/dense_input.h"
+#include "plugins/simd/kernels/pairwise.h"
+#include "plugins/simd/kernels/through_float.h"
+#include "plugins/simd/kernels/window.h"
+#include "plugins/simd/vectors/halve.h"
+
+namespace tenon_simd {
+namespace {
+
+constexpr int64_t kGrain = 16 * 1024;  // Minimum number of taps per task.
+
+// The taps of one axis that lie inside the input for one output position.
+struct TapRange {
+  int64_t begin, end;
+  TapRange(const Window& window, size_t axis, int64_t at, int64_t taps, int64_t size) {
+    const int64_t first = at * window.steps[axis] - window.pads[axis];
+    const int64_t dilation = window.dilations[axis];
+    begin = first >= 0 ? 0 : (-first + dilation - 1) / dilation;
+    end = first >= size ? 0 : std::min(taps, (size - first + dilation - 1) / dilation);
+  }
+};
+
+// Calls each(plane, p, to) for every output, where `to` is its row-major index. Tasks are whole
+// planes.
+template <class Plane>
+void for_each_plane(const Pool& pool, const Planes& y, const Spatial& taps, const Plane& plane) {
+  const int64_t work = std::max<int64_t>(1, volume(y.sizes) * volume(taps));
+  pool.parallel_tasks(y.n * y.channels, std::max<int64_t>(1, kGrain / work),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i) plane(i);
+                      });
+}
+
+// Whether 2 by 2 windows with stride 2 cover planes without padding, by far the most common case.
+bool is_halving(const Window& window, const Spatial& taps, const Planes& x, const Planes& y) {
+  return taps == Spatial{1, 2, 2} && window.steps[1] == 2 && window.steps[2] == 2 &&
+         window.dilations == Spatial{1, 1, 1} && window.pads == Spatial{0, 0, 0} &&
+         x.sizes[0] == 1 && x.strides[2] == 1 && 2 * y.sizes[1] <= x.sizes[1] &&
+         2 * y.sizes[2] <= x.sizes[2];
+}
+
+// The first NaN wins, else the first of the largest elements.
+template <class T>
+bool wins(T candidate, T best) {
+  return best == best && (best < candidate || candidate != candidate);
+}
+
+template <class T, class Wide>
+void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window,
+              const Spatial& taps) {
+  const Planes x(launch.inputs[0]), y(launch.outputs[0]);
+  const bool has_indices = launch.n_outputs > 1 && is_present(launch.outputs[1]);
+  const bool halving = is_halving(window, taps, x, y);
+  const int64_t area = volume(y.sizes);
+  for_each_plane(pool, y, taps, [&](int64_t plane) {
+    const T* from = data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
+                    plane % x.channels * x.channel_stride;
+    T* to = data<T>(launch.outputs[0]) + plane * area;
+    int64_t* index = has_indices ? data<int64_t>(launch.outputs[1]) + plane * area : nullptr;
+    const int64_t base = plane * volume(x.sizes);
+    if constexpr (std::is_same_v<T, float>) {
+      for (int64_t h = 0; halving && h < y.sizes[1]; ++h) {
+        const T* const top = from + 2 * h * x.strides[1];
+        halve_rows(top, top + x.strides[1], y.sizes[2], base + 2 * h * x.sizes[2], x.sizes[2],
+                   to + h * y.sizes[2], index == nullptr ? nullptr : index + h * y.sizes[2]);
+      }
+      if (halving) return;
+    }
+    for_each_position(y.sizes, [&](const Spatial& p) {
+      const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
+      const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
+      const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);
+      Wide best{};
+      T best_element{};
+      int64_t best_index = -1;
+      for (int64_t i = d.begin; i < d.end; ++i) {
+        for (int64_t j = h.begin; j < h.end; ++j) {
+          for (int64_t k = w.begin; k < w.end; ++k) {
+            const int64_t at_d = p[0] * window.steps[0] - window.pads[0] + i * window.dilations[0];
+            const int64_t at_h = p[1] * window.steps[1] - window.pads[1] + j * window.dilations[1];
+            const int64_t at_w = p[2] * window.steps[2] - window.pads[2] + k * window.dilations[2];
+            const T element = from[at_d * x.strides[0] + at_h * x.strides[1] + at_w * x.strides[2]];
+            const Wide candidate = static_cast<Wide>(element);
+            if (best_index >= 0 && !wins(candidate, best)) continue;
+            best = candidate;
+            best_element = element;
+            best_index = base + (at_d * x.sizes[1] + at_h) * x.sizes[2] + at_w;
+          }
+        }
+      }
+      *to++ = best_element;
+      if (index != nullptr) *index++ = best_index;
+    });
+  });
+}
+
+// Padding counts as zeros; `divide` converts a sum to the result.
+template <class T, class Divide>
+void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& window,
+                 const Spatial& taps, const Divide& divide) {
+  const Planes x(launch.inputs[0]), y(launch.outputs[0]);
+  for_each_plane(pool, y, taps, [&](int64_t plane) {
+    const T* from = data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
+                    plane % x.channels * x.channel_stride;
+    T* to = data<T>(launch.outputs[0]) + plane * volume(y.sizes);
+    for_each_position(y.sizes, [&](const Spatial& p) {
+      const TapRange d(window, 0, p[0], taps[0], x.sizes[0]);
+      const TapRange h(window, 1, p[1], taps[1], x.sizes[1]);
+      const TapRange w(window, 2, p[2], taps[2], x.sizes[2]);
+      // Sum as a tree of whole rows, or of kLongestChain elements of a row.
+      PartSums<T> sums;
+      T chain{0};
+      int64_t n_in_chain = 0;
+      for (int64_t i = d.begin; i < d.end; ++i) {
+        for (int64_t j = h.begin; j < h.end; ++j) {
+          const T* row =
+              from +
+              (p[0] * window.steps[0] - window.pads[0] + i * window.dilations[0]) * x.strides[0] +
+              (p[1] * window.steps[1] - window.pads[1] + j * window.dilations[1]) * x.strides[1];
+          for (int64_t first = w.begin; first < w.end; first += kLongestChain) {
+            const int64_t end = std::min(first + kLongestChain, w.end);
+            if (n_in_chain + end - first > kLongestChain) {
+              sums.add(std::exchange(chain, T{0}));
+              n_in_chain = 0;
+            }
+            n_in_chain += end - first;
+            for (int64_t k = first; k < end; ++k) {
+              chain = static_cast<T>(
+                  chain + row[(p[2] * window.steps[2] - window.pads[2] + k * window.dilations[2]) *
+                              x.strides[2]]);
+            }
+          }
+        }
+      }
+      sums.add(chain);
+      *to++ = divide(sums.total(), p);
+    });
+  });
+}
+
+// The number of planes that correspond in two tensors; 1 if they are not images of one batch.
+int64_t planes_of(const tenon_view& a, const tenon_view& b) {
+  const bool shared = a.rank >= 2 && b.rank >= 2 && a.sizes[0] == b.sizes[0] &&
+                      a.sizes[1] == b.sizes[1] && count(a) > 0;
+  return shared ? a.sizes[0] * a.sizes[1] : 1;
+}
+
+}  // namespace
+
+Prepared prepare_max_pool(const Request& request) {
+  const auto attrs = request.attrs<tenon_max_pool_attrs>();
+  const size_t rank = request.input(0).rank;
+  const Window window(attrs, rank);
+  const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
+  const Pool* pool = &pool_of(request);
+  return dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    using Wide = std::conditional_t<tenon_sdk::kIsFloat<T> && sizeof(T) == 2, float, T>;
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      max_pool<T, Wide>(*pool, launch, window, taps);
+    });
+  });
+}
+
+// dx is zero except at the indices; several windows may have selected the same element. The indices
+// of max_pool stay within their plane, so planes are summed in parallel, each in order. Indices of
+// other planes are added afterwards, and invalid ones are reported.
+Prepared prepare_max_pool_backward(const Request& request) {
+  const Pool* pool = &pool_of(request);
+  return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+    const DenseInput<T> dy(launch.inputs[0]);
+    const DenseInput<int64_t> indices(launch.inputs[1]);
+    const tenon_view& dx_view = launch.outputs[0];
+    T* const dx = data<T>(dx_view);
+    const int64_t size = count(dx_view), planes = planes_of(launch.inputs[0], dx_view);
+    if (size == 0) return;
+    const int64_t area = size / planes, out_area = count(launch.inputs[0]) / planes;
+    std::atomic<bool> has_strays{false};
+    const auto sum_plane = [&](int64_t plane) {
+      T* const to = dx + plane * area;
+      std::fill_n(to, area, T{0});
+      bool all_inside = true;
+      for (int64_t i = plane * out_area; i < (plane + 1) * out_area; ++i) {
+        const int64_t at = indices[i] - plane * area;
+        const bool is_inside = at >= 0 && at < area;
+        all_inside = all_inside && is_inside;
+        if (is_inside) to[at] += dy[i];
+      }
+      if (!all_inside) has_strays.store(true, std::memory_order_relaxed);
+    };
+    pool->parallel_tasks(planes, std::max<int64_t>(1, kGrain / area),
+                         [&](int64_t begin, int64_t end) {
+                           for (int64_t plane = begin; plane < end; ++plane) sum_plane(plane);
+                         });
+    for (int64_t i = 0; has_strays && i < planes * out_area; ++i) {
+      const int64_t at = indices[i] - i / out_area * area;
+      if (at >= 0 && at < area) continue;
+      const int64_t found = tenon_sdk::wrap(indices[i], size);
+      if (found >= 0) {
+        dx[found] += dy[i];
+      } else {
+        tenon_sdk::report_value_error(launch, indices[i], size);
+      }
+    }
+  });
+}
+
+Prepared prepare_window_sum(const Request& request) {
+  const auto attrs = request.attrs<tenon_window_sum_attrs>();
+  const size_t rank = request.input(0).rank;
+  const Window window(attrs, rank);
+  const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
+  const Pool* pool = &pool_of(request);
+  const auto keep = [](auto sum, const Spatial&) { return sum; };
+  if (is_float(request.input(0).dtype)) {
+    return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+      sum_windows<T>(*pool, launch, window, taps, keep);
+    });
+  }
+  // Integers wrap, so only their size matters.
+  using Unsigned =
+      tenon_sdk::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
+  return dispatch<Unsigned>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      sum_windows<std::make_unsigned_t<T>>(*pool, launch, window, taps, keep);
+    });
+  });
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,68 @@
+// rng_bits: Philox4x32-10. Each block depends on its number only, so blocks are computed in
+// parallel.
+
+#include <array>
+
+#include "plugins/simd/kernels/axes.h"
+
+namespace tenon_simd {
+namespace {
+
+using Words = std::array<uint32_t, 4>;
+
+inline Words philox(Words counter, uint32_t key0, uint32_t key1) {
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t left = uint64_t{0xD2511F53} * counter[0];
+    const uint64_t right = uint64_t{0xCD9E8D57} * counter[2];
+    counter = {static_cast<uint32_t>(right >> 32) ^ counter[1] ^ key0, static_cast<uint32_t>(right),
+               static_cast<uint32_t>(left >> 32) ^ counter[3] ^ key1, static_cast<uint32_t>(left)};
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  return counter;
+}
+
+// 128-bit addition that wraps, low word first.
+inline Words advance(Words counter, uint64_t blocks) {
+  uint64_t carry = blocks;
+  for (uint32_t& word : counter) {
+    const uint64_t sum = (carry & 0xffffffffu) + word;
+    word = static_cast<uint32_t>(sum);
+    carry = (carry >> 32) + (sum >> 32);
+  }
+  return counter;
+}
+
+}  // namespace
+
+// Word w of a draw is lane w % 4 of block w / 4 after the counter. A u64 takes two words, low word
+// first, which matches its layout in memory.
+Prepared prepare_rng_bits(const Request& request) {
+  const int64_t words_each = request.output(0).dtype == TENON_UINT64 ? 2 : 1;
+  return kernel(kTraits, [words_each, pool = &pool_of(request)](const tenon_launch& launch) {
+    const tenon_view& state = launch.inputs[0];
+    std::array<uint32_t, 6> from;
+    for (int64_t i = 0; i < 6; ++i) {
+      from[static_cast<size_t>(i)] = data<const uint32_t>(state)[i * stride_of(state, 0)];
+    }
+    const Words counter{from[2], from[3], from[4], from[5]};
+    const int64_t n = count(launch.outputs[0]) * words_each;
+    const int64_t blocks = (n + 3) / 4;
+    std::byte* const to = data<std::byte>(launch.outputs[0]);
+    pool->parallel_tasks(blocks, 16 * 1024, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block) {
+        const Words words =
+            philox(advance(counter, static_cast<uint64_t>(block)), from[0], from[1]);
+        const size_t used = static_cast<size_t>(std::min<int64_t>(4, n - 4 * block));
+        std::memcpy(to + 16 * block, words.data(), used * sizeof(uint32_t));
+      }
+    });
+    if (launch.n_outputs < 2 || !is_present(launch.outputs[1])) return;
+    const Words next = advance(counter, static_cast<uint64_t>(blocks));
+    uint32_t* const new_state = data<uint32_t>(launch.outputs[1]);
+    std::copy_n(from.begin(), 2, new_state);
+    std::copy(next.begin(), next.end(), new_state + 2);
+  });
+}
+
+}  // namespace tenon_simd

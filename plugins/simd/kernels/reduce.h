@@ -1,0 +1,103 @@
+// The order in which reductions combine elements. It is the same for every layout, thread count and
+// vector width.
+//
+// The elements of one result are numbered in row-major order over the reduced axes. A block is
+// kReduceBlock consecutive elements. In a block, element i joins partial result i mod
+// kReduceLanes<T>. Partial results start from the identity and are combined as a tree: j with j +
+// lanes / 2, then j with j + lanes / 4, and so on. The blocks' results are combined as a tree too:
+// block 0 with block 1, 2 with 3 and so on, then those pairs in pairs.
+
+#pragma once
+
+#include <algorithm>
+
+#include "plugins/simd/kernels.h"
+
+namespace tenon_simd {
+
+constexpr int64_t kReduceBlock = 4096;
+template <class T>
+constexpr size_t kReduceLanes = 256 / sizeof(T);
+
+struct Reducer {
+  uint32_t op;
+  tenon_dtype dtype;
+
+  // Reduces a block of `n` contiguous elements.
+  void (*block)(const void* x, size_t n, void* out);
+  // Reduces each of `width` columns. The block's rows begin at `offsets`, in elements.
+  void (*columns)(const void* x, const int64_t* offsets, size_t n_rows, size_t width, void* out);
+  // Combines from[i] into to[i].
+  void (*combine)(void* to, const void* from, size_t n);
+  // Writes the result of no elements.
+  void (*fill_identity)(void* out, size_t n);
+};
+
+struct ReducerTable {
+  const Reducer* entries;
+  size_t n;
+};
+ReducerTable float_reducers();  // simd/reduce.cc
+ReducerTable int_reducers();    // kernels/int_reduce.cc
+
+const Reducer* find_reducer(uint32_t op, tenon_dtype dtype);
+
+// Combines the results of successive blocks in the order of the tree.
+template <class T>
+class BlockTree {
+ public:
+  explicit BlockTree(const Reducer& reducer) : reducer_(reducer) {}
+
+  void add(T block) {
+    // Each trailing one bit of the count stands for a subtree that this block completes.
+    for (uint64_t n = n_++; (n & 1) != 0; n /= 2) {
+      T left = subtrees_[--depth_];
+      reducer_.combine(&left, &block, 1);
+      block = left;
+    }
+    subtrees_[depth_++] = block;
+  }
+  // Requires at least one block.
+  T result() const {
+    T total = subtrees_[depth_ - 1];
+    for (size_t i = depth_ - 1; i-- > 0;) {
+      T left = subtrees_[i];
+      reducer_.combine(&left, &total, 1);
+      total = left;
+    }
+    return total;
+  }
+
+ private:
+  const Reducer& reducer_;
+  T subtrees_[64] = {};
+  size_t depth_ = 0;
+  uint64_t n_ = 0;
+};
+
+// Reduces `n` > 0 contiguous elements.
+template <class T>
+T reduce_run(const Reducer& reducer, const T* x, int64_t n) {
+  T block;
+  if (n <= kReduceBlock) {
+    reducer.block(x, static_cast<size_t>(n), &block);
+    return block;
+  }
+  BlockTree<T> tree(reducer);
+  for (int64_t first = 0; first < n; first += kReduceBlock) {
+    reducer.block(x + first, static_cast<size_t>(std::min(kReduceBlock, n - first)), &block);
+    tree.add(block);
+  }
+  return tree.result();
+}
+
+// A kernel that reduces. row_loop.cc also calls it for rows in the cache.
+class RowKernel : public tenon_sdk::Kernel {
+ public:
+  // Reduces each of `n_rows` rows of `n` elements, all contiguous. If it `widens`, `wide` is a
+  // buffer for min(n, kReduceBlock) float32 elements.
+  virtual void reduce(const void* x, int64_t n_rows, int64_t n, void* out, float* wide) const = 0;
+  virtual bool widens() const = 0;
+};
+
+}  // namespace tenon_simd

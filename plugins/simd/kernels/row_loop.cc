@@ -1,0 +1,347 @@
+// Loops over rows: elementwise spans and reductions over a few rows at a time, so that values
+// between stages stay in the first-level cache. A longer row is still processed whole, in the
+// second-level cache.
+//
+// Rows are contiguous. A value per row is an array with one element for each row of the tile. If
+// elementwise code reads it, it is first repeated along the rows, so that spans cover all rows of a
+// tile at once, however short they are.
+
+#include <array>
+#include <bit>
+
+#include "plugins/simd/kernels/axes.h"
+#include "plugins/simd/kernels/loop_steps.h"
+#include "plugins/simd/kernels/multiply.h"
+#include "plugins/simd/kernels/reduce.h"
+
+namespace tenon_simd {
+namespace {
+
+// Including the copies that are repeated along rows.
+constexpr size_t kMaxStoredValues = 2 * kMaxLoopValues;
+// Limit for all registers per element; they share the first-level cache with inputs and outputs.
+constexpr int64_t kMemory = 24 * 1024;
+constexpr int64_t kMaxTile = 1024;  // In elements, if it has several rows.
+
+// Where a value is stored.
+struct ValueLocation {
+  enum class Kind : uint8_t { kDense, kUniform, kPacked, kRegister, kOutput };
+  Kind kind = Kind::kRegister;
+  bool per_row = false;
+  tenon_dtype dtype = TENON_DTYPE_NONE;
+  uint32_t number = 0;  // Index of the input, output or register.
+  int64_t start = 0;    // Offset of the register in bytes per element.
+
+  bool has_register() const { return kind == Kind::kPacked || kind == Kind::kRegister; }
+  bool moves() const { return kind == Kind::kDense || kind == Kind::kOutput; }
+};
+
+struct Step {
+  enum class Kind : uint8_t { kElements, kRows, kReduce, kRepeat };
+  Kind kind;
+  SpanStep span = {};         // For kElements and kRows.
+  uint32_t from = 0, to = 0;  // Operand and result of a reduction or repetition.
+  uint32_t kernel = 0;        // Index of the reduction.
+
+  bool is_span() const { return kind == Kind::kElements || kind == Kind::kRows; }
+  std::vector<uint32_t> reads() const {
+    if (!is_span()) return {from};
+    return {span.inputs, span.inputs + span.n_inputs};
+  }
+  uint32_t gives() const { return is_span() ? span.value : to; }
+};
+
+// Registers for values per element, or per row.
+struct Side {
+  Registers registers;
+  WideRegisters wide;
+  int64_t bytes = 0;  // Per element of a register.
+  int64_t wide_starts[kMaxSpanInputs + 1] = {};
+
+  void lay_out() {
+    bytes = static_cast<int64_t>(registers.bytes_per_element());
+    for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
+      if (wide.is_there[k])
+        wide_starts[k] = static_cast<int64_t>(registers.start_of(wide.number[k]));
+    }
+  }
+};
+
+// The float32 buffers of a tile's operands.
+struct Wide {
+  std::byte* at[kMaxSpanInputs + 1];
+};
+
+class RowLoop final : public tenon_sdk::Kernel {
+ public:
+  explicit RowLoop(const tenon_sdk::LoopRequest& request)
+      : pool_(pool_of(request.device())), row_axes_(request.row_axes()) {}
+
+  // Returns false, with the refusal, if an instruction cannot be part of the loop.
+  bool build(const tenon_sdk::LoopRequest& request, Prepared& refusal);
+  // Whether outputs, or output 0 only, may alias inputs: no input is read after the output is
+  // written.
+  bool may_alias(bool all) const;
+
+  tenon_error* launch(tenon_stream_p*, const tenon_launch& launch) const override {
+    const tenon_view& elements = launch.inputs[0];
+    const size_t outer = static_cast<size_t>(std::countr_zero(row_axes_));
+    const int64_t n_rows = count(outer, elements.sizes);
+    const int64_t n = count(elements.rank - outer, elements.sizes + outer);
+    pool_.parallel_tasks(n_rows, std::max<int64_t>(1, grain_ / std::max<int64_t>(1, n)),
+                         [&](int64_t begin, int64_t end) { run(launch, n, begin, end); });
+    return nullptr;
+  }
+
+ private:
+  void add_inputs(const tenon_sdk::LoopRequest& request);
+  bool add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
+  bool add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal);
+  uint32_t for_each_element(uint32_t value);
+  void place();
+  Side& side_of(const ValueLocation& place) { return sides_[place.per_row ? 1 : 0]; }
+  void run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const;
+  void run_step(const Step& step, std::byte* const* at, const Wide* wide, int64_t n_rows,
+                int64_t n) const;
+
+  const Pool& pool_;
+  uint32_t row_axes_;
+  int64_t grain_ = 0;
+  std::vector<Step> steps_;
+  std::vector<std::unique_ptr<const RowKernel>> reductions_;
+  std::vector<ValueLocation> places_;  // One for each value and each repeated copy.
+  std::vector<uint32_t> repeated_;     // The copy of each value; 0 if there is none.
+  std::vector<uint32_t> packed_;
+  Side sides_[2];  // Per element, and per row.
+};
+
+bool RowLoop::build(const tenon_sdk::LoopRequest& request, Prepared& refusal) {
+  const uint32_t all = (uint32_t{1} << request.rank()) - 1;
+  const int first = std::countr_zero(row_axes_);
+  if (row_axes_ != (all >> first << first)) {
+    refusal = refuse("has loops only over rows along the last axes");
+    return false;
+  }
+  add_inputs(request);
+  int64_t work = 0;
+  for (size_t i = 0; i < request.n_instructions(); ++i) {
+    const bool is_reduction = request.reduces(i);
+    if (!(is_reduction ? add_reduction(request, i, refusal) : add_span(request, i, refusal))) {
+      return false;
+    }
+    work += !is_reduction && steps_.back().span.cost == Cost::kHeavy ? 8 : 1;
+  }
+  if (places_.size() > kMaxStoredValues) {
+    refusal = refuse("does not support loops with so many values");
+    return false;
+  }
+  grain_ = std::max<int64_t>(2048, 128 * 1024 / work);
+  for (uint32_t i = 0; i < request.n_outputs(); ++i) {
+    ValueLocation& output = places_[request.output(i)];
+    output.kind = ValueLocation::Kind::kOutput;
+    output.number = i;
+  }
+  place();
+  return true;
+}
+
+void RowLoop::add_inputs(const tenon_sdk::LoopRequest& request) {
+  for (uint32_t v = 0; v < request.n_values(); ++v) {
+    ValueLocation& place = places_.emplace_back();
+    place.dtype = request.dtype(v);
+    place.per_row = request.is_per_row(v);
+    if (v >= request.n_inputs()) continue;
+    const tenon_stride_class strides = request.input(v).strides;
+    place.kind = strides == TENON_STRIDES_UNIFORM ? ValueLocation::Kind::kUniform
+                 : strides == TENON_STRIDES_DENSE ? ValueLocation::Kind::kDense
+                                                  : ValueLocation::Kind::kPacked;
+    place.number = v;
+  }
+  // Reductions need materialised elements, so their uniform inputs are packed.
+  for (size_t i = 0; i < request.n_instructions(); ++i) {
+    ValueLocation& input = places_[request.instruction(i).inputs[0]];
+    if (request.reduces(i) && input.kind == ValueLocation::Kind::kUniform) {
+      input.kind = ValueLocation::Kind::kPacked;
+    }
+  }
+  repeated_.assign(request.n_values(), 0);
+}
+
+bool RowLoop::add_reduction(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
+  Prepared made = request.step(i, true);
+  if (made.kernel && dynamic_cast<const RowKernel*>(made.kernel.get()) == nullptr) {
+    made = refuse("reduces this otherwise than row by row");
+  }
+  if (!made.kernel) {
+    refusal = std::move(made);
+    return false;
+  }
+  const uint32_t from = for_each_element(request.instruction(i).inputs[0]);
+  steps_.push_back({.kind = Step::Kind::kReduce,
+                    .from = from,
+                    .to = static_cast<uint32_t>(request.n_inputs() + i),
+                    .kernel = static_cast<uint32_t>(reductions_.size())});
+  reductions_.emplace_back(static_cast<const RowKernel*>(made.kernel.release()));
+  return true;
+}
+
+bool RowLoop::add_span(const tenon_sdk::LoopRequest& request, size_t i, Prepared& refusal) {
+  SpanStep span;
+  if (!span.build(request, i, refusal)) return false;
+  const bool is_on_rows = request.is_on_rows(i);
+  for (size_t k = 0; k < span.n_inputs; ++k) {
+    if (!is_on_rows) span.inputs[k] = for_each_element(span.inputs[k]);
+    span.strides[k] = places_[span.inputs[k]].kind == ValueLocation::Kind::kUniform ? 0 : 1;
+  }
+  steps_.push_back({.kind = is_on_rows ? Step::Kind::kRows : Step::Kind::kElements, .span = span});
+  return true;
+}
+
+// The value, or its repeated copy if it is per row.
+uint32_t RowLoop::for_each_element(uint32_t value) {
+  const ValueLocation& place = places_[value];
+  if (!place.per_row || place.kind == ValueLocation::Kind::kUniform) return value;
+  if (repeated_[value] == 0) {
+    repeated_[value] = static_cast<uint32_t>(places_.size());
+    steps_.push_back({.kind = Step::Kind::kRepeat, .from = value, .to = repeated_[value]});
+    places_.push_back({.dtype = place.dtype});
+  }
+  return repeated_[value];
+}
+
+void RowLoop::place() {
+  std::vector<size_t> last(places_.size(), 0);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    for (const uint32_t v : steps_[i].reads()) last[v] = i;
+  }
+  for (uint32_t v = 0; v < places_.size(); ++v) {
+    ValueLocation& place = places_[v];
+    if (place.kind != ValueLocation::Kind::kPacked) continue;
+    packed_.push_back(v);
+    place.number = side_of(place).registers.take(place.dtype);
+  }
+  for (const Step& step : steps_) {
+    if (step.kind == Step::Kind::kElements) sides_[0].wide.add(step.span, sides_[0].registers);
+    if (step.kind == Step::Kind::kRows) sides_[1].wide.add(step.span, sides_[1].registers);
+    if (step.kind == Step::Kind::kReduce && reductions_[step.kernel]->widens()) {
+      sides_[0].wide.add(size_t{0}, sides_[0].registers);
+    }
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    for (const uint32_t v : steps_[i].reads()) {
+      const ValueLocation& input = places_[v];
+      if (last[v] == i && input.has_register()) side_of(input).registers.give_back(input.number);
+    }
+    ValueLocation& result = places_[steps_[i].gives()];
+    if (result.kind != ValueLocation::Kind::kRegister) continue;
+    result.number = side_of(result).registers.take(result.dtype);
+    if (last[steps_[i].gives()] <= i) side_of(result).registers.give_back(result.number);
+  }
+  for (ValueLocation& place : places_) {
+    if (!place.has_register()) continue;
+    place.start = static_cast<int64_t>(side_of(place).registers.start_of(place.number));
+  }
+  for (Side& side : sides_) side.lay_out();
+}
+
+bool RowLoop::may_alias(bool all) const {
+  bool is_written = false;
+  for (const Step& step : steps_) {
+    for (const uint32_t v : step.reads()) {
+      if (is_written && places_[v].kind == ValueLocation::Kind::kDense) return false;
+    }
+    const ValueLocation& result = places_[step.gives()];
+    is_written =
+        is_written || (result.kind == ValueLocation::Kind::kOutput && (all || result.number == 0));
+  }
+  return true;
+}
+
+// Processes rows [begin, end) of `n` elements each.
+void RowLoop::run(const tenon_launch& launch, int64_t n, int64_t begin, int64_t end) const {
+  const int64_t longest = std::min(kMaxTile, kMemory / std::max<int64_t>(1, sides_[0].bytes));
+  const int64_t tile = std::clamp<int64_t>(longest / std::max<int64_t>(1, n), 1, end - begin);
+  const auto rounded = [](int64_t length) { return (length + 63) / 64 * 64; };
+  const int64_t lengths[] = {rounded(tile * n), rounded(tile)};
+  std::byte* const memory =
+      scratch_of<std::byte>(kScratchC, lengths[0] * sides_[0].bytes + lengths[1] * sides_[1].bytes);
+  std::byte* const starts[] = {memory, memory + lengths[0] * sides_[0].bytes};
+
+  Wide wide[2];
+  for (size_t side = 0; side < 2; ++side) {
+    for (size_t k = 0; k <= kMaxSpanInputs; ++k) {
+      wide[side].at[k] = starts[side] + sides_[side].wide_starts[k] * lengths[side];
+    }
+  }
+  std::byte* at[kMaxStoredValues];
+  int64_t moves[kMaxStoredValues];  // Bytes between rows.
+  for (size_t v = 0; v < places_.size(); ++v) {
+    const ValueLocation& place = places_[v];
+    const size_t side = place.per_row ? 1 : 0;
+    moves[v] = 0;
+    if (place.has_register()) {
+      at[v] = starts[side] + place.start * lengths[side];
+      continue;
+    }
+    const bool is_output = place.kind == ValueLocation::Kind::kOutput;
+    at[v] = data<std::byte>(is_output ? launch.outputs[place.number] : launch.inputs[place.number]);
+    if (place.kind == ValueLocation::Kind::kUniform) continue;
+    moves[v] = static_cast<int64_t>(size_of(place.dtype)) * (place.per_row ? 1 : n);
+    at[v] += begin * moves[v];
+  }
+  std::array<LoopAxes, kMaxLoopInputs> axes;
+  for (size_t i = 0; i < packed_.size(); ++i) {
+    const tenon_view& view = launch.inputs[packed_[i]];
+    for (size_t axis = 0; axis < view.rank; ++axis) {
+      axes[i].push(view.sizes[axis], stride_of(view, axis));
+    }
+  }
+
+  while (begin < end) {
+    const int64_t n_rows = std::min(tile, end - begin);
+    for (size_t i = 0; i < packed_.size(); ++i) {
+      const uint32_t v = packed_[i];
+      const int64_t length = places_[v].per_row ? 1 : n;
+      tenon_sdk::dispatch_size(places_[v].dtype, [&]<class T>(Type<T>) {
+        pack(data<const T>(launch.inputs[v]), axes[i], begin * length, (begin + n_rows) * length,
+             reinterpret_cast<T*>(at[v]));
+        return 0;
+      });
+    }
+    for (const Step& step : steps_) run_step(step, at, wide, n_rows, n);
+    for (size_t v = 0; v < places_.size(); ++v) at[v] += n_rows * moves[v];
+    begin += n_rows;
+  }
+}
+
+void RowLoop::run_step(const Step& step, std::byte* const* at, const Wide* wide, int64_t n_rows,
+                       int64_t n) const {
+  switch (step.kind) {
+    case Step::Kind::kElements:
+      if (n != 0) step.span.run(at, wide[0].at, static_cast<size_t>(n_rows * n));
+      break;
+    case Step::Kind::kRows:
+      step.span.run(at, wide[1].at, static_cast<size_t>(n_rows));
+      break;
+    case Step::Kind::kReduce:
+      reductions_[step.kernel]->reduce(at[step.from], n_rows, n, at[step.to],
+                                       reinterpret_cast<float*>(wide[0].at[0]));
+      break;
+    case Step::Kind::kRepeat:
+      tenon_sdk::dispatch_size(places_[step.to].dtype, [&]<class T>(Type<T>) {
+        const T* const x = reinterpret_cast<const T*>(at[step.from]);
+        T* to = reinterpret_cast<T*>(at[step.to]);
+        for (int64_t row = 0; row < n_rows; ++row, to += n) repeat(x[row], n, to);
+        return 0;
+      });
+      break;
+  }
+}
+
+}  // namespace
+
+Prepared prepare_row_loop(const tenon_sdk::LoopRequest& request) {
+  return prepare_as<RowLoop>(request);
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,191 @@
+// scatter_elements and scatter_nd: copies x and applies updates one after another, so that the last
+// of several wins. An index out of range drops its update and is reported. Sums of half types use
+// float32 and are rounded once; sums of many updates are split into chains (pairwise.h).
+
+#include <optional>
+
+#include "plugins/simd/kernels/dense_input.h"
+#include "plugins/simd/kernels/pairwise.h"
+#include "plugins/simd/kernels/through_float.h"
+
+namespace tenon_simd {
+namespace {
+
+using tenon_sdk::IndexReader;
+using tenon_sdk::Walk;
+
+int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
+  const int64_t found = tenon_sdk::wrap(index, bound);
+  if (found < 0) tenon_sdk::report_value_error(launch, index, bound);
+  return found;
+}
+
+template <class T>
+using Update = T (*)(T old, T update);
+
+// The type in which updates are combined: half types in float32, and integers so that they wrap.
+template <class T>
+using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
+                                std::conditional_t<std::is_same_v<T, double>, double, float>>;
+
+// Combines an update with the old value; NULL if bool does not support the reduction. Propagates
+// NaN.
+template <class T>
+Update<T> update_function(int32_t reduction) {
+  if (reduction == TENON_SCATTER_REDUCTION_NONE) return [](T, T update) { return update; };
+  if constexpr (!std::is_same_v<T, Bool>) {
+    using W = Wide<T>;
+    using Compared = std::conditional_t<std::is_integral_v<T>, T, W>;
+    switch (reduction) {
+      case TENON_SCATTER_REDUCTION_ADD:
+        return [](T a, T b) { return static_cast<T>(static_cast<W>(a) + static_cast<W>(b)); };
+      case TENON_SCATTER_REDUCTION_MUL:
+        return [](T a, T b) { return static_cast<T>(static_cast<W>(a) * static_cast<W>(b)); };
+      case TENON_SCATTER_REDUCTION_MIN:
+        return [](T a, T b) {
+          const Compared x = a, y = b;
+          return x != x || x < y ? a : b;
+        };
+      case TENON_SCATTER_REDUCTION_MAX:
+        return [](T a, T b) {
+          const Compared x = a, y = b;
+          return x != x || y < x ? a : b;
+        };
+    }
+  }
+  return nullptr;
+}
+
+template <class T>
+void copy_first(const tenon_launch& launch) {
+  const DenseInput<T> x(launch.inputs[0]);
+  std::copy_n(x.data(), count(launch.outputs[0]), data<T>(launch.outputs[0]));
+}
+
+// Applies updates of type T to elements of y.
+template <class T>
+struct ByFunction {
+  Update<T> update;
+
+  void begin(int64_t) const {}
+  void meet(T& to, T u) const { to = update(to, u); }
+};
+template <class T>
+struct BySum {
+  T* y;
+  ScatteredSums<T>* sums;  // NULL if no sum is long.
+
+  // Call before the updates of a target, whose elements begin at index `to`.
+  void begin(int64_t to) const {
+    if (sums != nullptr) sums->make_room(y, to);
+  }
+  void meet(T& to, T u) const { to += u; }
+};
+
+// Calls scatter(launch, way) with the update function for the reduction. `updates_of` returns the
+// maximum number of updates of a target, and its number of elements.
+template <class Scatter, class UpdatesOf>
+Prepared scatter_kernel(const Request& request, int32_t reduction, const UpdatesOf& updates_of,
+                        const Scatter& scatter) {
+  const tenon_dtype dtype = request.input(0).dtype;
+  if (reduction == TENON_SCATTER_REDUCTION_ADD && is_float(dtype)) {
+    return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
+      copy_first<T>(launch);
+      const tenon_view& out = launch.outputs[0];
+      T* const y = data<T>(out);
+      const auto [n_updates, width] = updates_of(launch);
+      if (n_updates <= kLongestChain || width == 0) return scatter(launch, BySum<T>{y, nullptr});
+      ScatteredSums<T> sums(count(out) / width, width);
+      scatter(launch, BySum<T>{y, &sums});
+      sums.finish(y);
+    });
+  }
+  return dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Prepared {
+    const Update<T> update = update_function<T>(reduction);
+    if (update == nullptr) return refuse("no such reduction for this dtype");
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      copy_first<T>(launch);
+      scatter(launch, ByFunction<T>{update});
+    });
+  });
+}
+
+struct UpdatesOf {
+  int64_t n_updates, width;
+};
+
+}  // namespace
+
+Prepared prepare_scatter_elements(const Request& request) {
+  const auto attrs = request.attrs<tenon_scatter_elements_attrs>();
+  const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
+  const auto updates_of = [axis](const tenon_launch& launch) {
+    return UpdatesOf{launch.inputs[1].sizes[axis], 1};
+  };
+  const auto scatter = [axis]<template <class> class Way, class T>(const tenon_launch& launch,
+                                                                   const Way<T>& way) {
+    const tenon_view &indices = launch.inputs[1], &updates = launch.inputs[2];
+    const tenon_view& out = launch.outputs[0];
+    const T* const from = data<const T>(updates);
+    T* const y = data<T>(out);
+    const IndexReader index(indices);
+    int64_t index_strides[TENON_MAX_RANK], update_strides[TENON_MAX_RANK];
+    int64_t others[TENON_MAX_RANK];
+    for (size_t i = 0; i < out.rank; ++i) {
+      index_strides[i] = stride_of(indices, i);
+      update_strides[i] = stride_of(updates, i);
+      others[i] = i == axis ? 0 : out.strides[i];
+    }
+    const Walk<3> walk(indices.rank, indices.sizes, {index_strides, update_strides, others});
+    walk.elements([&](const auto& at) {
+      const int64_t i = checked(launch, index[at[0]], out.sizes[axis]);
+      if (i < 0) return;
+      const int64_t to = at[2] + i * out.strides[axis];
+      way.begin(to);
+      way.meet(y[to], from[at[1]]);
+    });
+  };
+  return scatter_kernel(request, attrs.reduction, updates_of, scatter);
+}
+
+Prepared prepare_scatter_nd(const Request& request) {
+  const auto updates_of = [](const tenon_launch& launch) {
+    const tenon_view &indices = launch.inputs[1], &out = launch.outputs[0];
+    const size_t last = indices.rank - 1u;
+    const auto whole = static_cast<size_t>(indices.sizes[last]);
+    return UpdatesOf{count(last, indices.sizes), count(out.rank - whole, out.sizes + whole)};
+  };
+  const auto scatter = []<template <class> class Way, class T>(const tenon_launch& launch,
+                                                               const Way<T>& way) {
+    const tenon_view &indices = launch.inputs[1], &updates = launch.inputs[2];
+    const tenon_view& out = launch.outputs[0];
+    if (count(updates) == 0) return;
+    const size_t last = indices.rank - 1u;
+    const auto tuple_size = static_cast<size_t>(indices.sizes[last]);
+    const T* const from = data<const T>(updates);
+    T* const y = data<T>(out);
+    const IndexReader index(indices);
+    int64_t index_strides[TENON_MAX_RANK], update_strides[TENON_MAX_RANK];
+    for (size_t i = 0; i < last; ++i) index_strides[i] = stride_of(indices, i);
+    for (size_t i = 0; i < updates.rank; ++i) update_strides[i] = stride_of(updates, i);
+    const Walk<2> tuples(last, indices.sizes, {index_strides, update_strides});
+    const Walk<2> rest(out.rank - tuple_size, out.sizes + tuple_size,
+                       {update_strides + last, out.strides + tuple_size});
+    tuples.elements([&](const auto& at) {
+      int64_t to = 0;
+      for (size_t j = 0; j < tuple_size; ++j) {
+        const int64_t step = stride_of(indices, last) * static_cast<int64_t>(j);
+        const int64_t i = checked(launch, index[at[0] + step], out.sizes[j]);
+        if (i < 0) return;
+        to += i * out.strides[j];
+      }
+      way.begin(to);
+      rest.elements(
+          [&](const auto& offset) { way.meet(y[to + offset[1]], from[at[1] + offset[0]]); });
+    });
+  };
+  const int32_t reduction = request.attrs<tenon_scatter_nd_attrs>().reduction;
+  return scatter_kernel(request, reduction, updates_of, scatter);
+}
+
+}  // namespace tenon_simd

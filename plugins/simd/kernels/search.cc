@@ -1,0 +1,139 @@
+// nonzero and searchsorted.
+
+#include "plugins/simd/kernels/dense_input.h"
+
+namespace tenon_simd {
+namespace {
+
+constexpr int64_t kChunk = 32 * 1024;       // Elements per task of nonzero.
+constexpr int64_t kSearchGrain = 1 * 1024;  // Values per task of searchsorted.
+
+template <class T>
+bool is_nonzero(T x) {
+  if constexpr (tenon_sdk::kIsFloat<T> && sizeof(T) == 2) {
+    return (x.bits & 0x7fff) != 0;
+  } else {
+    return x != T{};
+  }
+}
+
+LoopAxes axes_of(const tenon_view& view) {
+  LoopAxes axes;
+  for (size_t axis = 0; axis < view.rank; ++axis)
+    axes.push(view.sizes[axis], stride_of(view, axis));
+  return axes;
+}
+
+// Calls found(numbers, n) with the row-major indices of nonzero elements in [begin, end), several
+// at a time. Branch-free, since the branches would be unpredictable.
+template <class T, class Found>
+void find_nonzero(const T* x, const LoopAxes& axes, int64_t begin, int64_t end,
+                  const Found& found) {
+  constexpr int64_t kBlock = 512;
+  int64_t numbers[kBlock];
+  int64_t number = begin;
+  const int64_t stride = axes.inner_stride();
+  axes.runs(begin, end, [&](int64_t offset, int64_t n) {
+    for (int64_t first = 0; first < n; first += kBlock) {
+      const int64_t last = std::min(n, first + kBlock);
+      int64_t n_found = 0;
+      for (int64_t i = first; i < last; ++i) {
+        numbers[n_found] = number + i;
+        n_found += is_nonzero(x[offset + i * stride]) ? 1 : 0;
+      }
+      found(numbers, n_found);
+    }
+    number += n;
+  });
+}
+
+// Each chunk first counts its nonzero elements, which determines the columns that it writes.
+template <class T>
+void nonzero(const Pool& pool, const tenon_launch& launch, int64_t room, int64_t fill) {
+  const tenon_view& in = launch.inputs[0];
+  int64_t* const indices = data<int64_t>(launch.outputs[0]);  // One row for each axis.
+  const LoopAxes axes = axes_of(in);
+  const int64_t n = count(in), n_chunks = (n + kChunk - 1) / kChunk;
+  std::vector<int64_t> columns(static_cast<size_t>(n_chunks) + 1);
+  const auto search = [&](int64_t chunk, const auto& found) {
+    const int64_t end = std::min(n, (chunk + 1) * kChunk);
+    find_nonzero(data<const T>(in), axes, chunk * kChunk, end, found);
+  };
+
+  pool.parallel_for(n_chunks, [&](int64_t chunk) {
+    int64_t n_found = 0;
+    search(chunk, [&](const int64_t*, int64_t found) { n_found += found; });
+    columns[static_cast<size_t>(chunk) + 1] = n_found;
+  });
+  for (size_t i = 1; i < columns.size(); ++i) columns[i] += columns[i - 1];
+  pool.parallel_for(n_chunks, [&](int64_t chunk) {
+    int64_t column = columns[static_cast<size_t>(chunk)];
+    search(chunk, [&](int64_t* numbers, int64_t found) {
+      found = std::min(found, std::max<int64_t>(0, room - column));
+      for (size_t axis = in.rank; axis-- > 1;) {
+        int64_t* const row = indices + static_cast<int64_t>(axis) * room + column;
+        for (int64_t i = 0; i < found; ++i) {
+          row[i] = numbers[i] % in.sizes[axis];
+          numbers[i] /= in.sizes[axis];
+        }
+      }
+      if (in.rank > 0) std::copy_n(numbers, found, indices + column);
+      column += found;
+    });
+  });
+  const int64_t n_found = columns.back();
+  for (int64_t row = 0; n_found < room && row < in.rank; ++row) {
+    std::fill(indices + row * room + n_found, indices + (row + 1) * room, fill);
+  }
+  *data<int64_t>(launch.outputs[1]) = n_found;
+}
+
+// The order of sort: NaN comes last.
+template <class T>
+bool precedes(T a, T b) {
+  return b != b ? a == a : a < b;
+}
+
+template <class T>
+void search(const Pool& pool, const tenon_launch& launch, bool right) {
+  const tenon_view &sequence = launch.inputs[0], &in = launch.inputs[1];
+  const DenseInput<T> sorted(sequence);
+  const T *const first = sorted.data(), *const last = first + sequence.sizes[0];
+  const LoopAxes axes = axes_of(in);
+  const int64_t stride = axes.inner_stride();
+  pool.parallel_ranges(count(in), kSearchGrain, [&](int64_t begin, int64_t end) {
+    int64_t* y = data<int64_t>(launch.outputs[0]) + begin;
+    axes.runs(begin, end, [&](int64_t offset, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        const T value = data<const T>(in)[offset + i * stride];
+        *y++ = (right ? std::upper_bound(first, last, value, precedes<T>)
+                      : std::lower_bound(first, last, value, precedes<T>)) -
+               first;
+      }
+    });
+  });
+}
+
+}  // namespace
+
+Prepared prepare_nonzero(const Request& request) {
+  const auto attrs = request.attrs<tenon_nonzero_attrs>();
+  if (attrs.size < 0) return refuse_unsized();
+  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [attrs, pool = &pool_of(request)](const tenon_launch& launch) {
+      nonzero<T>(*pool, launch, attrs.size, attrs.fill);
+    });
+  });
+}
+
+Prepared prepare_searchsorted(const Request& request) {
+  const bool right =
+      request.attrs<tenon_searchsorted_attrs>().side == TENON_SEARCHSORTED_SIDE_RIGHT;
+  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [right, pool = &pool_of(request)](const tenon_launch& launch) {
+      search<T>(*pool, launch, right);
+    });
+  });
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,44 @@
+// Squares without overflow or underflow: values are multiplied by a power of two before they are
+// squared; the factor is 1 in the ordinary range. Ranges and factors are those of
+// core/ops/reductions/square_scale.cc, which explains them.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace tenon_simd {
+
+template <class T>
+struct SquareScale {
+  static constexpr bool kIsWide = std::is_same_v<T, double>;
+  static constexpr T kLow = static_cast<T>(kIsWide ? 0x1p-440 : 0x1p-48);
+  static constexpr T kHigh = static_cast<T>(kIsWide ? 0x1p480 : 0x1p48);
+  static constexpr T kUp = static_cast<T>(kIsWide ? 0x1p600 : 0x1p90);
+  static constexpr T kDown = static_cast<T>(kIsWide ? 0x1p-600 : 0x1p-80);
+
+  // Whether a mean of squares, to which epsilon is added, is accurate without scaling.
+  static bool is_exact(T mean_square, double epsilon) {
+    return std::isfinite(mean_square) &&
+           std::max(mean_square, static_cast<T>(epsilon)) >= kLow * kLow;
+  }
+  // The factor for values whose largest magnitude is `largest`, or NaN.
+  static T factor(T largest, double epsilon) {
+    if (largest > kHigh) return kDown;
+    return std::max(largest, static_cast<T>(std::sqrt(epsilon))) < kLow ? kUp : T{1};
+  }
+};
+
+// The mean of squares of values that are multiplied by `factor`.
+template <class T>
+struct MeanSquare {
+  T factor, mean;
+
+  // 1 / sqrt(the mean of squares + epsilon), divided by the factor.
+  T inverse_root(double epsilon) const {
+    return 1 / std::sqrt(mean + static_cast<T>(epsilon) * factor * factor);
+  }
+};
+
+}  // namespace tenon_simd

@@ -1,0 +1,89 @@
+// unique: after sorting, equal elements are adjacent.
+
+#include <numeric>
+
+#include "plugins/simd/kernels/dense_input.h"
+#include "plugins/simd/kernels/order.h"
+
+namespace tenon_simd {
+namespace {
+
+struct Outputs {
+  explicit Outputs(const tenon_launch& launch)
+      : indices(data<int64_t>(launch.outputs[1])),
+        inverse(data<int64_t>(launch.outputs[2])),
+        counts(data<int64_t>(launch.outputs[3])),
+        count(data<int64_t>(launch.outputs[4])) {}
+
+  int64_t* indices;
+  int64_t* inverse;
+  int64_t* counts;
+  int64_t* count;
+};
+
+// The start of each run of equal elements, followed by the end of the last. Each NaN is its own
+// run.
+template <class T, class Word>
+std::vector<int64_t> runs_of(const T* x, const Ranking<Word>& ranking, int64_t n) {
+  std::vector<int64_t> begins;
+  for (int64_t i = 0; i < n; ++i) {
+    const T value = x[ranking[i].place];
+    if (i == 0 || ranking[i].key != ranking[i - 1].key || value != value) begins.push_back(i);
+  }
+  begins.push_back(n);
+  return begins;
+}
+
+template <class T, class Word>
+void unique(const Pool& pool, const tenon_launch& launch, bool sorted, int64_t room, T fill) {
+  const DenseInput<T> x(launch.inputs[0]);
+  const int64_t n = count(launch.inputs[0]);
+  Ranking<Word> ranking(n);
+  ranking.load(&pool, x.data(), 1, false);
+  ranking.sort(&pool);
+  const std::vector<int64_t> begins = runs_of(x.data(), ranking, n);
+  const auto n_found = static_cast<int64_t>(begins.size()) - 1;
+  const auto first_index = [&](int64_t run) {
+    return static_cast<int64_t>(ranking[begins[static_cast<size_t>(run)]].place);
+  };
+
+  std::vector<int64_t> runs(static_cast<size_t>(n_found));  // In the order of the result.
+  std::iota(runs.begin(), runs.end(), 0);
+  if (!sorted) {
+    std::sort(runs.begin(), runs.end(),
+              [&](int64_t a, int64_t b) { return first_index(a) < first_index(b); });
+  }
+
+  T* const values = data<T>(launch.outputs[0]);
+  const Outputs out(launch);
+  for (int64_t i = 0; i < n_found; ++i) {
+    const auto run = static_cast<size_t>(runs[static_cast<size_t>(i)]);
+    const int64_t begin = begins[run], end = begins[run + 1];
+    for (int64_t j = begin; j < end; ++j) out.inverse[ranking[j].place] = i;
+    if (i >= room) continue;
+    out.indices[i] = static_cast<int64_t>(ranking[begin].place);
+    out.counts[i] = end - begin;
+    values[i] = x[out.indices[i]];
+  }
+  for (int64_t i = n_found; i < room; ++i) {
+    out.indices[i] = out.counts[i] = 0;
+    values[i] = fill;
+  }
+  *out.count = n_found;
+}
+
+}  // namespace
+
+Prepared prepare_unique(const Request& request) {
+  const auto attrs = request.attrs<tenon_unique_attrs>();
+  if (attrs.size < 0) return refuse_unsized();
+  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    return kernel(kTraits, [attrs, pool = &pool_of(request)](const tenon_launch& launch) {
+      with_word<T>(count(launch.inputs[0]), [&]<class Word>(Type<Word>) {
+        unique<T, Word>(*pool, launch, attrs.sorted, attrs.size, static_cast<T>(attrs.fill));
+      });
+    });
+  });
+}
+
+}  // namespace tenon_simd

@@ -1,0 +1,263 @@
+// exp, log and functions derived from them, on vectors of float32 or float64. cpu_test.cc measures
+// the errors in ulp.
+//
+// All lanes run the same instructions. In Min and Max the constant comes first, so that NaN
+// propagates on every processor.
+
+#if defined(TENON_CPU_EXP_LOG_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENON_CPU_EXP_LOG_INL_H_
+#undef TENON_CPU_EXP_LOG_INL_H_
+#else
+#define TENON_CPU_EXP_LOG_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "plugins/simd/vectors/constants.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon_simd {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+using Numbers = Constants<hn::TFromD<D>>;
+
+// c[0] + c[1] x + ...
+template <size_t at = 0, class D, class V, size_t n>
+HWY_INLINE V polynomial(D d, V x, const std::array<double, n>& c) {
+  const V constant = hn::Set(d, static_cast<hn::TFromD<D>>(c[at]));
+  if constexpr (at + 1 == n) {
+    return constant;
+  } else {
+    return hn::MulAdd(polynomial<at + 1>(d, x, c), x, constant);
+  }
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> infinity(D d) {
+  return hn::Set(d, std::numeric_limits<T>::infinity());
+}
+
+// The nearest integer n, in the low bits of `magic` and as a float.
+template <class D>
+struct Nearest {
+  using V = hn::Vec<D>;
+  V magic;
+  V n;
+  HWY_INLINE Nearest(D d, V x, V factor) {
+    const V k = hn::Set(d, Numbers<D>::kMagic);
+    magic = hn::MulAdd(x, factor, k);
+    n = hn::Sub(magic, k);
+  }
+};
+
+// Integers in the lanes of a vector that Nearest produced.
+template <class D>
+HWY_INLINE auto integers(D /*d*/, hn::Vec<D> magic) {
+  const hn::RebindToSigned<D> di;
+  return hn::Sub(hn::BitCast(di, magic), hn::Set(di, Numbers<D>::kMagicBits));
+}
+
+// 2^n for n of [-bias, bias + 1].
+template <class D, class VI>
+HWY_INLINE hn::Vec<D> power_of_two(D d, VI n) {
+  const hn::RebindToSigned<D> di;
+  const auto biased = hn::Add(n, hn::Set(di, Numbers<D>::kBias));
+  return hn::BitCast(d, hn::ShiftLeft<Numbers<D>::kFractionBits>(biased));
+}
+
+// v 2^n in two steps by normal powers, so that only the last one rounds.
+template <class D>
+HWY_INLINE hn::Vec<D> scale(D d, hn::Vec<D> v, hn::Vec<D> magic) {
+  const auto n = integers(d, magic);
+  const auto half = hn::ShiftRight<1>(n);
+  return hn::Mul(hn::Mul(v, power_of_two(d, half)), power_of_two(d, hn::Sub(n, half)));
+}
+
+// x = n ln 2 + r; returns expm1(r).
+template <class D, class V>
+HWY_INLINE V expm1_reduced(D d, V x, const Nearest<D>& nearest) {
+  using C = Numbers<D>;
+  V r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kLn2[0]), x);
+  r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kLn2[1]), r);
+  return hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kExp<hn::TFromD<D>>), r);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp(D d, V x) {
+  using C = Numbers<D>;
+  const auto vanishes = hn::Lt(x, hn::Set(d, C::kExpLow));
+  x = hn::Min(hn::Set(d, C::kExpHigh), hn::Max(hn::Set(d, C::kExpLow), x));
+  const Nearest<D> nearest(d, x, hn::Set(d, C::kLog2E));
+  const V p = hn::Add(hn::Set(d, 1), expm1_reduced(d, x, nearest));
+  // A product that underflows takes as long as a hundred others, and masked logits cause many.
+  return scale(d, hn::IfThenZeroElse(vanishes, p), nearest.magic);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp2(D d, V x) {
+  using C = Numbers<D>;
+  x = hn::Min(hn::Set(d, C::kExp2High), hn::Max(hn::Set(d, C::kExp2Low), x));
+  const Nearest<D> nearest(d, x, hn::Set(d, 1));
+  const V r = hn::Sub(x, nearest.n);
+  const V p = hn::MulAdd(r, polynomial(d, r, kExp2<hn::TFromD<D>>), hn::Set(d, 1));
+  return scale(d, p, nearest.magic);
+}
+
+// expm1(x) / 2, which is finite wherever expm1 is.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V half_expm1(D d, V x) {
+  using C = Numbers<D>;
+  x = hn::Min(hn::Set(d, C::kExpHigh), hn::Max(hn::Set(d, C::kExpm1Low), x));
+  const Nearest<D> nearest(d, x, hn::Set(d, C::kLog2E));
+  const V q = expm1_reduced(d, x, nearest);
+  const hn::RebindToSigned<D> di;
+  const V half_power = power_of_two(d, hn::Sub(integers(d, nearest.magic), hn::Set(di, 1)));
+  return hn::MulAdd(q, half_power, hn::Sub(half_power, hn::Set(d, 0.5)));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V expm1(D d, V x) {
+  const V h = half_expm1(d, x);
+  return hn::CopySign(hn::Add(h, h), x);
+}
+
+// Numerator and denominator in terms of exp(-|x|), which neither overflows nor loses small results.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1);
+  const V e = exp(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V tanh(D d, V x) {
+  const V a = hn::Min(hn::Set(d, Numbers<D>::kTanhOne), hn::Abs(x));
+  const V h = half_expm1(d, hn::Add(a, a));
+  return hn::CopySign(hn::Div(h, hn::Add(h, hn::Set(d, 1))), x);
+}
+
+// ---- logarithms ------------------------------------------------------------------------------
+
+// u = 2^e (1 + f) with 1 + f of [sqrt(1/2), sqrt(2)).
+template <class D>
+struct Mantissa {
+  using V = hn::Vec<D>;
+  using VI = hn::Vec<hn::RebindToSigned<D>>;
+  V f;
+  V e;
+  VI exponent;
+  // `u` is positive and normal.
+  HWY_INLINE Mantissa(D d, V u) {
+    using C = Numbers<D>;
+    const hn::RebindToSigned<D> di;
+    const VI bits = hn::BitCast(di, u);
+    exponent = hn::ShiftRight<C::kFractionBits>(hn::Sub(bits, hn::Set(di, C::kSqrtHalfBits)));
+    const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<C::kFractionBits>(exponent)));
+    f = hn::Sub(m, hn::Set(d, 1));
+    const V magic = hn::BitCast(d, hn::Add(exponent, hn::Set(di, C::kMagicBits)));
+    e = hn::Sub(magic, hn::Set(d, C::kMagic));
+  }
+};
+
+// log(1 + f) = f - (h - tail), so that a small term can be added to the tail before it is rounded.
+template <class D, class V>
+HWY_INLINE void log_parts(D d, V f, V& h, V& tail) {
+  const V s = hn::Div(f, hn::Add(hn::Set(d, 2), f));
+  const V z = hn::Mul(s, s);
+  h = hn::Mul(hn::Mul(hn::Set(d, 0.5), f), f);
+  tail = hn::Mul(s, hn::MulAdd(z, polynomial(d, z, kLog<hn::TFromD<D>>), h));
+}
+
+// e ln 2 + log(1 + f)
+template <class D, class V>
+HWY_INLINE V log_sum(D d, V e, V f) {
+  using C = Numbers<D>;
+  V h, tail;
+  log_parts(d, f, h, tail);
+  tail = hn::MulAdd(e, hn::Set(d, C::kLn2[1]), tail);
+  return hn::MulAdd(e, hn::Set(d, C::kLn2[0]), hn::Sub(f, hn::Sub(h, tail)));
+}
+
+// Scales subnormals to normal numbers, and provides the exponent to subtract.
+template <class D>
+struct Upscaled {
+  using V = hn::Vec<D>;
+  V x;
+  V e;
+  HWY_INLINE Upscaled(D d, V from) {
+    using C = Numbers<D>;
+    const auto small = hn::Lt(from, hn::Set(d, std::numeric_limits<hn::TFromD<D>>::min()));
+    x = hn::IfThenElse(small, hn::Mul(from, hn::Set(d, C::kUpscale)), from);
+    e = hn::IfThenElseZero(small, hn::Set(d, -C::kUpscaleLog2));
+  }
+};
+
+// Common special cases of logarithms: at and below 0, at infinity and for NaN. `u` is 0 where the
+// result is minus infinity.
+template <class D, class V>
+HWY_INLINE V log_special(D d, V u, V y) {
+  const V zero = hn::Zero(d);
+  y = hn::IfThenElse(hn::Lt(u, infinity(d)), y, u);
+  y = hn::IfThenElse(hn::Eq(u, zero), hn::Neg(infinity(d)), y);
+  return hn::IfThenElse(hn::Lt(u, zero), hn::NaN(d), y);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V log(D d, V x) {
+  const Upscaled<D> up(d, x);
+  const Mantissa<D> m(d, up.x);
+  return log_special(d, x, log_sum(d, hn::Add(m.e, up.e), m.f));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V log2(D d, V x) {
+  const Upscaled<D> up(d, x);
+  const Mantissa<D> m(d, up.x);
+  V h, tail;
+  log_parts(d, m.f, h, tail);
+  const V y = hn::MulAdd(hn::Sub(m.f, hn::Sub(h, tail)), hn::Set(d, Numbers<D>::kLog2E),
+                         hn::Add(m.e, up.e));
+  return log_special(d, x, y);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V log10(D d, V x) {
+  using C = Numbers<D>;
+  const Upscaled<D> up(d, x);
+  const Mantissa<D> m(d, up.x);
+  V h, tail;
+  log_parts(d, m.f, h, tail);
+  const V e = hn::Add(m.e, up.e);
+  const V natural = hn::Sub(m.f, hn::Sub(h, tail));
+  V y = hn::MulAdd(natural, hn::Set(d, C::kLog10E[1]), hn::Mul(e, hn::Set(d, C::kLog10Of2[1])));
+  y = hn::MulAdd(natural, hn::Set(d, C::kLog10E[0]), y);
+  y = hn::MulAdd(e, hn::Set(d, C::kLog10Of2[0]), y);
+  return log_special(d, x, y);
+}
+
+// log of u = 1 + x, with the rounding error of that sum added to the fraction.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V log1p(D d, V x) {
+  using C = Numbers<D>;
+  const hn::RebindToSigned<D> di;
+  const V one = hn::Set(d, 1);
+  const V u = hn::Add(one, x);
+  const Mantissa<D> m(d, u);
+  const V lost =
+      hn::IfThenElse(hn::Gt(x, one), hn::Sub(one, hn::Sub(u, x)), hn::Sub(x, hn::Sub(u, one)));
+  const V shrink =
+      hn::BitCast(d, hn::Sub(hn::BitCast(di, one), hn::ShiftLeft<C::kFractionBits>(m.exponent)));
+  // For large x the rounding error does not matter, and `shrink` is not finite at the largest
+  // exponent.
+  const V correction = hn::IfThenElseZero(hn::Lt(x, hn::Set(d, 0x1p60)), hn::Mul(lost, shrink));
+  const V y = log_special(d, u, log_sum(d, m.e, hn::Add(m.f, correction)));
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon_simd
+HWY_AFTER_NAMESPACE();
+
+#endif  // TENON_CPU_EXP_LOG_INL_H_

@@ -1,0 +1,105 @@
+// The maxima of 2 by 2 windows with stride 2, with their indices: by far the most common pooling.
+
+#include "plugins/simd/vectors/halve.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "plugins/simd/vectors/halve.cc"
+#include <hwy/foreach_target.h>  // Must come before highway.h.
+#include <hwy/highway.h>
+
+#include "plugins/simd/kernels/elementwise.h"
+#include "plugins/simd/vectors/dispatch.h"
+#include "plugins/simd/vectors/span-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon_simd {
+namespace HWY_NAMESPACE {
+
+// Whether the candidate wins: the first NaN, or else the first of the largest.
+template <class V>
+HWY_INLINE auto wins(V candidate, V best) {
+  return hn::AndNot(hn::IsNaN(best), hn::Or(hn::Lt(best, candidate), hn::IsNaN(candidate)));
+}
+
+struct Rows {
+  const float* top;
+  const float* bottom;
+  int64_t n, first, width;
+  float* y;
+  int64_t* indices;
+};
+
+// Processes vectors of at most kLanes windows. The last vector ends with the row and may overlap
+// the one before.
+template <size_t kLanes>
+void halve_vectors(const Rows& rows) {
+  const hn::CappedTag<float, kLanes> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::Half<decltype(di)> di_half;
+  const hn::Repartition<int64_t, decltype(di)> d64;
+  constexpr int64_t kStep = hn::MaxLanes(d);
+  const auto twice_lane = hn::ShiftLeft<1>(hn::Iota(di, 0));
+  const auto w = static_cast<int32_t>(rows.width);
+
+  for (int64_t next = 0; next < rows.n; next += kStep) {
+    const int64_t i = next + kStep <= rows.n ? next : rows.n - kStep;
+    const float *top = rows.top + 2 * i, *bottom = rows.bottom + 2 * i;
+    const auto top0 = hn::LoadU(d, top), top1 = hn::LoadU(d, top + kStep);
+    const auto low0 = hn::LoadU(d, bottom), low1 = hn::LoadU(d, bottom + kStep);
+    auto best = hn::ConcatEven(d, top1, top0);
+    auto at = twice_lane;
+    const auto take = [&](auto candidate, int32_t offset) HWY_ATTR {
+      const auto mask = wins(candidate, best);
+      best = hn::IfThenElse(mask, candidate, best);
+      at = hn::IfThenElse(hn::RebindMask(di, mask), hn::Add(twice_lane, hn::Set(di, offset)), at);
+    };
+    take(hn::ConcatOdd(d, top1, top0), 1);
+    take(hn::ConcatEven(d, low1, low0), w);
+    take(hn::ConcatOdd(d, low1, low0), w + 1);
+    hn::StoreU(best, d, rows.y + i);
+    if (rows.indices == nullptr) continue;
+    const auto base = hn::Set(d64, rows.first + 2 * i);
+    int64_t* const to = rows.indices + i;
+    hn::StoreU(hn::Add(base, hn::PromoteTo(d64, hn::LowerHalf(di_half, at))), d64, to);
+    hn::StoreU(hn::Add(base, hn::PromoteTo(d64, hn::UpperHalf(di_half, at))), d64, to + kStep / 2);
+  }
+}
+
+void halve_windows(const Rows& rows) {
+  for (int64_t i = 0; i < rows.n; ++i) {
+    const float *top = rows.top + 2 * i, *bottom = rows.bottom + 2 * i;
+    const float window[] = {top[0], top[1], bottom[0], bottom[1]};
+    const int64_t offsets[] = {0, 1, rows.width, rows.width + 1};
+    int best = 0;
+    for (int j = 1; j < 4; ++j) {
+      const float a = window[best], b = window[j];
+      best = a == a && (a < b || b != b) ? j : best;
+    }
+    rows.y[i] = window[best];
+    if (rows.indices != nullptr) rows.indices[i] = rows.first + 2 * i + offsets[best];
+  }
+}
+
+void halve_rows_of(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
+                   float* y, int64_t* indices) {
+  const Rows rows{top, bottom, n, first, width, y, indices};
+  if (n >= 16) return halve_vectors<16>(rows);
+  if (n >= 8) return halve_vectors<8>(rows);
+  if (n >= 4) return halve_vectors<4>(rows);
+  halve_windows(rows);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon_simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon_simd {
+
+void halve_rows(const float* top, const float* bottom, int64_t n, int64_t first, int64_t width,
+                float* y, int64_t* indices) {
+  TENON_SIMD_CHOOSE(halve_rows_of)(top, bottom, n, first, width, y, indices);
+}
+
+}  // namespace tenon_simd
+#endif

@@ -1,0 +1,327 @@
+// The register tiles of the matrix product: as many accumulators as there are registers, so that
+// each load of a column of a and a row of b feeds as many multiply-adds as possible.
+
+#include "plugins/simd/kernels/multiply.h"
+
+#include <pthread.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "plugins/simd/vectors/multiply.cc"
+#include <hwy/foreach_target.h>  // Must come before highway.h.
+#include <hwy/highway.h>
+
+#include "plugins/simd/kernels/elementwise.h"
+#include "plugins/simd/vectors/dispatch.h"
+#include "plugins/simd/vectors/span-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon_simd {
+namespace HWY_NAMESPACE {
+
+// Of 32 vector registers, 24 accumulate, two hold a row of b and one an element of a; of 16, twelve
+// accumulate.
+#if HWY_TARGET == HWY_AVX3
+constexpr size_t kTileRows = 12;
+#elif HWY_TARGET == HWY_AVX2
+constexpr size_t kTileRows = 6;
+#else
+constexpr size_t kTileRows = 8;
+#endif
+constexpr size_t kTileVectors = 2;
+
+// How a tile reads its operands; see MultiplyTiles.
+enum class Reads { kPacked, kDirect, kGathered, kPaired };
+
+template <class T>
+constexpr size_t kTileColumns = kTileVectors* hn::MaxLanes(hn::ScalableTag<T>());
+
+template <class T, size_t kRows, size_t kVectors, Reads kReads>
+void tile(const TileArgs<T>& args) {
+  const hn::ScalableTag<T> d;
+  constexpr size_t kStep = hn::MaxLanes(d);
+  using V = hn::Vec<decltype(d)>;
+  const size_t n = static_cast<size_t>(args.n);
+  // Offsets of a row's vectors, and the number of their valid elements.
+  constexpr bool kPaired = kReads == Reads::kPaired;
+  const auto b_at = [&](size_t v) {
+    return kPaired ? static_cast<int64_t>(v) * args.b_pair : static_cast<int64_t>(v * kStep);
+  };
+  const auto c_at = [&](size_t v) {
+    return kPaired ? static_cast<int64_t>(v) * args.c_pair : static_cast<int64_t>(v * kStep);
+  };
+  const size_t last = kPaired ? n : n - (kVectors - 1) * kStep;
+  const auto is_whole = [&](size_t v) { return last >= kStep || (!kPaired && v + 1 < kVectors); };
+
+  V sum[kRows][kVectors];
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kRows; ++i) {
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
+  }
+
+  const T* b = args.b;
+  constexpr bool kGathers = kReads == Reads::kGathered || kPaired;
+  const int64_t a_row = kReads == Reads::kDirect ? args.a_row : 1;
+  const int64_t a_k = args.a_k;
+  // Three rows share a pointer, so that the addresses fit the available registers.
+  constexpr size_t kGroups = (kRows + 2) / 3;
+  const T* a[kGroups];
+  HWY_UNROLL(16)
+  for (size_t g = 0; g < kGroups; ++g) a[g] = args.a + static_cast<int64_t>(3 * g) * a_row;
+
+  for (int64_t k = 0; k < args.k; ++k) {
+    if constexpr (kGathers) b = args.b + args.b_offsets[k];
+    V row[kVectors];
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) row[v] = hn::LoadU(d, b + b_at(v));
+    if constexpr (!kGathers) b += args.b_k;
+    HWY_UNROLL(16)
+    for (size_t i = 0; i < kRows; ++i) {
+      const V left = hn::Set(d, a[i / 3][static_cast<int64_t>(i % 3) * a_row]);
+      HWY_UNROLL(16)
+      for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(left, row[v], sum[i][v]);
+    }
+    HWY_UNROLL(16)
+    for (size_t g = 0; g < kGroups; ++g) a[g] += a_k;
+  }
+
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kRows; ++i) {
+    if (static_cast<int64_t>(i) >= args.m) return;
+    T* to = args.c + static_cast<int64_t>(i) * args.c_row;
+    if (args.add) {
+      HWY_UNROLL(16)
+      for (size_t v = 0; v < kVectors; ++v) {
+        const V before =
+            is_whole(v) ? hn::LoadU(d, to + c_at(v)) : load_some(d, to + c_at(v), last);
+        sum[i][v] = hn::Add(before, sum[i][v]);
+      }
+    }
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) {
+      if (is_whole(v)) {
+        hn::StoreU(sum[i][v], d, to + c_at(v));
+      } else {
+        store_some(sum[i][v], d, to + c_at(v), last);
+      }
+    }
+  }
+}
+
+// Rows beyond m are zeros in the panel; they are computed but not written. Tiles with fewer rows
+// reduce that waste.
+template <class T, size_t kVectors, Reads kReads>
+void packed_rows(const TileArgs<T>& args) {
+  if (args.m == 1) return tile<T, 1, kVectors, kReads>(args);
+  if (args.m == 2) return tile<T, 2, kVectors, kReads>(args);
+  if (args.m <= 4) return tile<T, 4, kVectors, kReads>(args);
+  if constexpr (kTileRows > 8) {
+    if (args.m <= 8) return tile<T, 8, kVectors, kReads>(args);
+  }
+  tile<T, kTileRows, kVectors, kReads>(args);
+}
+
+template <class T, Reads kReads>
+void packed_tile(const TileArgs<T>& args) {
+  const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
+  return is_narrow ? packed_rows<T, 1, kReads>(args) : packed_rows<T, kTileVectors, kReads>(args);
+}
+
+template <class T, size_t kVectors>
+void direct_rows(const TileArgs<T>& args) {
+  if constexpr (kTileRows == 12) {
+    if (args.m == 8) return tile<T, 8, kVectors, Reads::kDirect>(args);
+  }
+  tile<T, kTileRows, kVectors, Reads::kDirect>(args);
+}
+
+template <class T>
+void direct_tile(const TileArgs<T>& args) {
+  const bool is_narrow = static_cast<size_t>(args.n) <= kTileColumns<T> / kTileVectors;
+  return is_narrow ? direct_rows<T, 1>(args) : direct_rows<T, kTileVectors>(args);
+}
+
+// Columns [j, j + n) of one row, where n is kVectors vectors, or less than one. There are enough
+// independent sums to hide the latency of the additions.
+template <class T, size_t kVectors, bool kIsWhole>
+HWY_INLINE void row_part(const TileArgs<T>& args, size_t j, size_t n) {
+  const hn::ScalableTag<T> d;
+  constexpr size_t kStep = hn::MaxLanes(d);
+  const auto load = [&](const T* from, size_t v) {
+    return kIsWhole ? hn::LoadU(d, from + v * kStep) : load_some(d, from, n);
+  };
+  T* const c = args.c + j;
+  hn::Vec<decltype(d)> sum[kVectors];
+  HWY_UNROLL(16)
+  for (size_t v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
+  const T *a = args.a, *b = args.b + j;
+  for (int64_t k = 0; k < args.k; ++k, a += args.a_k, b += args.b_k) {
+    const auto left = hn::Set(d, *a);
+    HWY_UNROLL(16)
+    for (size_t v = 0; v < kVectors; ++v) sum[v] = hn::MulAdd(left, load(b, v), sum[v]);
+  }
+  HWY_UNROLL(16)
+  for (size_t v = 0; v < kVectors; ++v) {
+    if (args.add) sum[v] = hn::Add(load(c, v), sum[v]);
+    if (kIsWhole) {
+      hn::StoreU(sum[v], d, c + v * kStep);
+    } else {
+      store_some(sum[v], d, c, n);
+    }
+  }
+}
+
+template <class T>
+void row(const TileArgs<T>& args) {
+  constexpr size_t kStep = hn::MaxLanes(hn::ScalableTag<T>());
+  const size_t n = static_cast<size_t>(args.n);
+  size_t j = 0;
+  for (; j + 8 * kStep <= n; j += 8 * kStep) row_part<T, 8, true>(args, j, 8 * kStep);
+  for (; j + 2 * kStep <= n; j += 2 * kStep) row_part<T, 2, true>(args, j, 2 * kStep);
+  for (; j + kStep <= n; j += kStep) row_part<T, 1, true>(args, j, kStep);
+  if (j < n) row_part<T, 1, false>(args, j, n - j);
+}
+
+// Transposes squares of 16-byte vectors in registers.
+HWY_INLINE void transpose_square(const float* from, int64_t from_row, float* to, int64_t to_row) {
+  const hn::Full128<float> d;
+  const hn::Full128<double> pairs;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + from_row);
+  const auto r2 = hn::LoadU(d, from + 2 * from_row), r3 = hn::LoadU(d, from + 3 * from_row);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + to_row);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * to_row);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * to_row);
+}
+HWY_INLINE void transpose_square(const double* from, int64_t from_row, double* to, int64_t to_row) {
+  const hn::Full128<double> d;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + from_row);
+  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, to + to_row);
+}
+
+template <class T>
+void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
+               int64_t columns) {
+  constexpr int64_t kSide = 16 / sizeof(T);
+  int64_t i = 0;
+  for (; i + kSide <= rows; i += kSide) {
+    int64_t j = 0;
+    for (; j + kSide <= columns; j += kSide) {
+      transpose_square(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+    }
+    for (; j < columns; ++j) {
+      for (int64_t r = i; r < i + kSide; ++r) to[j * to_row + r] = from[r * from_row + j];
+    }
+  }
+  for (; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) to[j * to_row + i] = from[i * from_row + j];
+  }
+}
+
+// Copies vectors of at most kLanes elements. The last one of a row ends with it and may overlap the
+// one before.
+template <class T, size_t kLanes>
+void copy_vectors(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
+  const hn::CappedTag<T, kLanes> d;
+  constexpr int64_t kStep = hn::MaxLanes(d);
+  for (; rows > 0; --rows, from += from_row, to += to_row) {
+    int64_t i = 0;
+    for (; i + kStep < n; i += kStep) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    hn::StoreU(hn::LoadU(d, from + n - kStep), d, to + n - kStep);
+  }
+}
+
+// Rows of an image are too short for a call of memcpy each.
+template <class T>
+void copy_rows(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows, int64_t n) {
+  if (n >= 16) return copy_vectors<T, 16>(from, from_row, to, to_row, rows, n);
+  if (n >= 8) return copy_vectors<T, 8>(from, from_row, to, to_row, rows, n);
+  if (n >= 4) return copy_vectors<T, 4>(from, from_row, to, to_row, rows, n);
+  for (; rows > 0; --rows, from += from_row, to += to_row) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+
+template <class T>
+constexpr MultiplyTiles<T> kTiles = {
+    .rows = kTileRows,
+    .columns = kTileColumns<T>,
+    .packed = packed_tile<T, Reads::kPacked>,
+    .direct = direct_tile<T>,
+    .gathered = packed_tile<T, Reads::kGathered>,
+    .paired = packed_rows<T, 2, Reads::kPaired>,
+    .row = row<T>,
+    .transpose = transpose<T>,
+    .copy_rows = copy_rows<T>,
+};
+
+template <class T>
+const MultiplyTiles<T>& tiles() {
+  return kTiles<T>;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon_simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon_simd {
+
+template <>
+const MultiplyTiles<float>& multiply_tiles<float>() {
+  return TENON_SIMD_CHOOSE(tiles<float>());
+}
+template <>
+const MultiplyTiles<double>& multiply_tiles<double>() {
+  return TENON_SIMD_CHOOSE(tiles<double>());
+}
+
+namespace {
+
+// Trivially destructible, since destructors of other thread_local objects may still compute after
+// this one's destructor would have run.
+struct ScratchBlock {
+  std::byte* data;
+  size_t size;
+
+  void reset() {
+    ::operator delete (data, std::align_val_t{64});
+    data = nullptr;
+    size = 0;
+  }
+};
+constinit thread_local ScratchBlock scratch_blocks[kScratchSlots] = {};
+
+void free_scratch(void* blocks) {
+  for (int i = 0; i < kScratchSlots; ++i) static_cast<ScratchBlock*>(blocks)[i].reset();
+}
+
+// Frees a thread's blocks when it ends, after the destructors of its thread_local objects.
+struct ScratchKey {
+  pthread_key_t key = 0;
+  bool is_made = false;
+
+  ScratchKey() { is_made = pthread_key_create(&key, free_scratch) == 0; }
+};
+
+}  // namespace
+
+std::byte* thread_scratch(int slot, size_t size) {
+  ScratchBlock& block = scratch_blocks[slot];
+  if (block.size < size) {
+    static const ScratchKey scratch_key;
+    block.reset();
+    block.data = static_cast<std::byte*>(::operator new (size, std::align_val_t{64}));
+    block.size = size;
+    if (scratch_key.is_made) pthread_setspecific(scratch_key.key, scratch_blocks);
+  }
+  return block.data;
+}
+
+}  // namespace tenon_simd
+#endif

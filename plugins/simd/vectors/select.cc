@@ -1,0 +1,60 @@
+// The span of `where` for elements of four bytes, selected by a mask made from bools. Values are
+// moved unchanged.
+
+#include "plugins/simd/kernels/elementwise.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "plugins/simd/vectors/select.cc"
+#include <hwy/foreach_target.h>  // Must come before highway.h.
+#include <hwy/highway.h>
+
+#include "plugins/simd/vectors/dispatch.h"
+#include "plugins/simd/vectors/span-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon_simd {
+namespace HWY_NAMESPACE {
+
+template <class T>
+void select_span_of(const void* const* in, const size_t* step, void* out, size_t n,
+                    const SpanParams&) {
+  const hn::ScalableTag<T> d;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  constexpr size_t kStep = hn::MaxLanes(d);
+  const uint8_t* condition = static_cast<const uint8_t*>(in[0]);
+  T* to = static_cast<T*>(out);
+  if (step[0] == 0) {
+    const size_t picked = *condition != 0 ? 1 : 2;
+    if (step[picked] == 0) {
+      std::fill_n(to, n, *static_cast<const T*>(in[picked]));
+    } else {
+      std::memmove(to, in[picked], n * sizeof(T));
+    }
+    return;
+  }
+  SpanInput<decltype(d)> x(d, in[1], step[1]), y(d, in[2], step[2]);
+  for (; n >= kStep; n -= kStep, to += kStep, condition += kStep) {
+    const auto mask = hn::Ne(hn::PromoteTo(d, hn::LoadU(bytes, condition)), hn::Zero(d));
+    const auto left = x.next(d);
+    hn::StoreU(hn::IfThenElse(mask, left, y.next(d)), d, to);
+  }
+  if (n == 0) return;
+  uint8_t rest[kStep] = {};
+  std::memcpy(rest, condition, n);
+  const auto mask = hn::Ne(hn::PromoteTo(d, hn::LoadU(bytes, rest)), hn::Zero(d));
+  store_some(hn::IfThenElse(mask, x.some(d, n), y.some(d, n)), d, to, n);
+}
+
+Span select_of() { return select_span_of<uint32_t>; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon_simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon_simd {
+
+Span select_span() { return TENON_SIMD_CHOOSE(select_of()); }
+
+}  // namespace tenon_simd
+#endif

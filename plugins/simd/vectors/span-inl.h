@@ -1,0 +1,124 @@
+// The loops that turn a vector function into a span. Included by each file of spans, once for each
+// instruction set.
+//
+// Elements after the last whole vector use the same vector code, so an element's bits do not depend
+// on its position in the span.
+
+#if defined(TENON_CPU_SPAN_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENON_CPU_SPAN_INL_H_
+#undef TENON_CPU_SPAN_INL_H_
+#else
+#define TENON_CPU_SPAN_INL_H_
+#endif
+
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon_simd {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Loads `n` < Lanes elements; the other lanes are unspecified. Reads no memory beyond them.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_some(D d, const T* p, size_t n) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, n), d, p);
+#else
+  HWY_ALIGN T buffer[hn::MaxLanes(d)] = {};
+  std::memcpy(buffer, p, n * sizeof(T));
+  return hn::Load(d, buffer);
+#endif
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, size_t n) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+#else
+  HWY_ALIGN T buffer[hn::MaxLanes(d)];
+  hn::Store(v, d, buffer);
+  std::memcpy(p, buffer, n * sizeof(T));
+#endif
+}
+
+// An input of a span. A uniform input is broadcast to a vector, which every step reads again.
+template <class D, class T = hn::TFromD<D>>
+class SpanInput {
+ public:
+  HWY_INLINE SpanInput(D d, const void* data, size_t step)
+      : at_(static_cast<const T*>(data)), advance_(hn::Lanes(d)) {
+    if (step == 0) {
+      hn::Store(hn::Set(d, *at_), d, spread_);
+      at_ = spread_;
+      advance_ = 0;
+    }
+  }
+  HWY_INLINE hn::Vec<D> next(D d) {
+    const auto v = hn::LoadU(d, at_);
+    at_ += advance_;
+    return v;
+  }
+  HWY_INLINE hn::Vec<D> some(D d, size_t n) const { return load_some(d, at_, n); }
+
+ private:
+  const T* at_;
+  size_t advance_;
+  HWY_ALIGN T spread_[hn::MaxLanes(D())];
+};
+
+// `Function` is an empty class with a template operator()(d, vector..., params).
+template <class T, class Function>
+void unary_span(const void* const* in, const size_t* step, void* out, size_t n,
+                const SpanParams& params) {
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  const Function function;
+  SpanInput<decltype(d)> x(d, in[0], step[0]);
+  T* to = static_cast<T*>(out);
+  for (; n >= lanes; n -= lanes, to += lanes) hn::StoreU(function(d, x.next(d), params), d, to);
+  if (n != 0) store_some(function(d, x.some(d, n), params), d, to, n);
+}
+
+template <class T, class Function>
+void binary_span(const void* const* in, const size_t* step, void* out, size_t n,
+                 const SpanParams& params) {
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  const Function function;
+  SpanInput<decltype(d)> a(d, in[0], step[0]), b(d, in[1], step[1]);
+  T* to = static_cast<T*>(out);
+  for (; n >= lanes; n -= lanes, to += lanes) {
+    const auto left = a.next(d);
+    hn::StoreU(function(d, left, b.next(d), params), d, to);
+  }
+  if (n != 0) store_some(function(d, a.some(d, n), b.some(d, n), params), d, to, n);
+}
+
+template <class T, class Function>
+void ternary_span(const void* const* in, const size_t* step, void* out, size_t n,
+                  const SpanParams& params) {
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  const Function function;
+  SpanInput<decltype(d)> a(d, in[0], step[0]), b(d, in[1], step[1]), c(d, in[2], step[2]);
+  T* to = static_cast<T*>(out);
+  for (; n >= lanes; n -= lanes, to += lanes) {
+    const auto first = a.next(d), second = b.next(d);
+    hn::StoreU(function(d, first, second, c.next(d), params), d, to);
+  }
+  if (n != 0) {
+    store_some(function(d, a.some(d, n), b.some(d, n), c.some(d, n), params), d, to, n);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon_simd
+HWY_AFTER_NAMESPACE();
+
+// Defines two table entries: an op in float32 and in float64.
+#define TENON_CPU_SPANS(kind, op, function, cost)                             \
+  {TENON_OP_##op, TENON_FLOAT32, kind##_span<float, function>, Cost::cost}, { \
+    TENON_OP_##op, TENON_FLOAT64, kind##_span<double, function>, Cost::cost   \
+  }
+
+#endif  // TENON_CPU_SPAN_INL_H_
