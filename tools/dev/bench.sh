@@ -7,6 +7,7 @@
 # `bindings` measures what C++, Rust and Java add to a call of the C ABI.
 # `python` measures what Python adds to it, beside NumPy, PyTorch, JAX and TensorFlow where they are
 # installed in build/python.
+# `models` measures inference of ONNX models beside onnxruntime.
 # `vulkan` measures the driver that VK_DRIVER_FILES names, or the device that is found first.
 . tools/dev/lib.sh
 
@@ -16,6 +17,7 @@ unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 need --bench --peers
 [ "${1:-}" != vulkan ] || need --vulkan
 [ "${1:-}" != python ] || need --python
+[ "${1:-}" != models ] || need --python --onnxruntime
 configure release -DTENON_BENCHES=ON
 if [ -e "benches/${1:-}.cc" ]; then
   build release --target tenon_plugins "bench_$1"
@@ -43,6 +45,10 @@ fi
 if [ "$name" = python ]; then
   export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
   exec build/python/bin/python benches/python/run.py "$@"
+fi
+if [ "$name" = models ]; then
+  export PYTHONPATH="$PWD/build/release/bindings/python" TENON_PLUGIN_PATH="$PWD/build/release/plugins"
+  exec build/onnxruntime/bin/python benches/models/run.py "$@"
 fi
 if [ ! -x "build/release/bin/bench_$name" ]; then
   echo "bench: there is no bench '$name'; there are:" >&2
