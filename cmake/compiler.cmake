@@ -44,7 +44,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(tenon_compile_options INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
-if(NOT EMSCRIPTEN)
+if(EMSCRIPTEN)
+  # Loops over bools are vectorised only if they evaluate both operands.
+  target_compile_options(tenon_compile_options INTERFACE -Wno-bitwise-instead-of-logical)
+else()
   target_compile_options(tenon_compile_options INTERFACE -fno-plt -ffunction-sections
                                                         -fdata-sections)
   target_link_options(tenon_compile_options INTERFACE LINKER:--gc-sections LINKER:--as-needed)

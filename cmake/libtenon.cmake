@@ -32,7 +32,7 @@ file(GLOB_RECURSE io_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/core/io/*.c
 # Below -O2, GCC 12 wrongly takes a shape's sizes for uninitialised; files compiled with -O2 report
 # real cases.
 set(unset_sizes $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-if(TENON_TESTS AND NOT TENON_SANITIZE STREQUAL "thread")
+if(TENON_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT TENON_SANITIZE STREQUAL "thread")
   # The documentation and test cases of ops, which tests and ./dev gen read; the libtenon that users
   # get omits them.
   target_compile_definitions(tenon_core PUBLIC TENON_WITH_DOCS=1)

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <bit>
+#include <cstring>
 #include <memory>
 
 #include "plugins/simd/kernels/axes.h"
@@ -27,7 +27,7 @@ Bits<T> key_of(T x, bool descending) {
     key = x.byte != 0 ? 1 : 0;
   } else if constexpr (tenon_sdk::kIsFloat<T>) {
     if (x != x) return kAll;
-    key = std::bit_cast<Key>(x);
+    std::memcpy(&key, &x, sizeof key);  // libc++ 14 has no std::bit_cast.
     if (x == 0) key = 0;
     key = static_cast<Key>((key & kTop) != 0 ? ~key : key | kTop);
   } else {

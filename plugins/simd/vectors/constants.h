@@ -22,10 +22,16 @@ struct Constants<float> {
   static constexpr float kMagic = 0x1.8p23f;
   static constexpr Int kMagicBits = 0x4b400000;
   static constexpr Int kSqrtHalfBits = 0x3f3504f3;
+#if defined(__wasm__)
+  // Without fused multiply-add, products of the first part with exponents must be exact.
+  static constexpr float kLn2[] = {0x1.62e4p-1f, 0x1.7f7d1cp-20f};
+  static constexpr float kLog10Of2[] = {0x1.344p-2f, 0x1.3509f8p-18f};
+#else
   static constexpr float kLn2[] = {0x1.62e430p-1f, -0x1.05c610p-29f};
+  static constexpr float kLog10Of2[] = {0x1.344136p-2f, -0x1.ec10c0p-27f};
+#endif
   static constexpr float kLog2E = 0x1.715476p+0f;
   static constexpr float kLog10E[] = {0x1.bcb7b2p-2f, -0x1.5b235ep-27f};
-  static constexpr float kLog10Of2[] = {0x1.344136p-2f, -0x1.ec10c0p-27f};
   static constexpr float kHalfPi[] = {0x1.921fb6p+0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
   static constexpr float kTwoOverPi = 0x1.45f306p-1f;
   static constexpr float kRsqrt2 = 0x1.6a09e6p-1f;
@@ -51,10 +57,15 @@ struct Constants<double> {
   static constexpr double kMagic = 0x1.8p52;
   static constexpr Int kMagicBits = 0x4338000000000000;
   static constexpr Int kSqrtHalfBits = 0x3fe6a09e667f3bcd;
+#if defined(__wasm__)
+  static constexpr double kLn2[] = {0x1.62e42fefa4p-1, -0x1.8432a1b0e2634p-43};
+  static constexpr double kLog10Of2[] = {0x1.34413509f8p-2, -0x1.80433b83b532ap-44};
+#else
   static constexpr double kLn2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+  static constexpr double kLog10Of2[] = {0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59};
+#endif
   static constexpr double kLog2E = 0x1.71547652b82fep+0;
   static constexpr double kLog10E[] = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
-  static constexpr double kLog10Of2[] = {0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59};
   static constexpr double kHalfPi[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
                                        -0x1.f1976b7ed8fbcp-110};
   static constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;

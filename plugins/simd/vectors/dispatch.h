@@ -1,7 +1,8 @@
 // Selects the widest vectors that the processor supports, once for each table.
 //
 // The whole plugin is compiled for AVX2 with FMA, or for NEON, which plugin.cc checks; AVX-512 is
-// used where available. All have a fused multiply-add, so results do not depend on the choice.
+// used where available. All have a fused multiply-add, so results do not depend on the choice. Only
+// WebAssembly has none.
 
 #pragma once
 

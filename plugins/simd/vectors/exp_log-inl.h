@@ -14,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "plugins/simd/vectors/constants.h"
+#include "plugins/simd/vectors/wasm_float64-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
@@ -32,6 +33,47 @@ HWY_INLINE V polynomial(D d, V x, const std::array<double, n>& c) {
   } else {
     return hn::MulAdd(polynomial<at + 1>(d, x, c), x, constant);
   }
+}
+
+// c - a b where the rounding error of the product matters: with one rounding, or in WebAssembly,
+// which has no fused multiply-add, with an error that is smaller than that rounding.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exact_neg_mul_add([[maybe_unused]] D d, V a, V b, V c) {
+#if HWY_TARGET == HWY_WASM
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    // float64 holds the product of two float32.
+    const hn::Repartition<double, D> dd;
+    const hn::Half<D> half;
+    const auto low = hn::NegMulAdd(hn::PromoteTo(dd, hn::LowerHalf(half, a)),
+                                   hn::PromoteTo(dd, hn::LowerHalf(half, b)),
+                                   hn::PromoteTo(dd, hn::LowerHalf(half, c)));
+    const auto high = hn::NegMulAdd(hn::PromoteTo(dd, hn::UpperHalf(half, a)),
+                                    hn::PromoteTo(dd, hn::UpperHalf(half, b)),
+                                    hn::PromoteTo(dd, hn::UpperHalf(half, c)));
+    return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+  } else {
+    // Dekker's product: halves of 26 bits, whose products are exact. The rounding errors of the
+    // product and of the difference are added at the end.
+    const V splitter = hn::Set(d, 0x1p27 + 1);
+    const auto upper_bits = [&](V v) HWY_ATTR {
+      const V scaled = hn::Mul(v, splitter);
+      return hn::Sub(scaled, hn::Sub(scaled, v));
+    };
+    const V a_high = upper_bits(a), b_high = upper_bits(b);
+    const V a_low = hn::Sub(a, a_high), b_low = hn::Sub(b, b_high);
+    const V product = hn::Mul(a, b);
+    V of_product = hn::Sub(hn::Mul(a_high, b_high), product);
+    of_product = hn::MulAdd(a_low, b_high, hn::MulAdd(a_high, b_low, of_product));
+    of_product = hn::MulAdd(a_low, b_low, of_product);
+    const V difference = hn::Sub(c, product);
+    const V taken = hn::Sub(c, difference);
+    const V of_difference =
+        hn::Add(hn::Sub(c, hn::Add(difference, taken)), hn::Sub(taken, product));
+    return hn::Add(difference, hn::Sub(of_difference, of_product));
+  }
+#else
+  return hn::NegMulAdd(a, b, c);
+#endif
 }
 
 template <class D, class T = hn::TFromD<D>>

@@ -47,7 +47,8 @@ struct Asinh {
     const V square = hn::Mul(a, a);
     const V t = hn::Add(a, hn::Div(square, hn::Add(one, hn::Sqrt(hn::Add(square, one)))));
     const V y = log1p(d, hn::IfThenElse(is_large, hn::Sub(a, one), t));
-    return hn::CopySign(hn::Add(y, hn::IfThenElseZero(is_large, hn::Set(d, C::kLn2[0]))), x);
+    return hn::CopySign(
+        hn::Add(y, hn::IfThenElseZero(is_large, hn::Set(d, C::kLn2[0] + C::kLn2[1]))), x);
   }
 };
 
@@ -60,7 +61,7 @@ struct Acosh {
     const V t = hn::Sub(x, hn::Set(d, 1));
     const V small = hn::Add(t, hn::Sqrt(hn::MulAdd(t, t, hn::Add(t, t))));
     const V y = log1p(d, hn::IfThenElse(is_large, t, small));
-    const V sum = hn::Add(y, hn::IfThenElseZero(is_large, hn::Set(d, C::kLn2[0])));
+    const V sum = hn::Add(y, hn::IfThenElseZero(is_large, hn::Set(d, C::kLn2[0] + C::kLn2[1])));
     return hn::IfThenElse(hn::Lt(x, hn::Set(d, 1)), hn::NaN(d), sum);
   }
 };

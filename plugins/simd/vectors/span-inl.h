@@ -13,6 +13,8 @@
 
 #include <cstring>
 
+#include "plugins/simd/vectors/wasm_float64-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {

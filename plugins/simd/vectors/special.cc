@@ -58,12 +58,12 @@ struct Erfc {
     const V one = hn::Set(d, 1), four = hn::Set(d, 4);
     const V a = hn::Min(hn::Set(d, C::kErfcZero), hn::Abs(x));
     const V square = hn::Mul(a, a);
-    const V lost = hn::MulSub(a, a, square);
+    const V excess = exact_neg_mul_add(d, a, a, square);
     const V e = exp(d, hn::Neg(square));
     const V q = hn::Div(four, hn::Add(a, four));
     const V t = hn::MulSub(hn::Mul(hn::Set(d, 0.5), a), q, one);
     const V scaled = hn::Mul(q, polynomial(d, t, kErfc<hn::TFromD<D>>));
-    const V right = hn::Mul(hn::NegMulAdd(e, lost, e), scaled);
+    const V right = hn::Mul(hn::MulAdd(e, excess, e), scaled);
     return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Sub(hn::Set(d, 2), right), right);
   }
 };

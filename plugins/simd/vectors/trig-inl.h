@@ -27,9 +27,9 @@ struct Quadrant {
     const Nearest<D> nearest(d, x, hn::Set(d, C::kTwoOverPi));
     n = integers(d, nearest.magic);
     // The first step is exact, and each further one rounds at most the last bit of r.
-    V r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kHalfPi[0]), x);
-    r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kHalfPi[1]), r);
-    r = hn::NegMulAdd(nearest.n, hn::Set(d, C::kHalfPi[2]), r);
+    V r = exact_neg_mul_add(d, nearest.n, hn::Set(d, C::kHalfPi[0]), x);
+    r = exact_neg_mul_add(d, nearest.n, hn::Set(d, C::kHalfPi[1]), r);
+    r = exact_neg_mul_add(d, nearest.n, hn::Set(d, C::kHalfPi[2]), r);
     const V z = hn::Mul(r, r);
     sin = hn::MulAdd(hn::Mul(r, z), polynomial(d, z, kSin<T>), r);
     cos = hn::MulAdd(hn::Mul(z, z), polynomial(d, z, kCos<T>),
@@ -109,7 +109,7 @@ struct ArcSine {
     const V z = hn::IfThenElse(is_large, large_z, small_z);
     s = hn::IfThenElse(is_large, root, a);
     tail = hn::Mul(hn::Mul(s, z), polynomial(d, z, kAsin<hn::TFromD<D>>));
-    const V rest = hn::NegMulAdd(root, root, large_z);
+    const V rest = exact_neg_mul_add(d, root, root, large_z);
     lost = hn::IfThenElseZero(hn::And(is_large, hn::Gt(root, hn::Zero(d))),
                               hn::Div(rest, hn::Add(root, root)));
   }
