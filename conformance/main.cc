@@ -46,8 +46,16 @@ struct Options {
   bool worker = false;
 };
 
+// WebAssembly has neither child processes nor plugins in files.
+#if defined(__EMSCRIPTEN__)
+constexpr bool kHasProcesses = false;
+#else
+constexpr bool kHasProcesses = true;
+#endif
+
 // A file, or the name of a plugin in the folders that Tenon searches.
 std::string find_plugin(const std::string& given) {
+  if (!kHasProcesses) return given;
   if (std::filesystem::exists(given)) return std::filesystem::absolute(given);
   const tenon::Context context;
   for (const tenon_plugin_candidate& candidate : context.candidates()) {
@@ -144,6 +152,7 @@ void print_claims(const Runner& runner) {
 
 // A worker runs this program with the options that affect cells.
 std::vector<std::string> worker_command(const Options& options, const std::string& plugin) {
+  if (!kHasProcesses) return {};
   std::vector<std::string> command = {std::filesystem::read_symlink("/proc/self/exe"),
                                       "--worker",
                                       "--plugin",
@@ -183,35 +192,39 @@ device::Subject subject_of(const Options& options) {
           .thorough = options.run.thorough};
 }
 
-// Creates the runner for the first claim, so that a failure there does not affect the checks of the
-// device.
+// Runs a cell with the given runner, or with one that it creates for the first claim, so that a
+// failure there does not affect the checks of the device.
+Row run_cell(const Options& options, const Runner* given, const Cell& cell, const Tell& tell) {
+  if (cell.claim == kDevice) {
+    const DeviceCheck& check = all_device_checks().at(cell.check);
+    device::set_step_listener(tell);
+    try {
+      return run_device_check(check, subject_of(options));
+    } catch (const std::exception& error) {  // The library cannot be opened.
+      Row row = blank_row(check);
+      row.status = Status::kFail;
+      row.message = error.what();
+      return row;
+    }
+  }
+  static std::unique_ptr<Runner> own;
+  if (!given && !own) own = std::make_unique<Runner>(options.run);
+  const Runner& runner = given ? *given : *own;
+  if (cell.claim == kFunctions) {
+    return run_function_check(all_function_checks().at(cell.check), bench_of(runner),
+                              options.run.shrink, tell);
+  }
+  const auto at = [&](const Problem& problem) {
+    // Lines with drawn values are short; lines with listed values may be long.
+    const std::string line = to_line(problem);
+    tell(line.size() < 20000 ? line : "");
+  };
+  return runner.run(runner.claims().at(cell.claim), all_checks().at(cell.check), at);
+}
+
 int serve(const Options& options) {
-  std::unique_ptr<Runner> runner;
-  return serve_cells([&](const Cell& cell, const Tell& tell) {
-    if (cell.claim == kDevice) {
-      const DeviceCheck& check = all_device_checks().at(cell.check);
-      device::set_step_listener(tell);
-      try {
-        return run_device_check(check, subject_of(options));
-      } catch (const std::exception& error) {  // The library cannot be opened.
-        Row row = blank_row(check);
-        row.status = Status::kFail;
-        row.message = error.what();
-        return row;
-      }
-    }
-    if (!runner) runner = std::make_unique<Runner>(options.run);
-    if (cell.claim == kFunctions) {
-      return run_function_check(all_function_checks().at(cell.check), bench_of(*runner),
-                                options.run.shrink, tell);
-    }
-    const auto at = [&](const Problem& problem) {
-      // Lines with drawn values are short; lines with listed values may be long.
-      const std::string line = to_line(problem);
-      tell(line.size() < 20000 ? line : "");
-    };
-    return runner->run(runner->claims().at(cell.claim), all_checks().at(cell.check), at);
-  });
+  return serve_cells(
+      [&](const Cell& cell, const Tell& tell) { return run_cell(options, nullptr, cell, tell); });
 }
 
 Row blank_row(const Runner* runner, const Cell& cell) {
@@ -240,8 +253,13 @@ int judge(const Runner* runner, Report& report, const Options& options) {
   const bool whole = options.run.op.empty() && options.run.dtype.empty() &&
                      options.run.check.empty() && options.shard.empty() && options.level == "6";
   report.begin(cells.size(), whole);
-  run_cells(worker_options(options), cells, blank,
-            [&](const Cell&, const Row& row) { report.add(row); });
+  WorkerOptions workers = worker_options(options);
+  if (!kHasProcesses) {
+    workers.run = [&](const Cell& cell, const Tell& tell) {
+      return run_cell(options, runner, cell, tell);
+    };
+  }
+  run_cells(workers, cells, blank, [&](const Cell&, const Row& row) { report.add(row); });
   report.end();
   if (!options.json.empty()) report.write_json(options.json);
   if (!options.junit.empty()) report.write_junit(options.junit);
@@ -319,7 +337,7 @@ int run(Options& options) {
   const bool exhaustive = !options.exhaustive.empty();
   if (options.worker && !exhaustive) return serve(options);
   const bool judged = !options.claims && options.case_line.empty() && !exhaustive;
-  if (judged) {
+  if (judged && kHasProcesses) {
     const int status = try_to_open(options);
     if (status == kUnavailable) return kUnavailable;
     if (status != 0) {
@@ -336,7 +354,9 @@ int run(Options& options) {
   std::unique_ptr<Runner> runner;
   try {
     // Plugin options need a custom instance, which a plain load does not make.
-    if (!options.worker && options.plugin_options.empty()) load_plainly(options.run.plugin);
+    if (!options.worker && options.plugin_options.empty() && kHasProcesses) {
+      load_plainly(options.run.plugin);
+    }
     runner = std::make_unique<Runner>(options.run);
   } catch (const tenon::Error& error) {
     fmt::print(stderr, "tenon-conformance: {}\n", error.message());

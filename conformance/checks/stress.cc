@@ -3,10 +3,10 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <thread>
 
 #include "conformance/checks/check.h"
 #include "conformance/kit/guard.h"
+#include "conformance/kit/threads.h"
 
 namespace tenon_kit {
 namespace {
@@ -38,9 +38,9 @@ Finding test_threads(const Environment& env, const Problem& problem) {
       fault = error.what();
     }
   };
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.join();
   return fault.empty() ? Finding() : Finding::fault(fault);
 }
 

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "conformance/device/device_check.h"
 #include "conformance/device/failing_memory.h"
+#include "conformance/kit/threads.h"
 
 // Sanitizers abort on huge allocations unless told to return NULL.
 #if defined(__SANITIZE_ADDRESS__)
@@ -228,7 +228,7 @@ void test_balance(const Subject& subject) {
   const uint64_t before = bench.statistics().allocated_bytes, memory = host_memory_in_use();
   std::mutex mutex;
   std::string fault;
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   for (uint32_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       try {
@@ -239,7 +239,7 @@ void test_balance(const Subject& subject) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.join();
   require(fault.empty(), "on four threads: {}", fault);
   const uint64_t after = bench.statistics().allocated_bytes;
   if (after != before) throw Leak(fmt::format("it reports {} allocated bytes", after - before));

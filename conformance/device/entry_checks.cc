@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "conformance/device/device_check.h"
 #include "conformance/device/elf_symbols.h"
+#include "conformance/kit/threads.h"
 
 namespace tenon_kit::device {
 namespace {
@@ -29,7 +29,7 @@ void test_symbol(const Subject& subject) {
 void test_query(const Subject& subject) {
   const Plugin first(subject);
   std::atomic<int> others{0};
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       for (int k = 0; k < 20; ++k) {
@@ -39,7 +39,7 @@ void test_query(const Subject& subject) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.join();
   require(others == 0, "queried again from eight threads, it returned {} other plugins",
           others.load());
 }

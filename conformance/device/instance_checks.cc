@@ -2,10 +2,10 @@
 
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "conformance/device/device_check.h"
 #include "conformance/device/failing_memory.h"
+#include "conformance/kit/threads.h"
 
 namespace tenon_kit::device {
 namespace {
@@ -173,7 +173,7 @@ void test_instances(const Subject& subject) {
                "the first instance's data after another instance was closed");
   std::string fault;
   std::mutex mutex;
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   for (uint32_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       try {
@@ -184,7 +184,7 @@ void test_instances(const Subject& subject) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.join();
   require(fault.empty(), "with an instance on each of four threads: {}", fault);
 }
 

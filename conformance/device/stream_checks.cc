@@ -5,9 +5,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 
 #include "conformance/device/device_check.h"
+#include "conformance/kit/threads.h"
 
 namespace tenon_kit::device {
 namespace {
@@ -144,9 +144,10 @@ void test_wait(const Subject& subject) {
     expect_bytes(back, bytes, "what the host reads after `wait`");
   }
   // Other threads may use the stream meanwhile, and may call `wait`.
+  if (!kHasThreads) return;
   std::atomic<bool> ending{false};
   std::atomic<int> failures{0};
-  std::vector<std::thread> waiters;
+  std::vector<Thread> waiters;
   for (int i = 0; i < 2; ++i) {
     waiters.emplace_back([&] {
       while (!ending) {
@@ -168,7 +169,7 @@ void test_wait(const Subject& subject) {
     fault = error.what();
   }
   ending = true;
-  for (std::thread& waiter : waiters) waiter.join();
+  for (Thread& waiter : waiters) waiter.join();
   require(fault.empty(), "{}", fault);
   require(failures == 0, "`wait` failed {} times where nothing did", failures.load());
 }
@@ -221,7 +222,7 @@ void test_threads(const Subject& subject) {
   const Bench bench(subject);
   std::mutex mutex;
   std::string fault;
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   for (uint32_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       try {
@@ -238,7 +239,7 @@ void test_threads(const Subject& subject) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.join();
   require(fault.empty(), "on four threads: {}", fault);
 }
 

@@ -10,6 +10,7 @@
 #include "conformance/functions/draw_program.h"
 #include "conformance/functions/tracing.h"
 #include "conformance/kit/guard.h"
+#include "conformance/kit/threads.h"
 
 namespace tenon_kit::functions {
 namespace {
@@ -108,6 +109,7 @@ uint64_t test_steady(const Bench& bench) {
 // ---- cancelled and failing calls
 
 uint64_t test_cancelled(const Bench& bench) {
+  if (!kHasThreads) throw Unsupported("there is no thread that could cancel");
   const tenon::ScopeGuard in = on_device(bench);
   const Session& device = bench.env.device;
   const tenon::Function traced = function_of(kForms[2]);
@@ -118,7 +120,7 @@ uint64_t test_cancelled(const Bench& bench) {
   for (int round = 0; round < 3; ++round) {
     std::atomic<bool> ended{false};
     // A cancellation affects only work already submitted, so repeat it until the call ends.
-    std::thread canceller([&] {
+    Thread canceller([&] {
       while (!ended) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         if (!ended) device.scope().cancel();
@@ -181,7 +183,7 @@ void in_threads(const Bench& bench,
                 const std::function<void(const Session& own, size_t thread)>& run) {
   std::mutex mutex;
   std::string fault;
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   for (size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       try {
@@ -194,7 +196,7 @@ void in_threads(const Bench& bench,
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (Thread& thread : threads) thread.join();
   if (!fault.empty()) throw std::runtime_error("beside other threads: " + fault);
 }
 

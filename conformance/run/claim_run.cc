@@ -1,6 +1,11 @@
 #include "conformance/run/claim_run.h"
 
+#if defined(__EMSCRIPTEN__)
+#define TENON_PLUGIN_STATIC 1
+#include <tenon/plugin.h>
+#else
 #include <dlfcn.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +18,10 @@
 #include "conformance/report/blame.h"
 #include "conformance/run/registry_claims.h"
 #include "conformance/run/shrink.h"
+
+#if defined(__EMSCRIPTEN__)
+TENON_PLUGIN_ENTRY(wasm)(const tenon_host*, const tenon_plugin**);
+#endif
 
 namespace tenon_kit {
 namespace {
@@ -163,6 +172,13 @@ Finding test_one(const Check& check, const Environment& env, const Problem& prob
 
 }  // namespace
 
+#if defined(__EMSCRIPTEN__)
+// Plugins are linked into the program.
+tenon_plugin_query open_plugin(const std::string& name) {
+  if (name != "wasm") throw std::runtime_error("there is no plugin \"" + name + "\", only wasm");
+  return tenon_plugin_query_v1_wasm;
+}
+#else
 tenon_plugin_query open_plugin(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw std::runtime_error(dlerror());
@@ -172,6 +188,7 @@ tenon_plugin_query open_plugin(const std::string& path) {
   std::memcpy(&query, &symbol, sizeof query);
   return query;
 }
+#endif
 
 Runner::Runner(const RunOptions& options) : options_(options) {
   guard::wrap(open_plugin(options.plugin));

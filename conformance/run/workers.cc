@@ -238,7 +238,7 @@ int run_silently(const std::vector<std::string>& command, double seconds) {
   return child.wait(seconds);
 }
 
-int serve_cells(const std::function<Row(const Cell&, const Tell&)>& run) {
+int serve_cells(const RunCell& run) {
   const auto answer = [](char kind, const std::string& text) {
     const std::string line = kind + text + "\n";
     size_t at = 0;

@@ -25,12 +25,17 @@ struct Cell {
 // sanitizers, which map far more than they use.
 uint64_t default_memory_mib();
 
+// Runs a cell and returns its row. Calls `Tell` with each problem before it is tried.
+using Tell = std::function<void(const std::string& line)>;
+using RunCell = std::function<Row(const Cell&, const Tell&)>;
+
 struct WorkerOptions {
   std::vector<std::string> command;  // The command of a worker: this program with its arguments.
   int jobs = 1;
   double problem_seconds = 120;  // Timeout for each problem of a cell.
   double seconds = 1e9;          // No cell starts after this time.
   uint64_t memory_bytes = 0;     // Limit of a child's private writable memory; 0: no limit.
+  RunCell run;                   // Instead of `command`, where there are no child processes.
 };
 
 // Calls `done` for each cell, in order of completion. `blank` gives the row of a cell whose process
@@ -43,9 +48,7 @@ void run_cells(const WorkerOptions& options, const std::vector<Cell>& cells,
 // end in time.
 int run_silently(const std::vector<std::string>& command, double seconds);
 
-// The worker's side: answers requests on standard input until it ends. `run` returns the row, and
-// calls `Tell` with each problem before it is tried.
-using Tell = std::function<void(const std::string& line)>;
-int serve_cells(const std::function<Row(const Cell&, const Tell&)>& run);
+// The worker's side: answers requests on standard input until it ends.
+int serve_cells(const RunCell& run);
 
 }  // namespace tenon_kit
