@@ -1,7 +1,8 @@
 // The linear algebra ops on one matrix of a launch: input and output, results if there is no
 // solution, and the choice among equally valid solutions, so that devices agree.
 //
-// `F` provides the factorisations: Loops of factorize.h, or another class with the same functions.
+// `F` provides the factorisations: Loops of factorize.h, or another class with the same functions,
+// which need not be static.
 
 #pragma once
 
@@ -14,7 +15,9 @@ struct MatrixKernels {
   using W = typename F::Number;
   using Matrix = DenseMatrix<W>;
 
-  static void cholesky(const tenon_launch& launch, int64_t index, bool upper) {
+  F factorisations{};
+
+  void cholesky(const tenon_launch& launch, int64_t index, bool upper) const {
     MatrixView<const T> x(launch.inputs[0], index);
     MatrixView<T> y(launch.outputs[0], index);
     if (upper) {
@@ -23,14 +26,14 @@ struct MatrixKernels {
     }
     Matrix a(x);
     a.clear_above();
-    if (!a.is_finite() || !F::cholesky(a)) a.set_nan();
+    if (!a.is_finite() || !factorisations.cholesky(a)) a.set_nan();
     a.clear_above();
     a.store(y);
   }
 
   // y a = b is equivalent to a^T y^T = b^T, and the transpose of a lower triangle is an upper one.
-  static void triangular_solve(const tenon_launch& launch, int64_t index, bool lower,
-                               bool transpose, bool unit_diagonal, bool left) {
+  void triangular_solve(const tenon_launch& launch, int64_t index, bool lower, bool transpose,
+                        bool unit_diagonal, bool left) const {
     MatrixView<const T> a(launch.inputs[0], index), b(launch.inputs[1], index);
     MatrixView<T> y(launch.outputs[0], index);
     if (!left) {
@@ -42,32 +45,32 @@ struct MatrixKernels {
       lower = !lower;
     }
     Matrix solution(b);
-    F::substitute(Matrix(a), lower, unit_diagonal, solution);
+    factorisations.substitute(Matrix(a), lower, unit_diagonal, solution);
     solution.store(y);
   }
 
-  static void solve(const tenon_launch& launch, int64_t index) {
+  void solve(const tenon_launch& launch, int64_t index) const {
     Matrix a(MatrixView<const T>(launch.inputs[0], index));
     Matrix solution(MatrixView<const T>(launch.inputs[1], index));
-    if (!a.is_finite() || !F::solve(a, solution)) solution.set_nan();
+    if (!a.is_finite() || !factorisations.solve(a, solution)) solution.set_nan();
     solution.store(MatrixView<T>(launch.outputs[0], index));
   }
 
-  static void det(const tenon_launch& launch, int64_t index) {
+  void det(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     W product = W{NAN};
     if (x.is_finite()) {
-      product = F::eliminate(x) ? -1 : 1;
+      product = factorisations.eliminate(x) ? -1 : 1;
       for (int64_t i = 0; i < x.rows(); ++i) product *= x(i, i);
     }
     data<T>(launch.outputs[0])[index] = static_cast<T>(product);
   }
 
-  static void slogdet(const tenon_launch& launch, int64_t index) {
+  void slogdet(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     W sign = W{NAN}, log = sign;
     if (x.is_finite()) {
-      sign = F::eliminate(x) ? -1 : 1;
+      sign = factorisations.eliminate(x) ? -1 : 1;
       log = 0;
       for (int64_t i = 0; i < x.rows(); ++i) {
         sign *= x(i, i) < 0 ? W{-1} : x(i, i) > 0 ? W{1} : x(i, i);
@@ -79,13 +82,13 @@ struct MatrixKernels {
   }
 
   // Chooses signs so that the diagonal of r is not negative.
-  static void qr(const tenon_launch& launch, int64_t index) {
+  void qr(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     const int64_t rank = std::min(x.rows(), x.columns());
     Matrix q(x.rows(), rank), r(rank, x.columns());
     if (x.is_finite()) {
       const W scale = to_size_one(x);
-      F::qr(x, q, r);
+      factorisations.qr(x, q, r);
       r.multiply(1 / scale);
       for (int64_t i = 0; i < rank; ++i) {
         if (!(r(i, i) < 0)) continue;
@@ -100,13 +103,13 @@ struct MatrixKernels {
     r.store(MatrixView<T>(launch.outputs[1], index));
   }
 
-  static void svd(const tenon_launch& launch, int64_t index) {
+  void svd(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     const int64_t rank = std::min(x.rows(), x.columns());
     Matrix u(x.rows(), rank), vh(rank, x.columns());
     std::vector<W> s;
     const W scale = x.is_finite() ? to_size_one(x) : W{0};
-    if (scale != 0 && F::svd(x, u, s, vh)) {
+    if (scale != 0 && factorisations.svd(x, u, s, vh)) {
       for (int64_t i = 0; i < rank; ++i) {
         s[static_cast<size_t>(i)] /= scale;
         if (!points_down(u, i)) continue;
@@ -123,13 +126,13 @@ struct MatrixKernels {
     vh.store(MatrixView<T>(launch.outputs[2], index));
   }
 
-  static void eigh(const tenon_launch& launch, int64_t index) {
+  void eigh(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     x.clear_above();
     Matrix v(x.rows(), x.rows());
     std::vector<W> w;
     const W scale = x.is_finite() ? to_size_one(x) : W{0};
-    if (scale != 0 && F::eigh(x, w, v)) {
+    if (scale != 0 && factorisations.eigh(x, w, v)) {
       for (W& value : w) value /= scale;
       for (int64_t i = 0; i < x.rows(); ++i) {
         if (points_down(v, i)) negate_column(v, i);

@@ -16,6 +16,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/sdk/dtype.h"
@@ -141,7 +142,9 @@ struct Rows {
 // nothing can be tested without them.
 class Plugin {
  public:
-  explicit Plugin(const char* file, uint32_t threads = 0) {
+  using Options = std::vector<std::pair<std::string, std::string>>;  // Keys and values.
+
+  explicit Plugin(const char* file, uint32_t threads = 0, const Options& given = {}) {
     void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     require(library != nullptr, "cannot open the library");
     void* const symbol = dlsym(library, TENON_PLUGIN_SYMBOL);
@@ -151,6 +154,14 @@ class Plugin {
     tenon_instance_options options = {};
     options.struct_size = sizeof options;
     options.threads = threads;
+    std::vector<tenon_string> keys, values;
+    for (const auto& [key, value] : given) {
+      keys.push_back({key.data(), key.size()});
+      values.push_back({value.data(), value.size()});
+    }
+    options.option_keys = keys.data();
+    options.option_values = values.data();
+    options.n_options = keys.size();
     require(plugin_->create(&kHost, &options, &instance_));
     require(calls().open_device(instance_, 0, &device_));
     require(calls().open_stream(device_, &stream_));
@@ -163,6 +174,7 @@ class Plugin {
     calls().destroy(instance_);
   }
 
+  static const tenon_host* host() { return &kHost; }
   const tenon_plugin& description() const { return *plugin_; }
   const tenon_plugin_calls& calls() const { return *plugin_->calls; }
   tenon_device_p* device() const { return device_; }
