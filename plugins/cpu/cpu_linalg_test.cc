@@ -1,6 +1,11 @@
-// Compares linear algebra with ref, and checks that layouts and threads do not change bits.
+// Compares linear algebra with ref, and checks that layouts and threads do not change bits, both
+// with OpenBLAS where it is installed and without it.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "plugins/cpu/cpu_testing.h"
 
@@ -10,7 +15,31 @@ namespace {
 using namespace tenon_sdk::testing;
 
 const tenon_dtype kDtypes[] = {TENON_FLOAT32, TENON_FLOAT64};
+// OpenBLAS serves eigenvalues and singular values from 64 on.
 const int64_t kSides[] = {0, 1, 2, 3, 7, 16, 33, 65, 130};
+
+// The parameter is the value of the option `openblas`.
+class CpuLinalg : public testing::TestWithParam<const char*> {
+ protected:
+  static Plugin with_threads(uint32_t threads) {
+    return Plugin(TENON_PLUGIN_FILE, threads, {{"openblas", GetParam()}});
+  }
+
+  void expect_like_ref(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
+                       const std::vector<Tensor>& outputs, double bound) const {
+    const Launched want = ref().run(op, attrs, inputs, outputs);
+    const Launched got = cpu_.run(op, attrs, inputs, outputs);
+    ASSERT_EQ(got.refusal, "");
+    EXPECT_FALSE(got.overran);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      EXPECT_TRUE(close(got[i], want[i], bound)) << "output " << i;
+    }
+  }
+
+  const Plugin cpu_{TENON_PLUGIN_FILE, 0, {{"openblas", GetParam()}}};
+};
+INSTANTIATE_TEST_SUITE_P(OpenBlas, CpuLinalg, testing::Values("auto", "off"),
+                         [](const auto& test) { return std::string(test.param); });
 
 // Tolerance for a few operations on numbers of magnitude 1.
 double bound_of(tenon_dtype dtype, int64_t n) {
@@ -35,18 +64,7 @@ Tensor matrices(tenon_dtype dtype, int64_t m, int64_t n, double shift = 0, bool 
       });
 }
 
-void expect_like_ref(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
-                     const std::vector<Tensor>& outputs, double bound) {
-  const Launched want = ref().run(op, attrs, inputs, outputs);
-  const Launched got = cpu().run(op, attrs, inputs, outputs);
-  ASSERT_EQ(got.refusal, "");
-  EXPECT_FALSE(got.overran);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    EXPECT_TRUE(close(got[i], want[i], bound)) << "output " << i;
-  }
-}
-
-TEST(CpuLinalg, TriangularSystemsAgreeWithRef) {
+TEST_P(CpuLinalg, TriangularSystemsAgreeWithRef) {
   for (const tenon_dtype dtype : kDtypes) {
     for (const int64_t n : kSides) {
       const Tensor a = matrices(dtype, n, n, static_cast<double>(n + 2));
@@ -66,7 +84,7 @@ TEST(CpuLinalg, TriangularSystemsAgreeWithRef) {
   }
 }
 
-TEST(CpuLinalg, CholeskyAndEliminationAgreeWithRef) {
+TEST_P(CpuLinalg, CholeskyAndEliminationAgreeWithRef) {
   for (const tenon_dtype dtype : kDtypes) {
     for (const int64_t n : kSides) {
       const Tensor x = matrices(dtype, n, n, static_cast<double>(n), true);
@@ -84,7 +102,22 @@ TEST(CpuLinalg, CholeskyAndEliminationAgreeWithRef) {
   }
 }
 
-TEST(CpuLinalg, DecompositionsAgreeWithRef) {
+// OpenBLAS serves factors from 256 on.
+TEST_P(CpuLinalg, LargeCholeskyFactorsAndSystemsAgreeWithRef) {
+  for (const tenon_dtype dtype : kDtypes) {
+    for (const int64_t n : {256, 301}) {
+      const Tensor x = matrices(dtype, n, n, static_cast<double>(n), true);
+      const tenon_cholesky_attrs attrs = {sizeof(tenon_cholesky_attrs), false};
+      expect_like_ref(TENON_OP_cholesky, &attrs, {x}, {zeros_of(dtype, x.sizes)},
+                      bound_of(dtype, n));
+      const Tensor b = matrices(dtype, n, 5);
+      expect_like_ref(TENON_OP_solve, nullptr, {x, b}, {zeros_of(dtype, b.sizes)},
+                      bound_of(dtype, n));
+    }
+  }
+}
+
+TEST_P(CpuLinalg, DecompositionsAgreeWithRef) {
   for (const tenon_dtype dtype : kDtypes) {
     for (const int64_t n : kSides) {
       // The diagonal separates the eigenvalues, so that vectors keep their order.
@@ -117,13 +150,13 @@ TEST(CpuLinalg, DecompositionsAgreeWithRef) {
   }
 }
 
-TEST(CpuLinalg, ExtremeSizesNeitherOverflowNorVanish) {
+TEST_P(CpuLinalg, ExtremeSizesNeitherOverflowNorVanish) {
   const Tensor values = zeros_of(TENON_FLOAT32, {1}), one = zeros_of(TENON_FLOAT32, {1, 1});
   for (const float size : {1e-44f, 1e-30f, 1e30f, 3e38f}) {
     const Tensor x = f32({1, 1}, {size});
-    EXPECT_EQ(cpu().run(TENON_OP_svd, nullptr, {x}, {one, values, one})[1].numbers(), x.numbers());
-    EXPECT_EQ(cpu().run(TENON_OP_eigh, nullptr, {x}, {values, one})[0].numbers(), x.numbers());
-    EXPECT_EQ(cpu().run(TENON_OP_qr, nullptr, {x}, {one, one})[1].numbers(), x.numbers());
+    EXPECT_EQ(cpu_.run(TENON_OP_svd, nullptr, {x}, {one, values, one})[1].numbers(), x.numbers());
+    EXPECT_EQ(cpu_.run(TENON_OP_eigh, nullptr, {x}, {values, one})[0].numbers(), x.numbers());
+    EXPECT_EQ(cpu_.run(TENON_OP_qr, nullptr, {x}, {one, one})[1].numbers(), x.numbers());
   }
 }
 
@@ -138,8 +171,8 @@ std::vector<std::byte> bits_of(const Plugin& plugin, uint32_t op, const std::vec
 }
 
 // OpenBLAS takes its buffers from one global table.
-TEST(CpuLinalg, ConcurrentSmallMatricesDoNotInterfere) {
-  const Plugin one(TENON_PLUGIN_FILE, 1), four(TENON_PLUGIN_FILE, 4);
+TEST_P(CpuLinalg, ConcurrentSmallMatricesDoNotInterfere) {
+  const Plugin one = with_threads(1), four = with_threads(4);
   constexpr int64_t kMany = 20000, kSide = 10;
   const Tensor a = random_tensor(TENON_FLOAT32, {kMany, kSide, kSide}, 1, 2);
   const Tensor b = random_tensor(TENON_FLOAT32, {kMany, kSide, kSide}, -1, 1);
@@ -152,9 +185,9 @@ TEST(CpuLinalg, ConcurrentSmallMatricesDoNotInterfere) {
   }
 }
 
-TEST(CpuLinalg, BitsDependNeitherOnLayoutNorOnThreads) {
-  const Plugin one(TENON_PLUGIN_FILE, 1), four(TENON_PLUGIN_FILE, 4);
-  constexpr int64_t kSide = 40;
+TEST_P(CpuLinalg, BitsDependNeitherOnLayoutNorOnThreads) {
+  const Plugin one = with_threads(1), four = with_threads(4);
+  constexpr int64_t kSide = 70;
   const Tensor x = random_tensor(TENON_FLOAT32, {20, kSide, kSide}, -1, 1);
   const Tensor swapped = x.as({20, kSide, kSide}, {kSide * kSide, 1, kSide});
   const std::vector<float> from = x.elements<float>();
@@ -179,6 +212,118 @@ TEST(CpuLinalg, BitsDependNeitherOnLayoutNorOnThreads) {
   expect_same(TENON_OP_qr, false, {square, square});
   expect_same(TENON_OP_solve, true, {square});
   expect_same(TENON_OP_triangular_solve, true, {square});
+}
+
+// Matrices whose singular values repeat, vanish or differ by powers of ten, and a random one.
+std::vector<double> degenerate(int kind, int64_t m, int64_t n) {
+  if (kind == 6) return random_elements<double>(static_cast<size_t>(m * n), -1, 1);
+  std::vector<double> x;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      const auto row = static_cast<double>(i), column = static_cast<double>(j);
+      const double elements[] = {
+          0,
+          1,
+          i == j ? 1.0 : 0.0,
+          std::sin(row + 1) * std::cos(column + 1),
+          std::ldexp(std::sin(7 * row + 3 * column), -static_cast<int>(i + j)),
+          j == i + 1 ? 1.0 : 0.0};
+      x.push_back(elements[kind]);
+    }
+  }
+  return x;
+}
+
+TEST_P(CpuLinalg, SingularValuesOfDegenerateMatricesAreAccurate) {
+  for (const List& shape : {List{3, 3}, List{40, 40}, List{90, 90}, List{90, 64}, List{40, 70}}) {
+    const int64_t m = shape[0], n = shape[1], rank = std::min(m, n);
+    for (int kind = 0; kind < 7; ++kind) {
+      const std::vector<double> x = degenerate(kind, m, n);
+      double size = 0;
+      for (const double element : x) size = std::max(size, std::abs(element));
+      const Launched made =
+          cpu_.run(TENON_OP_svd, nullptr, {tensor_of(x, shape)},
+                   {zeros_of(TENON_FLOAT64, {m, rank}), zeros_of(TENON_FLOAT64, {rank}),
+                    zeros_of(TENON_FLOAT64, {rank, n})});
+      const std::vector<double> u = made[0].elements<double>(), s = made[1].elements<double>(),
+                                vh = made[2].elements<double>();
+      const auto left = [&](int64_t i, int64_t k) { return u[static_cast<size_t>(i * rank + k)]; };
+      const auto right = [&](int64_t k, int64_t j) { return vh[static_cast<size_t>(k * n + j)]; };
+      double residual = 0, skew = 0;
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          double rest = x[static_cast<size_t>(i * n + j)];
+          for (int64_t k = 0; k < rank; ++k)
+            rest -= left(i, k) * s[static_cast<size_t>(k)] * right(k, j);
+          residual = std::max(residual, std::abs(rest));
+        }
+      }
+      for (int64_t i = 0; i < rank; ++i) {
+        for (int64_t j = 0; j < rank; ++j) {
+          double columns = i == j ? -1 : 0, rows = columns;
+          for (int64_t k = 0; k < m; ++k) columns += left(k, i) * left(k, j);
+          for (int64_t k = 0; k < n; ++k) rows += right(i, k) * right(j, k);
+          skew = std::max({skew, std::abs(columns), std::abs(rows)});
+        }
+      }
+      EXPECT_LE(residual, bound_of(TENON_FLOAT64, m) * size) << "kind " << kind << ", m " << m;
+      EXPECT_LE(skew, bound_of(TENON_FLOAT64, m)) << "kind " << kind << ", m " << m;
+    }
+  }
+}
+
+// What the device says about OpenBLAS when a program asks, after it was opened.
+std::string driver_of(const Plugin& plugin) {
+  tenon_device_properties properties = {};
+  properties.struct_size = sizeof properties;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(plugin.calls().describe_device(plugin.device(), &properties), nullptr);
+  }
+  return {properties.driver.data, properties.driver.size};
+}
+
+bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
+
+TEST(CpuOpenBlas, DeviceNamesTheLibraryThatServes) {
+  const std::string text = driver_of(cpu());
+  if (dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL) != nullptr) {
+    EXPECT_TRUE(starts_with(text, "OpenBLAS ")) << text;
+  } else {
+    EXPECT_TRUE(starts_with(text, "without OpenBLAS: libopenblas.so.0")) << text;
+  }
+  EXPECT_EQ(driver_of(Plugin(TENON_PLUGIN_FILE, 0, {{"openblas", "off"}})), "");
+}
+
+TEST(CpuOpenBlas, OptionAllowsTwoValues) {
+  tenon_instance_options options = {};
+  options.struct_size = sizeof options;
+  const tenon_string key = TENON_STR("openblas"), value = TENON_STR("maybe");
+  options.option_keys = &key;
+  options.option_values = &value;
+  options.n_options = 1;
+  tenon_instance_p* made = nullptr;
+  EXPECT_EQ(code_of(cpu().description().create(Plugin::host(), &options, &made)),
+            TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(made, nullptr);
+}
+
+// A plugin without the library beside it stands for an absent OpenBLAS.
+TEST(CpuOpenBlas, AbsentLibraryIsNamedAndOwnCodeServes) {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::path(testing::TempDir()) / ("tenon_cpu_alone_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const fs::path file = folder / "libtenon_cpu.so";
+  fs::copy_file(TENON_PLUGIN_FILE, file, fs::copy_options::overwrite_existing);
+  const Plugin alone(file.c_str());
+  EXPECT_TRUE(starts_with(driver_of(alone), "without OpenBLAS: ")) << driver_of(alone);
+  const Tensor x = matrices(TENON_FLOAT32, 64, 64, 0, true);
+  const std::vector<Tensor> outputs = {zeros_of(TENON_FLOAT32, {3, 64}),
+                                       zeros_of(TENON_FLOAT32, {3, 64, 64})};
+  const Plugin off(TENON_PLUGIN_FILE, 0, {{"openblas", "off"}});
+  EXPECT_TRUE(bits_of(alone, TENON_OP_eigh, {x}, outputs) ==
+              bits_of(off, TENON_OP_eigh, {x}, outputs));
+  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
-// Describes the device.
+// Makes instances of the plugin and describes the device.
 
 #include <sys/sysinfo.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <fstream>
-#include <thread>
+#include <string>
+#include <string_view>
 
+#include "plugins/cpu/create.h"
+#include "plugins/cpu/openblas.h"
 #include "plugins/simd/kernels.h"
 #include "plugins/simd/vectors/dispatch.h"
 
@@ -27,6 +33,25 @@ constexpr const char* kArchitecture = "arm64";
 constexpr const char* kArchitecture = "x86-64";
 #endif
 
+// The first description is the host's, which opens the device. It does not load OpenBLAS, which
+// takes some milliseconds; later ones answer a program.
+class CpuInstance final : public Instance {
+ public:
+  using Instance::Instance;
+
+  tenon_device_properties describe() const override {
+    tenon_device_properties properties = Instance::describe();
+    if (find_blas != nullptr && is_described_.exchange(true)) {
+      const std::string_view openblas = describe_openblas();
+      properties.driver = {openblas.data(), openblas.size()};
+    }
+    return properties;
+  }
+
+ private:
+  mutable std::atomic<bool> is_described_{false};
+};
+
 }  // namespace
 
 Instance::Instance(const tenon_host* host, const tenon_instance_options& options)
@@ -47,6 +72,33 @@ tenon_device_properties Instance::describe() const {
           .memory_bytes = uint64_t{system.totalram} * system.mem_unit,
           .compute_units = pool.threads(),
           .vector_bits = vector_bits()};
+}
+
+tenon_error* create_instance(const tenon_host* host, const tenon_instance_options* options,
+                             tenon_instance_p** out_instance) {
+  *out_instance = nullptr;
+  tenon_instance_options others = {};
+  std::memcpy(&others, options, std::min<size_t>(options->struct_size, sizeof others));
+  bool uses_openblas = true;
+  for (; others.n_options > 0; --others.n_options) {
+    if (tenon_sdk::text(*others.option_keys) != "openblas") break;
+    const std::string_view value = tenon_sdk::text(*others.option_values);
+    if (value != "auto" && value != "off") {
+      return tenon_sdk::Host(host).error(
+          TENON_INVALID_ARGUMENT,
+          "option 'openblas' must be 'auto' or 'off', but is '" + std::string(value) + "'");
+    }
+    uses_openblas = value == "auto";
+    ++others.option_keys;
+    ++others.option_values;
+  }
+  if (tenon_error* error =
+          tenon_sdk::host_device::create<CpuInstance>(host, &others, out_instance)) {
+    return error;
+  }
+  auto& made = static_cast<Instance&>(tenon_sdk::from_c(*out_instance));
+  if (uses_openblas) made.find_blas = find_openblas;
+  return nullptr;
 }
 
 }  // namespace tenon_simd

@@ -3,9 +3,10 @@
 
 #pragma once
 
-#include "plugins/simd/parallel.h"
 #include "plugins/sdk/host_device.h"
 #include "plugins/sdk/kernel.h"
+#include "plugins/simd/blas_table.h"
+#include "plugins/simd/parallel.h"
 
 namespace tenon_simd {
 
@@ -28,17 +29,25 @@ using tenon_sdk::size_of;
 using tenon_sdk::Type;
 
 // A context's instance of the plugin, with its threads.
-class Instance final : public tenon_sdk::Instance {
+class Instance : public tenon_sdk::Instance {
  public:
   Instance(const tenon_host* host, const tenon_instance_options& options);
   tenon_device_properties describe() const override;
 
+  // The BLAS for large products and decompositions; NULL where our own code computes them. May load
+  // a library at its first call.
+  const Blas* blas() const { return find_blas != nullptr ? find_blas() : nullptr; }
+
   const Pool pool;
+  // Set by plugins that may have a BLAS.
+  const Blas* (*find_blas)() = nullptr;
 };
 
-inline const Pool& pool_of(tenon_device_p* device) {
-  return static_cast<const Instance&>(tenon_sdk::from_c(device).instance).pool;
+inline const Instance& instance_of(tenon_device_p* device) {
+  return static_cast<const Instance&>(tenon_sdk::from_c(device).instance);
 }
+inline const Instance& instance_of(const Request& request) { return instance_of(request.device()); }
+inline const Pool& pool_of(tenon_device_p* device) { return instance_of(device).pool; }
 inline const Pool& pool_of(const Request& request) { return pool_of(request.device()); }
 
 // Every kernel accepts any layout and is deterministic.

@@ -1,40 +1,31 @@
-// The LAPACK in OpenBLAS, with the interface of tenon_sdk::Loops.
-//
-// LAPACK is column-major and our matrices are row-major, so LAPACK sees their transposes.
+// The decompositions of the kernels: those of a run-time LAPACK where there is one and it is
+// faster, else those of blocked.h.
 
 #pragma once
 
-#include "plugins/simd/kernels.h"
-#include "plugins/sdk/factorize.h"
+#include "plugins/simd/kernels/blocked.h"
 
 namespace tenon_simd {
 
-#if defined(TENON_SIMD_LAPACK)
-
-// Whether matrices with sides of this length, and their work memory, fit LAPACK's 32-bit sizes.
-inline bool lapack_takes(int64_t longest_side) { return longest_side <= 1 << 23; }
-
+// The interface of tenon_sdk::Loops.
 template <class T>
-struct Lapack {
+struct Decompositions {
   using Number = T;
   using Matrix = tenon_sdk::DenseMatrix<T>;
 
-  static bool cholesky(Matrix& a);
-  static void substitute(const Matrix& a, bool lower, bool unit_diagonal, Matrix& b);
-  static bool eliminate(Matrix& a);
-  static bool solve(Matrix& a, Matrix& b);
-  static void qr(Matrix& a, Matrix& q, Matrix& r);
-  static bool svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh);
-  static bool eigh(Matrix& x, std::vector<T>& w, Matrix& v);
+  const Instance* instance = nullptr;
+
+  bool cholesky(Matrix& a) const;
+  bool svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) const;
+  bool eigh(Matrix& x, std::vector<T>& w, Matrix& v) const;
+
+  // Ours are faster for every size.
+  static void substitute(const Matrix& a, bool lower, bool unit_diagonal, Matrix& b) {
+    Blocked<T>::substitute(a, lower, unit_diagonal, b);
+  }
+  static bool eliminate(Matrix& a) { return Blocked<T>::eliminate(a); }
+  static bool solve(Matrix& a, Matrix& b) { return Blocked<T>::solve(a, b); }
+  static void qr(Matrix& a, Matrix& q, Matrix& r) { Blocked<T>::qr(a, q, r); }
 };
-
-#else
-
-inline bool lapack_takes(int64_t) { return false; }
-
-template <class T>
-using Lapack = tenon_sdk::Loops<T>;
-
-#endif
 
 }  // namespace tenon_simd

@@ -1,10 +1,10 @@
-// Linear algebra: each thread processes whole matrices of a batch, with LAPACK if available, else
-// with the plain loops of the SDK.
+// Linear algebra: each thread processes whole matrices of a batch.
 
 #include <algorithm>
 
-#include "plugins/simd/kernels/lapack.h"
 #include "plugins/sdk/matrix_kernels.h"
+#include "plugins/simd/kernels.h"
+#include "plugins/simd/kernels/lapack.h"
 
 namespace tenon_simd {
 namespace {
@@ -24,20 +24,14 @@ template <class Body>
 Prepared for_each_matrix(const Request& request, const Body& body) {
   using Dtypes = tenon_sdk::Types<float, double>;
   return dispatch<Dtypes>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [body, pool = &pool_of(request)](const tenon_launch& launch) {
-      const auto run = [&](auto kernels) {
-        const int64_t n = tenon_sdk::count_matrices(launch.inputs[0]);
-        const int64_t side = std::min<int64_t>(longest_side(launch), 64);
-        const int64_t grain = 1 + (1 << 15) / (1 + side * side * side);
-        pool->parallel_tasks(n, grain, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) body(kernels, launch, i);
-        });
-      };
-      if (lapack_takes(longest_side(launch))) {
-        run(tenon_sdk::MatrixKernels<T, Lapack<T>>());
-      } else {
-        run(tenon_sdk::MatrixKernels<T, tenon_sdk::Loops<T>>());
-      }
+    return kernel(kTraits, [body, instance = &instance_of(request)](const tenon_launch& launch) {
+      const tenon_sdk::MatrixKernels<T, Decompositions<T>> kernels{{instance}};
+      const int64_t n = tenon_sdk::count_matrices(launch.inputs[0]);
+      const int64_t side = std::min<int64_t>(longest_side(launch), 64);
+      const int64_t grain = 1 + (1 << 15) / (1 + side * side * side);
+      instance->pool.parallel_tasks(n, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) body(kernels, launch, i);
+      });
     });
   });
 }

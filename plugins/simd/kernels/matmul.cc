@@ -40,17 +40,18 @@ Matrix<T> matrix_of(const tenon_view& view, bool transposed, const tenon_view& o
 }
 
 template <class T>
-void multiply_batch(const Pool& pool, const tenon_launch& launch, const tenon_matmul_attrs& attrs,
-                    int64_t batch, bool is_cut) {
+void multiply_batch(const Instance& instance, const tenon_launch& launch,
+                    const tenon_matmul_attrs& attrs, int64_t batch, bool is_cut) {
   const tenon_view& out = launch.outputs[0];
   const auto [batches, m, n, k] = Product(launch, attrs.transpose_a);
   const Matrix<T> a = matrix_of<T>(launch.inputs[0], attrs.transpose_a, out, batch);
   const Matrix<T> b = matrix_of<T>(launch.inputs[1], attrs.transpose_b, out, batch);
   T* c = data<T>(out) + batch * m * n;
-  if (blas_takes(m, n, k)) {
-    blas_multiply(pool, m, n, k, a, b, c);
+  const Blas* blas = is_blas_product<T>(m, n, k) ? instance.blas() : nullptr;
+  if (blas != nullptr && blas->multiplies) {
+    blas_multiply(*blas, instance.pool, m, n, k, a, b, c);
   } else if (is_cut) {
-    multiply(pool, m, n, k, a, b, c, n, false);
+    multiply(instance.pool, m, n, k, a, b, c, n, false);
   } else if (k == 0) {
     std::fill_n(c, m * n, T{0});
   } else if (m != 0 && n != 0) {
@@ -59,15 +60,16 @@ void multiply_batch(const Pool& pool, const tenon_launch& launch, const tenon_ma
 }
 
 template <class T>
-void float_matmul(const Pool& pool, const tenon_launch& launch, const tenon_matmul_attrs& attrs) {
+void float_matmul(const Instance& instance, const tenon_launch& launch,
+                  const tenon_matmul_attrs& attrs) {
   const Product product(launch, attrs.transpose_a);
   // If there are many small products, each runs on one thread; a few large ones are split.
-  const bool is_cut = product.batches < 2 * static_cast<int64_t>(pool.threads());
+  const bool is_cut = product.batches < 2 * static_cast<int64_t>(instance.pool.threads());
   const int64_t size = std::max<int64_t>(1, product.m * product.n * product.k);
   const int64_t grain = is_cut ? product.batches : std::max<int64_t>(1, (1 << 19) / size);
-  pool.parallel_tasks(product.batches, grain, [&](int64_t begin, int64_t end) {
+  instance.pool.parallel_tasks(product.batches, grain, [&](int64_t begin, int64_t end) {
     for (int64_t batch = begin; batch < end; ++batch) {
-      multiply_batch<T>(pool, launch, attrs, batch, is_cut);
+      multiply_batch<T>(instance, launch, attrs, batch, is_cut);
     }
   });
 }
@@ -100,16 +102,16 @@ void int_matmul(const Pool& pool, const tenon_launch& launch, bool transpose_a, 
 
 Prepared prepare_matmul(const Request& request) {
   const auto attrs = request.attrs<tenon_matmul_attrs>();
-  const Pool* pool = &pool_of(request);
+  const Instance* instance = &instance_of(request);
   const tenon_dtype dtype = request.input(0).dtype;
   if (is_float(dtype)) {
     return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
-      float_matmul<T>(*pool, launch, attrs);
+      float_matmul<T>(*instance, launch, attrs);
     });
   }
   const auto of_size = [&]<class T>(Type<T>) {
     return kernel(kTraits, [=](const tenon_launch& launch) {
-      int_matmul<T>(*pool, launch, attrs.transpose_a, attrs.transpose_b);
+      int_matmul<T>(instance->pool, launch, attrs.transpose_a, attrs.transpose_b);
     });
   };
   switch (size_of(dtype)) {

@@ -1,0 +1,100 @@
+#include "plugins/cpu/openblas/buffers.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#define TENON_EXPORT __attribute__((visibility("default")))
+
+namespace {
+
+// OpenBLAS keeps two blocks in a buffer: one of a few MB, and one of at most 640 rows of a matrix.
+// With the longest rows that lapack_takes() allows, these are 160 MiB. Untouched pages take no
+// memory.
+constexpr size_t kSize = size_t{256} << 20;
+
+// The first words of a free buffer.
+struct Free {
+  Free* next;
+};
+
+constinit std::mutex free_mutex;
+constinit Free* first_free = nullptr;
+
+constinit std::atomic<bool> served{false};
+
+// The buffer of this thread's calls, and whether OpenBLAS uses it now.
+constinit thread_local void* own = nullptr;
+constinit thread_local bool is_own_used = false;
+constinit thread_local int depth = 0;
+
+// NULL if there is no memory.
+void* acquire() {
+  {
+    const std::lock_guard guard(free_mutex);
+    if (first_free != nullptr) {
+      Free* const buffer = first_free;
+      first_free = buffer->next;
+      return buffer;
+    }
+  }
+  void* const memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void release(void* buffer) {
+  const std::lock_guard guard(free_mutex);
+  Free* const node = static_cast<Free*>(buffer);
+  node->next = first_free;
+  first_free = node;
+}
+
+bool enter() {
+  if (depth == 0) {
+    own = acquire();
+    if (own == nullptr) return false;
+    is_own_used = false;
+  }
+  ++depth;
+  return true;
+}
+
+void leave() {
+  if (--depth > 0) return;
+  release(own);
+  own = nullptr;
+}
+
+bool has_served() { return served.load(std::memory_order_relaxed); }
+
+}  // namespace
+
+extern "C" {
+
+TENON_EXPORT extern const TenonBlasBuffers tenon_blas_buffers;
+const TenonBlasBuffers tenon_blas_buffers = {enter, leave, has_served};
+
+// Called by OpenBLAS. Outside enter() and leave(), the callers are threads that OpenBLAS started,
+// and other users of this copy of OpenBLAS.
+TENON_EXPORT void* blas_memory_alloc(int /*position*/);
+void* blas_memory_alloc(int) {
+  served.store(true, std::memory_order_relaxed);
+  if (own == nullptr || is_own_used) return acquire();
+  is_own_used = true;
+  return own;
+}
+
+TENON_EXPORT void blas_memory_free(void* buffer);
+void blas_memory_free(void* buffer) {
+  if (buffer == nullptr) return;
+  if (buffer == own) {
+    is_own_used = false;
+  } else {
+    release(buffer);
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,68 @@
+// The functions of a BLAS with LAPACK that a plugin finds at run time. No plugin links such a
+// library, and every kernel also works without one.
+
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+namespace tenon_simd {
+
+// As in cblas.h and lapack.h, with 32-bit sizes. After its arguments, a Fortran function takes the
+// lengths of its strings.
+template <class T>
+struct BlasFunctions {
+  void (*gemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, T alpha,
+               const T* a, int a_row, const T* b, int b_row, T beta, T* c, int c_row);
+  void (*potrf)(const char* triangle, const int* n, T* a, const int* a_row, int* info, size_t);
+  void (*syevd)(const char* vectors, const char* triangle, const int* n, T* a, const int* a_row,
+                T* values, T* work, const int* n_work, int* int_work, const int* n_int_work,
+                int* info, size_t, size_t);
+  void (*gesdd)(const char* vectors, const int* m, const int* n, T* a, const int* a_row, T* values,
+                T* left, const int* left_row, T* right, const int* right_row, T* work,
+                const int* n_work, int* int_work, int* info, size_t);
+};
+
+struct Blas {
+  BlasFunctions<float> float32;
+  BlasFunctions<double> float64;
+
+  // Every call of the functions above lies between these two, on the same thread; pairs nest.
+  // `enter` reserves work memory and returns false if there is none.
+  bool (*enter)();
+  void (*leave)();
+
+  // Whether it is faster than our own product on this processor.
+  bool multiplies;
+
+  template <class T>
+  const BlasFunctions<T>& functions() const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return float32;
+    } else {
+      return float64;
+    }
+  }
+};
+
+// Encloses calls of the functions.
+class BlasCalls {
+ public:
+  explicit BlasCalls(const Blas& blas) : blas_(blas.enter() ? &blas : nullptr) {}
+  ~BlasCalls() {
+    if (blas_ != nullptr) blas_->leave();
+  }
+  BlasCalls(const BlasCalls&) = delete;
+  BlasCalls& operator=(const BlasCalls&) = delete;
+
+  // False if there is no memory. The functions must not be called then.
+  explicit operator bool() const { return blas_ != nullptr; }
+  void require() const {
+    if (blas_ == nullptr) throw std::bad_alloc();
+  }
+
+ private:
+  const Blas* const blas_;
+};
+
+}  // namespace tenon_simd
