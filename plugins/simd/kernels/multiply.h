@@ -36,6 +36,12 @@ struct TileArgs {
   bool add;  // Adds to c instead of overwriting it.
 };
 
+// Consecutive elements of a row of patches: `from` is their offset in the planes at the tap at the
+// origin, and `to` their column.
+struct PatchRun {
+  int64_t from, to, n;
+};
+
 template <class T>
 struct MultiplyTiles {
   int64_t rows, columns;                      // Of a tile.
@@ -51,6 +57,12 @@ struct MultiplyTiles {
   // to[i * to_row + j] = from[i * from_row + j] for i of [0, rows), j of [0, n).
   void (*copy_rows)(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                     int64_t n);
+
+  // Copies rows of patches to a panel: for each k, all runs at offsets[k]. Reads and writes whole
+  // vectors, so up to one tile past the end of `from` and of a row of `to`; rows are written in
+  // order.
+  void (*copy_patches)(const T* from, const int64_t* offsets, int64_t k, const PatchRun* runs,
+                       int64_t n_runs, T* to, int64_t to_row);
 
   // The height of panels for an `m`-row matrix. A small remainder would leave most of a tile idle;
   // panels of eight rows are as fast as twelve if they leave no remainder.
@@ -74,7 +86,15 @@ template <class T>
 T* scratch_of(int slot, int64_t n) {
   return reinterpret_cast<T*>(thread_scratch(slot, static_cast<size_t>(n) * sizeof(T)));
 }
-enum ScratchSlot { kScratchA, kScratchB, kScratchC, kScratchConv, kScratchSlots };
+enum ScratchSlot {
+  kScratchA,
+  kScratchB,
+  kScratchC,
+  kScratchConv,
+  kScratchFilter,
+  kScratchImage,
+  kScratchSlots
+};
 
 // A matrix in memory.
 template <class T>

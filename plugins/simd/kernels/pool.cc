@@ -1,13 +1,16 @@
-// max_pool with indices, its derivative, window_sum, and means over windows.
+// max_pool with indices, its derivative, and window_sum.
 
 #include <atomic>
+#include <limits>
 #include <utility>
 
+#include "plugins/simd/kernels/conv_planes.h"
 #include "plugins/simd/kernels/dense_input.h"
 #include "plugins/simd/kernels/pairwise.h"
 #include "plugins/simd/kernels/through_float.h"
 #include "plugins/simd/kernels/window.h"
 #include "plugins/simd/vectors/halve.h"
+#include "plugins/simd/vectors/shifted.h"
 
 namespace tenon_simd {
 namespace {
@@ -44,10 +47,106 @@ bool is_halving(const Window& window, const Spatial& taps, const Planes& x, cons
          2 * y.sizes[2] <= x.sizes[2];
 }
 
+// Whether every window has a tap inside the input.
+bool always_has_taps(const Window& window, const Spatial& taps, const Planes& x, const Planes& y) {
+  for (size_t axis = 0; axis < 3; ++axis) {
+    for (int64_t at = 0; at < y.sizes[axis]; ++at) {
+      const TapRange range(window, axis, at, taps[axis], x.sizes[axis]);
+      if (range.begin >= range.end) return false;
+    }
+  }
+  return true;
+}
+
+// Copies each plane of x to a padded plane, and calls each(rows, plane, d) for each slice of
+// outputs. `rows` has the taps of the slice and its part of y.
+template <class T, class Each>
+void for_each_padded_slice(const Pool& pool, const tenon_launch& launch, const Window& window,
+                           const Spatial& taps, T padding, const Each& each) {
+  const Planes x(launch.inputs[0]), y(launch.outputs[0]);
+  const PlaneLayout layout(window, y.sizes, taps);
+  const PlaneCopy<T> copy(window, x, layout, taps, padding);
+  std::vector<int64_t> offsets;
+  layout.add_offsets(window, taps, 0, offsets);
+  const int64_t slice = y.sizes[1] * y.sizes[2];
+  for_each_plane(pool, y, taps, [&](int64_t plane) {
+    // Rows are read as whole vectors, also past the end of the last one.
+    T* const planes = scratch_of<T>(kScratchConv, layout.plane + multiply_tiles<T>().columns);
+    copy(data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
+             plane % x.channels * x.channel_stride,
+         planes);
+    for (int64_t d = 0; d < y.sizes[0]; ++d) {
+      each(ShiftedRows<T>{.from = planes + d * window.steps[0] * layout.slice,
+                          .offsets = offsets.data(),
+                          .k = static_cast<int64_t>(offsets.size()),
+                          .from_row = window.steps[1] * layout.row,
+                          .rows = y.sizes[1],
+                          .n = y.sizes[2],
+                          .y = data<T>(launch.outputs[0]) + (plane * y.sizes[0] + d) * slice},
+           plane, d);
+    }
+  });
+}
+
 // The first NaN wins, else the first of the largest elements.
 template <class T>
 bool wins(T candidate, T best) {
   return best == best && (best < candidate || candidate != candidate);
+}
+
+// The index of the first tap of a window that is inside the input.
+int64_t first_index(const Window& window, const Spatial& taps, const Planes& x, int64_t plane,
+                    const Spatial& p) {
+  int64_t index = plane;
+  for (size_t i = 0; i < 3; ++i) {
+    const TapRange range(window, i, p[i], taps[i], x.sizes[i]);
+    index = index * x.sizes[i] + p[i] * window.steps[i] - window.pads[i] +
+            range.begin * window.dilations[i];
+  }
+  return index;
+}
+
+// Numbers of taps are exact in float32.
+constexpr int64_t kMaxTaps = 1 << 20;
+
+// For windows with at least one tap inside the input.
+template <class T>
+void padded_max_pool(const Pool& pool, const tenon_launch& launch, const Window& window,
+                     const Spatial& taps) {
+  const Planes x(launch.inputs[0]), y(launch.outputs[0]);
+  constexpr T kPadding = -std::numeric_limits<T>::infinity();
+  if (launch.n_outputs < 2 || !is_present(launch.outputs[1])) {
+    const auto largest = [](const ShiftedRows<T>& rows, int64_t, int64_t) {
+      largest_of_shifted_rows(rows);
+    };
+    return for_each_padded_slice<T>(pool, launch, window, taps, kPadding, largest);
+  }
+  int64_t* const indices = data<int64_t>(launch.outputs[1]);
+  // The index in x of each tap of the output (0, 0, 0), and of its neighbours.
+  std::vector<int64_t> tap_index;
+  for_each_position(taps, [&](const Spatial& tap) {
+    int64_t index = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      index = index * x.sizes[i] + tap[i] * window.dilations[i] - window.pads[i];
+    }
+    tap_index.push_back(index);
+  });
+  const auto largest = [&](ShiftedRows<T> rows, int64_t plane, int64_t d) {
+    rows.winners = scratch_of<T>(kScratchImage, rows.rows * rows.n);
+    largest_of_shifted_rows(rows);
+    int64_t* const to = indices + (rows.y - data<T>(launch.outputs[0]));
+    for (int64_t h = 0; h < rows.rows; ++h) {
+      const int64_t first = (plane * x.sizes[0] + d * window.steps[0]) * x.sizes[1] * x.sizes[2] +
+                            h * window.steps[1] * x.sizes[2];
+      for (int64_t w = 0; w < rows.n; ++w) {
+        const int64_t at = h * rows.n + w;
+        to[at] = first + w * window.steps[2] + tap_index[static_cast<size_t>(rows.winners[at])];
+        // The padding is not less than the elements of this window.
+        if (rows.y[at] == kPadding) to[at] = first_index(window, taps, x, plane, {d, h, w});
+      }
+    }
+  };
+  for_each_padded_slice<T>(pool, launch, window, taps, kPadding, largest);
 }
 
 template <class T, class Wide>
@@ -57,6 +156,11 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
   const bool has_indices = launch.n_outputs > 1 && is_present(launch.outputs[1]);
   const bool halving = is_halving(window, taps, x, y);
   const int64_t area = volume(y.sizes);
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if (!halving && volume(taps) < kMaxTaps && always_has_taps(window, taps, x, y)) {
+      return padded_max_pool<T>(pool, launch, window, taps);
+    }
+  }
   for_each_plane(pool, y, taps, [&](int64_t plane) {
     const T* from = data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
                     plane % x.channels * x.channel_stride;
@@ -99,11 +203,22 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
   });
 }
 
-// Padding counts as zeros; `divide` converts a sum to the result.
-template <class T, class Divide>
+// Padding counts as zeros.
+template <class T>
 void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& window,
-                 const Spatial& taps, const Divide& divide) {
+                 const Spatial& taps) {
   const Planes x(launch.inputs[0]), y(launch.outputs[0]);
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if (volume(taps) <= kLongestChain) {
+      // Sums are never -0, so adding the zeros of the padding changes nothing.
+      const std::vector<T> ones(static_cast<size_t>(volume(taps)), T{1});
+      return for_each_padded_slice<T>(pool, launch, window, taps, T{0},
+                                      [&](ShiftedRows<T> rows, int64_t, int64_t) {
+                                        rows.filter = ones.data();
+                                        add_shifted_rows(rows);
+                                      });
+    }
+  }
   for_each_plane(pool, y, taps, [&](int64_t plane) {
     const T* from = data<const T>(launch.inputs[0]) + plane / x.channels * x.n_stride +
                     plane % x.channels * x.channel_stride;
@@ -138,7 +253,7 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
         }
       }
       sums.add(chain);
-      *to++ = divide(sums.total(), p);
+      *to++ = sums.total();
     });
   });
 }
@@ -215,10 +330,9 @@ Prepared prepare_window_sum(const Request& request) {
   const Window window(attrs, rank);
   const Spatial taps = spatial(attrs.kernel_shape, attrs.n_kernel_shape, rank, 1);
   const Pool* pool = &pool_of(request);
-  const auto keep = [](auto sum, const Spatial&) { return sum; };
   if (is_float(request.input(0).dtype)) {
     return through_float(request, [=]<class T>(Type<T>, const tenon_launch& launch) {
-      sum_windows<T>(*pool, launch, window, taps, keep);
+      sum_windows<T>(*pool, launch, window, taps);
     });
   }
   // Integers wrap, so only their size matters.
@@ -226,7 +340,7 @@ Prepared prepare_window_sum(const Request& request) {
       tenon_sdk::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
   return dispatch<Unsigned>(request.input(0).dtype, [&]<class T>(Type<T>) {
     return kernel(kTraits, [=](const tenon_launch& launch) {
-      sum_windows<std::make_unsigned_t<T>>(*pool, launch, window, taps, keep);
+      sum_windows<std::make_unsigned_t<T>>(*pool, launch, window, taps);
     });
   });
 }

@@ -248,6 +248,22 @@ void copy_rows(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t r
 }
 
 template <class T>
+void copy_patches(const T* from, const int64_t* offsets, int64_t k, const PatchRun* runs,
+                  int64_t n_runs, T* to, int64_t to_row) {
+  const hn::ScalableTag<T> d;
+  constexpr int64_t kStep = hn::MaxLanes(d);
+  for (int64_t i = 0; i < k; ++i, to += to_row) {
+    const T* const row = from + offsets[i];
+    for (int64_t r = 0; r < n_runs; ++r) {
+      const PatchRun& run = runs[r];
+      for (int64_t j = 0; j < run.n; j += kStep) {
+        hn::StoreU(hn::LoadU(d, row + run.from + j), d, to + run.to + j);
+      }
+    }
+  }
+}
+
+template <class T>
 constexpr MultiplyTiles<T> kTiles = {
     .rows = kTileRows,
     .columns = kTileColumns<T>,
@@ -258,6 +274,7 @@ constexpr MultiplyTiles<T> kTiles = {
     .row = row<T>,
     .transpose = transpose<T>,
     .copy_rows = copy_rows<T>,
+    .copy_patches = copy_patches<T>,
 };
 
 template <class T>
