@@ -116,11 +116,9 @@ class Convolution {
     if (!is_depthwise_) {
       mr_ = tiles_.panel_rows(filter_.out_channels);
       m_padded_ = (filter_.out_channels + mr_ - 1) / mr_ * mr_;
-      packed_ = scratch_of<T>(kScratchFilter, groups_ * m_padded_ * k_);
-      pool_.parallel_for(groups_, [&](int64_t group) {
-        pack_filter(filter_, group, tiles_, packed_ + group * m_padded_ * k_);
-      });
       uses_panels_ = prefers_panels();
+      packs_blocks_ = uses_panels_ && images == 1 && steps() <= part() && filter_.is_dense();
+      if (!packs_blocks_) pack_filters();
     }
     const PlaneCopy<T> copy(window_, x_planes_, layout_, filter_.taps);
     const int64_t area = volume(out_), work = filter_.out_channels * k_ * area;
@@ -197,10 +195,32 @@ class Convolution {
   int64_t steps() const {
     return uses_panels_ ? (volume(out_) + tiles_.columns - 1) / tiles_.columns : out_[0] * out_[1];
   }
+  // The number of steps whose outputs stay in the second-level cache until all terms are added.
+  int64_t part() const {
+    const int64_t outputs = filter_.out_channels * (uses_panels_ ? tiles_.columns : out_[2]);
+    return std::max<int64_t>(2, (1 << 16) / outputs / 2 * 2);
+  }
+  void pack_filters() {
+    packed_ = scratch_of<T>(kScratchFilter, groups_ * m_padded_ * k_);
+    pool_.parallel_for(groups_, [&](int64_t group) {
+      pack_filter(filter_, group, tiles_, packed_ + group * m_padded_ * k_);
+    });
+  }
+  // Terms [kb, kb + kn) of a group's filters, in panels.
+  const T* packed_block(int64_t group, int64_t kb, int64_t kn) const {
+    if (!packs_blocks_) return packed_ + group * m_padded_ * k_ + kb * m_padded_;
+    T* const block = scratch_of<T>(kScratchA, m_padded_ * kn);
+    pack_dense(filter_, group, tiles_, kb, kn, mr_, block);
+    return block;
+  }
+
   void multiply(int64_t image, const T* planes, int64_t begin, int64_t end) const {
     if (is_depthwise_) return multiply_depthwise(image, planes, begin, end);
-    uses_panels_ ? multiply_panels(image, planes, begin, end)
-                 : multiply_rows(image, planes, begin, end);
+    for (int64_t step = begin; step < end; step += part()) {
+      const int64_t last = std::min(step + part(), end);
+      uses_panels_ ? multiply_panels(image, planes, step, last)
+                   : multiply_rows(image, planes, step, last);
+    }
   }
 
   void pad(const PlaneCopy<T>& copy, int64_t image, int64_t c, T* planes) const {
@@ -238,13 +258,12 @@ class Convolution {
     if (k_ <= kLongestChain) {
       return panel_chain(group, planes, begin, end, 0, k_, y + begin * nr, area, has_bias);
     }
-    std::vector<T> sums(static_cast<size_t>(filter_.out_channels * nr));
-    for (int64_t step = begin; step < end; ++step) {
-      sum_chains(nr, sums, [&](int64_t first, int64_t last, T* to) {
-        panel_chain(group, planes, step, step + 1, first, last, to, nr, false);
-      });
-      copy_sums(sums.data(), nr, y + step * nr, std::min(nr, area - step * nr));
-    }
+    const int64_t columns = (end - begin) * nr;
+    std::vector<T> sums(static_cast<size_t>(filter_.out_channels * columns));
+    sum_chains(columns, sums, [&](int64_t first, int64_t last, T* to) {
+      panel_chain(group, planes, begin, end, first, last, to, columns, false);
+    });
+    copy_sums(sums.data(), columns, y + begin * nr, std::min(columns, area - begin * nr));
   }
 
   // Adds terms [k0, k1) of panels [begin, end). `to` points to the first position of the first
@@ -252,7 +271,6 @@ class Convolution {
   void panel_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
                    int64_t k1, T* to, int64_t to_channel, bool add) const {
     const int64_t area = volume(out_), nr = tiles_.columns, width = out_[2];
-    const T* const packed = packed_ + group * m_padded_ * k_;
     T* const panel = scratch_of<T>(kScratchB, kBlockK * nr + nr);
     std::vector<PatchRun> runs;
     for (int64_t kb = k0; kb < k1; kb += kBlockK) {
@@ -264,6 +282,7 @@ class Convolution {
                        .b_k = nr,
                        .c_row = to_channel,
                        .add = add || kb > k0};
+      const T* const packed = packed_block(group, kb, kn);
       for (int64_t step = begin; step < end; ++step) {
         const int64_t first = step * nr;
         args.n = std::min(nr, area - first);
@@ -278,7 +297,7 @@ class Convolution {
         tiles_.copy_patches(planes, offsets_.data() + kb, kn, runs.data(),
                             static_cast<int64_t>(runs.size()), panel, nr);
         for (int64_t m = 0; m < filter_.out_channels; m += mr_) {
-          args.a = packed + kb * m_padded_ + m * kn;
+          args.a = packed + m * kn;
           args.c = to + m * to_channel + (step - begin) * nr;
           args.m = std::min(mr_, filter_.out_channels - m);
           tiles_.packed(args);
@@ -405,7 +424,8 @@ class Convolution {
   int64_t m_padded_ = 0;
   int64_t planes_size_ = 0;
   bool is_depthwise_ = false, uses_panels_ = false;
-  T* packed_ = nullptr;  // The filter in panels, in memory of the calling thread.
+  bool packs_blocks_ = false;  // Whether filters are packed for each block of terms.
+  T* packed_ = nullptr;        // The filter in panels, in memory of the calling thread.
   std::vector<int64_t> offsets_;
 };
 

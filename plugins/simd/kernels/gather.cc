@@ -1,6 +1,7 @@
 // gather, gather_elements and gather_nd. An index out of range gives zeros and is reported.
 
 #include "plugins/simd/kernels/dense_input.h"
+#include "plugins/simd/kernels/multiply.h"
 
 namespace tenon_simd {
 namespace {
@@ -52,15 +53,32 @@ Prepared prepare_gather(const Request& request) {
       const IndexReader index(indices);
       const int64_t n_picks = picks.count(), size = rest.count();
       const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
+      // The offset of each pick, or -1.
+      int64_t* const offsets = scratch_of<int64_t>(kScratchImage, n_picks);
+      for (int64_t i = 0; i < n_picks; ++i) {
+        const int64_t found = checked(launch, index[picks.offset(i)], in.sizes[axis]);
+        offsets[i] = found < 0 ? -1 : found;
+      }
+      const int64_t stride = stride_of(in, axis);
       pool->parallel_tasks(
           outer.count() * n_picks, std::max<int64_t>(1, kGrain / bytes),
           [&](int64_t begin, int64_t end) {
-            for (int64_t task = begin; task < end; ++task) {
-              const int64_t i =
-                  checked(launch, index[picks.offset(task % n_picks)], in.sizes[axis]);
-              const T* from = data<const T>(in) + outer.offset(task / n_picks);
-              if (i > 0) from += i * stride_of(in, axis);
-              copy_rest(from, i >= 0, rest, size, data<T>(launch.outputs[0]) + task * size);
+            while (begin < end) {
+              const int64_t first = begin % n_picks, last = std::min(n_picks, first + end - begin);
+              const T* const from = data<const T>(in) + outer.offset(begin / n_picks);
+              T* to = data<T>(launch.outputs[0]) + begin * size;
+              if (size == 1) {
+                for (int64_t i = first; i < last; ++i) {
+                  *to++ = offsets[i] < 0 ? T{} : from[offsets[i] * stride];
+                }
+              } else {
+                for (int64_t i = first; i < last; ++i, to += size) {
+                  const bool is_inside = offsets[i] >= 0;
+                  copy_rest(is_inside ? from + offsets[i] * stride : from, is_inside, rest, size,
+                            to);
+                }
+              }
+              begin += last - first;
             }
           });
     });
