@@ -65,11 +65,14 @@ async function load(variant, wasmUrl) {
   const { script, wasm } = variants[variant];
   const { default: create } = await script();
   const address = wasmUrl ? new URL(wasmUrl, globalThis.location?.href) : wasm;
-  let exports;
+  let exports, imported;
   const module = await new Promise((resolve, reject) => {
     create({
       tenon: entries,
       instantiateWasm(imports, receive) {
+        // Shared memory is made by the script.
+        imported = Object.values(imports).flatMap((group) => Object.values(group))
+            .find((value) => value instanceof WebAssembly.Memory);
         compile(address, imports).then(({ instance, module: compiled }) => {
           ({ exports } = instance);
           receive(instance, compiled);
@@ -78,7 +81,7 @@ async function load(variant, wasmUrl) {
       },
     }).then(resolve, reject);
   });
-  attach(exports, exports.memory ?? module.wasmMemory);
+  attach(exports, exports.memory ?? imported);
   useFileSystem(module.FS);
 }
 

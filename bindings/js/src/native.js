@@ -2,8 +2,8 @@
 // calls. Read next: errors.js.
 //
 // Addresses are numbers below 2^32. A view of the memory is detached when the memory grows: then its length is 0,
-// reads give undefined and writes do nothing. `enter` and `alloc` replace detached views before arguments are
-// written, and `refresh` does before results are read.
+// reads give undefined and writes do nothing. A view of shared memory keeps its old length. `enter` and `alloc`
+// replace such views before arguments are written, and `refresh` does before results are read.
 
 /** The exported functions, by their names in C. */
 export const c = {
@@ -13,6 +13,7 @@ export const c = {
 };
 
 export let memory = null;
+let isShared = false;
 export let u8 = new Uint8Array(1);
 export let i32 = null;
 export let u32 = new Uint32Array(1);
@@ -37,6 +38,7 @@ export function onReady(hook) {
 export function attach(exports, instanceMemory) {
   Object.assign(c, exports);
   memory = instanceMemory;
+  isShared = !(memory.buffer instanceof ArrayBuffer);
   views();
   top = c.malloc(SCRATCH) >>> 0;
   limit = top + SCRATCH - 4096;
@@ -61,7 +63,7 @@ export function refresh() {
 
 /** Begins a frame of scratch memory. `leave` frees what was allocated after it. */
 export function enter() {
-  if (u8.length === 0) views();
+  if (u8.length === 0 || isShared) refresh();
   return top;
 }
 
@@ -73,7 +75,7 @@ export function leave(frame) {
 /** Allocates `size` bytes, aligned to 8, in the current frame. Their content is undefined. */
 export function alloc(size) {
   // A call of C since the last allocation may have made the memory grow.
-  if (u8.length === 0) views();
+  if (u8.length === 0 || isShared) refresh();
   const at = top;
   const next = (at + size + 7) & ~7;
   if (next <= limit) {

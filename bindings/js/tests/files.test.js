@@ -86,9 +86,9 @@ test('devices, plugins, passes and the profiler are described', async () => {
   tenon.setPass('fold', false);
   tenon.setPass('fold', true);
   assert.throws(() => tenon.setPass('none', true), { code: 'NOT_FOUND' });
-  const scope = new tenon.Scope({ device: 'ref' });
+  const scope = new tenon.Scope({ device: 'wasm' });
   const x = scope.run(() => tenon.tensor([1, 2]));
-  assert.equal(x.device, 'ref:0');
+  assert.equal(x.device, 'wasm:0');
   assert.equal(x.copyTo(tenon.currentDevice()).device, tenon.currentDevice());
   assert.throws(() => tenon.setDevice('cuda'), { code: 'NOT_FOUND' });
   await tenon.synchronize();

@@ -63,9 +63,9 @@ test('reading', async (t) => {
   assert.deepEqual(log.mock.calls[0].arguments, ['[[1. 2.]\n [3. 4.]]']);
 
   // [device]
-  const there = x.copyTo('ref');
+  const there = x.copyTo('wasm');
   // [end]
-  assert.equal(there.device, 'ref:0');
+  assert.equal(there.device, 'wasm:0');
 });
 
 test('random numbers and errors', (t) => {
