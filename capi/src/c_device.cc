@@ -17,7 +17,7 @@ tenon_string tenon_device_name(const tenon_device* device) {
 tenon_error* tenon_device_describe(const tenon_device* device, tenon_device_info* out_info) {
   return boundary([&] {
     const tenon::Device& self = get(device, "device");
-    const tenon_device_properties& properties = self.properties();
+    const tenon_device_properties properties = self.describe();
     tenon_device_info info = {
         .struct_size = 0,
         .kind = properties.kind,

@@ -41,6 +41,13 @@ Device::~Device() {
   delete lost_.load();
 }
 
+tenon_device_properties Device::describe() const {
+  tenon_device_properties properties = {};
+  properties.struct_size = sizeof properties;
+  if (tenon_error* error = calls_.describe_device(handle_, &properties)) throw take_error(error);
+  return properties;
+}
+
 tenon_stream_p* Device::open_stream() {
   tenon_stream_p* stream = nullptr;
   check(calls_.open_stream(handle_, &stream));

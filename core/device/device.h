@@ -40,7 +40,10 @@ class Device final : public Object {
   const tenon_plugin& plugin() const { return plugin_; }
   const tenon_plugin_calls& calls() const { return calls_; }
   tenon_device_p* handle() const { return handle_; }
+  // As of the opening of the device.
   const tenon_device_properties& properties() const { return properties_; }
+  // Asks the plugin again. `driver` may be more exact now.
+  tenon_device_properties describe() const;
   bool has(tenon_features feature) const { return (features_ & feature) == feature; }
   tenon_features features() const { return features_; }
   bool synchronous() const { return synchronous_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -281,6 +282,7 @@ class ProfileLog::Merger {
            const std::vector<std::string>& locations) {
     std::vector<uint32_t> numbers;
     for (const ProfileTrack::Row& row : rows) {
+      if (row.device) add_driver(*row.device);
       Profile::Row made = {row.kind, row.name, text_of(row.words),
                            row.device ? row.device->name() : "", row.times};
       const std::string key = made.name + '\n' + made.inputs + '\n' + made.device + '\n' +
@@ -305,6 +307,15 @@ class ProfileLog::Merger {
         event.start += static_cast<uint64_t>(shifts_[event.thread & ~Profile::kLane]);
       }
       profile_.events.push_back(event);
+    }
+  }
+
+  void add_driver(const Device& device) {
+    if (!devices_.insert(&device).second) return;
+    try {
+      const tenon_string driver = device.describe().driver;
+      if (driver.size > 0) profile_.drivers[device.name()] = {driver.data, driver.size};
+    } catch (const Error&) {  // A profile is useful without it, also of a lost device.
     }
   }
 
@@ -338,6 +349,7 @@ class ProfileLog::Merger {
   Profile& profile_;
   const std::vector<int64_t> shifts_;
   std::unordered_map<std::string, uint32_t> numbers_;
+  std::set<const Device*> devices_;  // Whose drivers are known.
 };
 
 void ProfileTrack::close(ProfileLog::Merger& merger) {

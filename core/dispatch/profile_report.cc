@@ -153,6 +153,7 @@ std::string Profile::table() const {
       "host time counts what was called inside too.\n",
       n_calls, time_text(static_cast<double>(whole)), time_text(static_cast<double>(length)));
   text += clocks_text(rows);
+  for (const auto& [device, driver] : drivers) text += fmt::format("{}: {}.\n", device, driver);
   if (n_dropped > 0) {
     text += fmt::format(
         "{} events were not kept, for want of room: the table counts them, the "

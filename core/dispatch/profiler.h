@@ -16,6 +16,7 @@
 #include <tenon/plugin.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -88,6 +89,8 @@ struct Profile {
   std::vector<Event> events;  // By thread, then by time; outer events first.
   std::vector<std::string> locations = {""};
   std::vector<std::string> lanes;  // The names of asynchronous devices.
+  // The drivers or libraries of the devices in the rows, by the devices' names.
+  std::map<std::string, std::string> drivers;
   uint64_t start = 0, length = 0;  // While it ran.
   uint64_t n_dropped = 0;          // Events that did not fit.
 
