@@ -25,7 +25,8 @@ inline constexpr uint32_t kLocalSize = 64;
 // silently ends loops after 65,535 iterations, and GPU drivers abort long shaders.
 inline constexpr uint32_t kMaxIterations = 32768;
 
-// Maximum count in a shader: indices have 32 bits, with some headroom beyond the last element.
+// Maximum number of elements that a shader can count: indices have 32 bits, with some headroom
+// beyond the last element.
 inline constexpr uint32_t kMaxCount = ~uint32_t{0} - (uint32_t{1} << 23);
 
 struct Capabilities {
@@ -33,14 +34,15 @@ struct Capabilities {
   FloatControls controls32, controls64;
 
   uint32_t subgroup_size;
-  bool subgroup_ballot, subgroup_shuffle, subgroup_quad;  // In compute shaders.
+  bool subgroup_ballot, subgroup_shuffle, subgroup_quad;  // Supported in compute shaders.
 
-  uint32_t max_operands;  // Of a dispatch, without the parameter buffer.
+  uint32_t max_operands;  // Maximum of a dispatch, not counting the parameter buffer.
   uint64_t max_operand_bytes;
   // Usable bytes of an operand at any offset, since bindings begin at aligned offsets.
   uint64_t bindable_bytes() const { return max_operand_bytes - 256; }
   bool texels;  // Every operand range can also be bound as a texel buffer of four-word texels.
-  uint64_t max_iterations;  // Of all loops of an invocation; they silently end at this number.
+  uint64_t
+      max_iterations;  // The driver silently ends the loops of an invocation at this total number.
   // Maximum number of multiplications in a dispatch of a matrix product; a submission ends when it
   // reaches this number. Drivers report the device as lost if it is busy for seconds.
   uint64_t max_products_per_submission;

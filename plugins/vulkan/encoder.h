@@ -4,8 +4,9 @@
 // A shader sees one storage buffer of parameter words, and each operand as a storage buffer of
 // words, whatever its dtype. In set 0, binding 0 is the parameters and binding 1 + i is operand i.
 // The push constant, one word, is the index of the word of binding 0 where the dispatch's
-// parameters begin. First come the byte offsets of the operands in their bindings, in order; then
-// the parameters of the kernel. An operand by value is stored in memory after the parameters.
+// parameters begin. The first parameters are the byte offsets of the operands in their bindings, in
+// order; the kernel's own parameters follow. An operand by value is stored in memory after the
+// parameters.
 
 #pragma once
 
@@ -22,7 +23,7 @@
 
 namespace tenon_vulkan {
 
-// A shader with its pipeline. The device keeps it while it is referenced.
+// A shader with its pipeline. The device keeps a pipeline while it is referenced.
 class Pipeline;
 using PipelineRef = std::shared_ptr<const Pipeline>;
 
@@ -75,15 +76,16 @@ bool is_aligned_to_four(const Operand& operand, tenon_dtype dtype);
 // The inputs that are present, and the outputs.
 std::vector<Operand> operands_of(const tenon_launch& launch);
 Operand workspace_of(const tenon_launch& launch);
-// If the launch has no error record, this is memory that is never read.
+// The error record as an operand. If the launch has none, the operand is scratch memory that is
+// never read.
 Operand record_of(const tenon_launch& launch);
 
 struct Dispatch {
   const Pipeline* pipeline;
   std::span<const Operand> operands;
   std::span<const uint32_t> words;  // The kernel's own parameters.
-  std::array<uint32_t, 3> groups;   // With a zero, nothing is dispatched.
-  uint64_t products = 0;            // Multiplications, if they dominate the cost.
+  std::array<uint32_t, 3> groups;   // If one of them is 0, nothing is dispatched.
+  uint64_t products = 0;            // Number of multiplications, if they dominate the cost.
   // Loop iterations of an invocation, over all loops, for each index that it processes; 0: unknown.
   // If known, groups have kLocalSize invocations without shared memory, and several dispatches may
   // be coalesced.
@@ -108,7 +110,7 @@ class Kernel : public tenon_sdk::Kernel {
   // replace both.
   virtual tenon_error* enqueue(Encoder& encoder, const tenon_launch& launch) const = 0;
 
-  // What it computes, for debugging tools: "matmul", "loop(add,mul)". Empty if none is attached.
+  // The kernel's name for debugging tools: "matmul", "loop(add,mul)". Empty if no tool is attached.
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 

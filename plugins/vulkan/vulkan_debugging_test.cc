@@ -88,7 +88,7 @@ TEST_P(VulkanClock, SupportsAnyNumberOfMarks) {
     EXPECT_GE(ns, last);
     last = ns;
   }
-  const uint64_t again = mark(stream);  // A mark that was returned.
+  const uint64_t again = mark(stream);  // A mark that reuses the number of an earlier one.
   EXPECT_NE(std::find(marks.begin(), marks.end(), again), marks.end());
 }
 
@@ -140,7 +140,7 @@ TEST(VulkanClocks, ConvertTicksToNanoseconds) {
   Clock clock(64, 83.25f);
   EXPECT_EQ(clock.ns_of(4), 333u);
   EXPECT_EQ(clock.ns_of(uint64_t{1} << 50), (uint64_t{1} << 50) / 4 * 333);
-  EXPECT_EQ(clock.ns_of(8), 666u);  // Long before the last.
+  EXPECT_EQ(clock.ns_of(8), 666u);  // Long before the last timestamp, so it counts as a wraparound.
 }
 
 TEST(VulkanClocks, ContinueWhenTheCounterWraps) {
@@ -179,7 +179,7 @@ VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer, const VkDebugUtilsLabelE
 }
 VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer) { --told.depth; }
 
-// The plugin's first line for an op.
+// The plugin's first kernel-table entry for an op.
 const tenon_kernel& line_of(uint32_t op) {
   const tenon_plugin& plugin = TestDevice::plugin();
   return *std::find_if(plugin.kernels, plugin.kernels + plugin.n_kernels,

@@ -81,7 +81,7 @@ TEST_F(VulkanProducts, AreBitExactForSplitLongSums) {
 
 // The product on two devices: one as it is, which packs float factors on software drivers; one with
 // the GPU variants, tiles and panels of 8 steps.
-struct BothVariants {
+struct PackedAndTiled {
   const TestDevice unmodified{Settings{{"validate", "1"}, {"cache", ""}}};
   const TestDevice directly{Settings{{"validate", "1"}, {"cache", ""}, {"gpu_ways", "1"}}};
 
@@ -139,39 +139,39 @@ uint16_t bfloat16_of(float x) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsInBothVariants) {
-  const BothVariants ways;
-  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
+TEST_F(VulkanProducts, OfFloatsHaveTheSameBitsPackedAndTiled) {
+  const PackedAndTiled variants;
+  if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const std::vector<float> a = drawn(kCountA, 1), b = drawn(kCountB, 2);
   for (const Product& product : transposed(kTiles, TENON_FLOAT32)) {
-    const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+    const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
     expect_elements(y, expected(product, a, b));
   }
 }
 
 // Exceeds the work of one dispatch: tiles are split over several.
-TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsInBothVariants) {
-  const BothVariants ways;
-  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
+TEST_F(VulkanProducts, SplitOverDispatchesHaveTheSameBitsPackedAndTiled) {
+  const PackedAndTiled variants;
+  if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 600, .deep = 110, .columns = 700};
   const auto n_products =
       static_cast<uint64_t>(product.matrices * product.rows * product.deep * product.columns);
-  if (n_products <= capabilities_of(ways.directly.device()).max_products_per_submission) {
+  if (n_products <= capabilities_of(variants.directly.device()).max_products_per_submission) {
     GTEST_SKIP() << "this device takes it at once";
   }
   const std::vector<float> a = drawn(2 * 600 * 110, 1), b = drawn(2 * 110 * 700, 2);
-  const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+  const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
   expect_elements(y, expected(product, a, b));
 }
 
-TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsInBothVariants) {
-  const BothVariants ways;
-  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
+TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsPackedAndTiled) {
+  const PackedAndTiled variants;
+  if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16}) {
     const std::vector<uint16_t> a = drawn_halves(kCountA, dtype, 1),
                                 b = drawn_halves(kCountB, dtype, 2);
     for (const Product& product : transposed(kTiles, dtype)) {
-      const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+      const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
       if (dtype == TENON_FLOAT16) continue;  // The host has no simple rounding for it.
       std::vector<std::pair<size_t, uint16_t>> rounded;
       for (const auto& [i, sum] : expected(product, floats_of_bfloat16(a), floats_of_bfloat16(b))) {
@@ -183,23 +183,23 @@ TEST_F(VulkanProducts, OfHalvesHaveTheSameBitsInBothVariants) {
 }
 
 // Integers have only the tiled variant, and wrap.
-TEST_F(VulkanProducts, OfIntegersHaveTheSameBitsInBothVariants) {
-  const BothVariants ways;
-  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
+TEST_F(VulkanProducts, OfIntegersWrapAround) {
+  const PackedAndTiled variants;
+  if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   std::minstd_rand random(1);
   std::vector<uint32_t> a(kCountA), b(kCountB);
   for (uint32_t& word : a) word = static_cast<uint32_t>(random()) * 2 + 1;
   for (uint32_t& word : b) word = static_cast<uint32_t>(random()) * 2 + 1;
   for (const Product& product : transposed(kTiles, TENON_INT32)) {
-    const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+    const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
     expect_elements(y, expected(product, a, b));
   }
 }
 
 // Rows and matrices in reverse: neighbours are still contiguous.
 TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
-  const BothVariants ways;
-  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
+  const PackedAndTiled variants;
+  if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product product = {.matrices = 2, .rows = 64, .deep = 64, .columns = 64};
   const int64_t n = 2 * 64 * 64, row = 64, sizes[] = {2, 64, 64}, strides[] = {-64 * 64, -64, 1};
   const std::vector<float> a = drawn(n, 1), b = drawn(n, 2);
@@ -208,7 +208,7 @@ TEST_F(VulkanProducts, OfReversedRowsHaveTheSameBits) {
     const int64_t there = (n / row - 1 - i / row) * row + i % row;
     from_behind[static_cast<size_t>(there)] = a[static_cast<size_t>(i)];
   }
-  for (const TestDevice* const bench : {&ways.unmodified, &ways.directly}) {
+  for (const TestDevice* const bench : {&variants.unmodified, &variants.directly}) {
     const Queue queue(*bench);
     const uint64_t size = static_cast<uint64_t>(n) * sizeof(float);
     const Memory memory_a(*bench, size), memory_b(*bench, size), memory_y(*bench, size);
@@ -253,13 +253,13 @@ TEST_F(VulkanProducts, OfVeryManyRowsAreNotPacked) {
 }
 
 TEST_F(VulkanProducts, MayHaveNoElements) {
-  const BothVariants ways;
-  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
+  const PackedAndTiled variants;
+  if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const std::array<int64_t, 3> all_sizes[] = {{1, 0, 10}, {1, 10, 0}, {0, 10, 10}};
   for (const auto& [matrices, rows, columns] : all_sizes) {
     const Product product = {.matrices = matrices, .rows = rows, .deep = 20000, .columns = columns};
     const Bytes factor = bytes_of(drawn(10 * 20000, 1));
-    for (const TestDevice* const bench : {&ways.unmodified, &ways.directly}) {
+    for (const TestDevice* const bench : {&variants.unmodified, &variants.directly}) {
       multiplied(*bench, product, factor, factor);
     }
   }
@@ -306,12 +306,12 @@ TEST_F(VulkanProducts, OfManyLongSumsAccumulateTheirPartialSums) {
 
 // Enough tiles that large ones are selected.
 TEST_F(VulkanProducts, OfLargeTilesHaveTheSameBits) {
-  const BothVariants ways;
-  if (!ways.unmodified.is_open()) GTEST_SKIP() << ways.unmodified.failure().message;
+  const PackedAndTiled variants;
+  if (!variants.unmodified.is_open()) GTEST_SKIP() << variants.unmodified.failure().message;
   const Product large = {.matrices = 9, .rows = 230, .deep = 21, .columns = 205};
   const std::vector<float> a = drawn(9 * 230 * 21, 1), b = drawn(9 * 21 * 205, 2);
   for (const Product& product : transposed(large, TENON_FLOAT32)) {
-    const Bytes y = ways.multiply(product, bytes_of(a), bytes_of(b));
+    const Bytes y = variants.multiply(product, bytes_of(a), bytes_of(b));
     expect_elements(y, expected(product, a, b));
   }
 }

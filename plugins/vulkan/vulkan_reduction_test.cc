@@ -227,7 +227,7 @@ TEST_P(VulkanReduction, IsExactForRowsOfAnyLength) {
   }
 }
 
-TEST_P(VulkanReduction, HasTheSameBitsInLoops) {
+TEST_P(VulkanReduction, HasTheSameBitsWhenFused) {
   for (const Layout lie : {Layout::kRows, Layout::kColumns, Layout::kTwoAxes}) {
     for (const int64_t length : kLengths) {
       if (length > 32768) continue;  // The host requests no loops for these.

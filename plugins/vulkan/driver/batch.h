@@ -38,18 +38,19 @@ struct HostCopy {
 struct Batch {
   Stream* stream = nullptr;
   VkCommandBuffer commands = VK_NULL_HANDLE;
-  VkFence fence = VK_NULL_HANDLE;  // Without timeline semaphores.
+  VkFence fence = VK_NULL_HANDLE;  // Only used without timeline semaphores.
   std::chrono::steady_clock::time_point opened;
 
-  // Batches form a list in execution order. Not valid before the batch is submitted.
+  // Position in the execution order of all batches. Valid once the batch is submitted.
   uint64_t number = 0;
   Batch* next = nullptr;
-  VkResult result = VK_SUCCESS;  // Of recording and submitting it.
+  VkResult result = VK_SUCCESS;  // Result of recording and submitting the batch.
 
   uint32_t n_commands = 0;
   uint64_t n_products = 0;
   bool has_transfers = false;
-  bool has_marks = false;  // Then the batch is not split, so that nothing runs between the marks.
+  bool has_marks =
+      false;  // If true, the batch is not split, so that nothing else runs between its time marks.
   std::vector<LaunchId> launches;
   std::vector<HostCopy> host_copies;
   std::vector<Chunk*> spent;

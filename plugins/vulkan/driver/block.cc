@@ -99,7 +99,7 @@ tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
 
   const Chooser chooser(driver.physical().memory, requirements.memoryTypeBits);
   types.device = chooser.choose(0, kLocal, kMapped);
-  // On other devices, host-visible device memory is across a bus.
+  // On discrete GPUs, the host accesses device memory over a bus.
   const Capabilities& capabilities = driver.physical().capabilities;
   types.device_is_visible = false;
   if (driver.options().visible && (capabilities.is_integrated || capabilities.is_software)) {
@@ -113,7 +113,8 @@ tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types) {
   types.upload = chooser.choose(kMapped, 0, kLocal);
   types.download = chooser.choose(kMapped, kCached, kLocal);
   if (types.device == kNone || types.upload == kNone) {
-    return driver.error(TENON_UNAVAILABLE, "it has no memory for buffers that the host can fill");
+    return driver.error(TENON_UNAVAILABLE,
+                        "the device has no memory type for buffers that the host can write");
   }
   types.device_bytes = chooser.bytes(types.device);
   return nullptr;
@@ -196,8 +197,8 @@ tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size,
   }
   end_block(driver, made);
   if (result == VK_ERROR_DEVICE_LOST) return driver.error(result, "");
-  return driver.error(TENON_UNIMPLEMENTED, "the driver does not take " + std::to_string(size) +
-                                               " bytes of the host's: " + name_of(result));
+  return driver.error(TENON_UNIMPLEMENTED, "the driver cannot import  " + std::to_string(size) +
+                                               " bytes of host memory:  " + name_of(result));
 }
 
 void end_block(const Driver& driver, Block& block) {

@@ -1,5 +1,5 @@
-// A piece of the driver's memory with one VkBuffer over all of it. Buffers that the runtime
-// allocates, parameters and staging memory are parts of blocks.
+// A VkDeviceMemory allocation with one VkBuffer that covers all of it. The runtime's buffers,
+// parameters and staging memory are ranges of blocks.
 
 #pragma once
 
@@ -11,12 +11,12 @@ namespace tenon_vulkan {
 
 // The driver's memory types, by use.
 struct MemoryTypes {
-  uint32_t device;         // The host's buffers.
-  bool device_is_visible;  // They are mapped: the device shares the host's memory.
+  uint32_t device;         // Of the buffers that the runtime allocates.
+  bool device_is_visible;  // These buffers are mapped: the device shares the host's memory.
   uint32_t parameters;     // Written by the host, read by shaders.
-  uint32_t upload;         // Written by the host, copied from.
-  uint32_t download;       // Copied to, read by the host.
-  uint64_t device_bytes;   // Of the heap that the host's buffers come from.
+  uint32_t upload;         // Written by the host; source of copies.
+  uint32_t download;       // Destination of copies; read by the host.
+  uint64_t device_bytes;   // Size of the heap from which the runtime's buffers are allocated.
 };
 
 tenon_error* choose_memory_types(const Driver& driver, MemoryTypes& types);
@@ -30,7 +30,7 @@ struct Block {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   uint64_t size = 0;
   uint32_t serial = 0;        // Unique among all blocks, including freed ones.
-  std::byte* data = nullptr;  // Its address if it is mapped; mapped blocks are coherent.
+  std::byte* data = nullptr;  // Host address if the block is mapped; mapped blocks are coherent.
   bool is_imported = false;   // Imported host memory.
 };
 

@@ -18,7 +18,7 @@ class Device;
 
 // The location of a slot.
 struct SlotLocation {
-  const Block* block = nullptr;  // NULL: it is empty.
+  const Block* block = nullptr;  // NULL: the slot is empty.
   uint64_t begin = 0;
 
   bool operator==(const SlotLocation&) const = default;
@@ -26,8 +26,8 @@ struct SlotLocation {
 
 class CachedCommands {
  public:
-  // The blocks that the slots are in. A block that is too large to be bound whole is bound at an
-  // offset, so the offset is part of the key.
+  // Identifies the blocks of the slots. A block that is too large to be bound whole is bound at an
+  // offset, so that offset is part of the key.
   using Key = std::vector<uint64_t>;
   static Key key_of(const Driver& driver, uint32_t stream, std::span<const SlotLocation> slots);
 
@@ -45,10 +45,10 @@ class CachedCommands {
 
   // The parameters that the next replay needs.
   std::vector<std::byte> wanted;
-  std::vector<SlotLocation> filled;  // The slots when the commands were encoded,
-  std::vector<SlotLocation> slots;   // the slots that `wanted` describes,
+  std::vector<SlotLocation> filled;  // Locations of the slots when the commands were encoded.
+  std::vector<SlotLocation> slots;   // Locations of the slots that `wanted` describes.
   std::vector<tenon_element> values;
-  // and the range of `wanted` that differs from the device's copy.
+  // The range of `wanted` that differs from the device's copy.
   uint64_t stale_begin = 0, stale_end = 0;
   void mark_stale(uint64_t begin, uint64_t end) {
     stale_begin = std::min(stale_begin, begin);
@@ -57,14 +57,16 @@ class CachedCommands {
   void mark_all_stale() noexcept { mark_stale(0, wanted.size()); }
   void mark_sent() { stale_begin = wanted.size(), stale_end = 0; }
 
-  // The pipelines of its sequences, and those that the replacement command buffer waits for. A
-  // replacement has more sequences; it is built from replay `next_at` on.
+  // The pipelines of the coalesced sequences in these commands, and the pipelines that a
+  // replacement command buffer, with more sequences, waits for. The replacement is built from
+  // replay `next_at` on.
   using Sequences = std::vector<std::shared_ptr<const Pipeline>>;
   Sequences sequences, awaited;
-  bool is_whole = true;  // False: a sequence is missing because its pipeline is not yet created.
+  bool is_whole =
+      true;  // False: a sequence is missing, because its pipeline has not been created yet.
   static constexpr uint64_t kNever = ~uint64_t{0};
   uint64_t n_replays = 0, next_at = kNever;
-  // Called once for each replay.
+  // Counts a replay, and returns whether the replacement should be built. Call it once per replay.
   bool is_due() {
     return ++n_replays >= next_at && std::all_of(awaited.begin(), awaited.end(),
                                                  [](const auto& each) { return each->is_made(); });

@@ -19,8 +19,8 @@ Clock::Clock(uint32_t n_bits, float period_ns)
                            : (uint64_t{1} << n_bits) - 1),
       period_(static_cast<uint64_t>(static_cast<double>(period_ns) * (kBelow + 1))) {}
 
-// Marks are read almost in the order in which the device reached them. A timestamp slightly before
-// the last one is taken as earlier; every other is taken as later.
+// Resolves wraparounds. Marks are read almost in the order in which the device reached them, so a
+// timestamp slightly before the last one is earlier; any other is later.
 uint64_t Clock::ns_of(uint64_t ticks) {
   std::lock_guard guard(mutex_);
   const uint64_t ahead = (ticks - last_) & mask_;
@@ -48,7 +48,7 @@ tenon_error* Marks::add_pool() {
                                       .pipelineStatistics = 0};
   VkQueryPool pool = VK_NULL_HANDLE;
   const VkResult result = driver_.vk().CreateQueryPool(driver_.device(), &info, nullptr, &pool);
-  if (result != VK_SUCCESS) return driver_.error(result, "cannot mark times");
+  if (result != VK_SUCCESS) return driver_.error(result, "cannot create a query for a time mark");
   pools_.push_back(pool);
   for (uint64_t i = kPerPool; i > 0; --i) free_.push_back(first + i - 1);
   return nullptr;

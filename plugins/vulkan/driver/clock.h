@@ -20,7 +20,7 @@ class Clock {
 
  private:
   const uint64_t mask_;
-  const uint64_t period_;  // Of a tick, in fixed-point nanoseconds (20 fractional bits).
+  const uint64_t period_;  // Length of a tick in fixed-point nanoseconds (20 fractional bits).
   std::mutex mutex_;
   uint64_t last_ = 0;  // Total ticks so far, with wraparounds counted.
 };
@@ -57,7 +57,8 @@ class Marks {
   const Driver& driver_;
   std::mutex mutex_;
   std::vector<VkQueryPool> pools_;
-  std::vector<uint64_t> free_;  // Has room for all of them.
+  std::vector<uint64_t>
+      free_;  // Reserved for all queries, so that freeing a mark does not allocate.
   std::vector<State> states_;
 };
 

@@ -15,7 +15,7 @@ namespace tenon_vulkan {
 
 // Bytes [begin, end) of a block, as a command touches them.
 struct Access {
-  uint32_t block;  // Its serial number.
+  uint32_t block;  // The block's serial number.
   uint64_t begin, end;
   bool is_written;
 
@@ -29,17 +29,18 @@ struct Access {
 
 class Commands {
  public:
-  // Remembering more accesses means fewer barriers, but longer searches.
+  // `max_accesses`: number of accesses to remember. More accesses save barriers, but take longer to
+  // search.
   Commands(const Driver& driver, size_t max_accesses)
       : driver_(driver), max_accesses_(max_accesses) {}
 
   // The first command runs after everything that was submitted to the queue before.
   tenon_error* begin(VkCommandBuffer commands);
-  // Makes writes visible to the host.
+  // Ends the command buffer and makes its writes visible to the host.
   VkResult end();
 
-  // The same for secondary command buffers, which are executed repeatedly and do not wait for
-  // earlier work.
+  // Like begin() and end(), for secondary command buffers, which are executed repeatedly and do not
+  // wait for earlier work.
   tenon_error* begin_kept(VkCommandBuffer commands);
   VkResult end_kept();
   // Waits for all earlier commands.
@@ -53,7 +54,7 @@ class Commands {
   void dispatch(const Pipeline& pipeline, VkDescriptorSet set, uint32_t first_word,
                 const std::array<uint32_t, 3>& groups, const char* label);
   void copy(const Block& from, const Block& to, std::span<const VkBufferCopy> regions);
-  // Multiples of 4 bytes.
+  // `offset` and `size` are multiples of 4 bytes.
   void fill(const Block& block, uint64_t offset, uint64_t size, uint32_t word);
   // Writes a timestamp after all earlier commands have completed and before any later one begins.
   void write_time(const Query& query);
@@ -68,8 +69,8 @@ class Commands {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkPipeline pipeline_ = VK_NULL_HANDLE;  // The bound pipeline.
   VkDescriptorSet set_ = VK_NULL_HANDLE;
-  std::vector<Access> accesses_;   // Accesses since the last barrier;
-  bool has_touched_more_ = false;  // whether others had to be dropped.
+  std::vector<Access> accesses_;   // Accesses since the last barrier.
+  bool has_touched_more_ = false;  // Whether more accesses occurred than are remembered.
 };
 
 }  // namespace tenon_vulkan

@@ -1,7 +1,7 @@
 // Descriptor sets for the operands of a dispatch.
 //
 // There are few blocks of memory and they are bound whole, so the same few sets serve all
-// dispatches of a stream. The offset of an operand in its block is a parameter.
+// dispatches of a stream. Shaders read the offset of an operand in its block from the parameters.
 
 #pragma once
 
@@ -72,9 +72,9 @@ class DescriptorSets {
 
   const Driver& driver_;
   std::unordered_map<Key, VkDescriptorSet, Hash, Equal> sets_;
-  std::vector<Pool> current_;  // By the layout's number.
+  std::vector<Pool> current_;  // Indexed by layout number.
   std::vector<VkDescriptorPool> pools_;
-  std::vector<VkBufferView> views_;  // Blocks as texels.
+  std::vector<VkBufferView> views_;  // Texel views of blocks.
   Key key_;  // Scratch: the key being looked up, and the structs of a set being written.
   std::vector<VkDescriptorBufferInfo> buffers_;
   std::vector<VkWriteDescriptorSet> writes_;

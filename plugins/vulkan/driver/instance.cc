@@ -10,8 +10,9 @@ constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 constexpr const char* kPortability = "VK_KHR_portability_enumeration";
 constexpr VkInstanceCreateFlags kEnumeratePortability = 1;
 
-// Multiplications per submission: a fraction of a second on the slowest device of each type with
-// these kernels. Discrete GPUs, GPUs that share the host's memory, and software drivers.
+// Maximum number of multiplications per submission for discrete GPUs, GPUs that share the host's
+// memory, and software drivers. They take a fraction of a second on the slowest device of each
+// type.
 constexpr uint64_t kProductsOfDiscrete = uint64_t{1} << 34,
                    kProductsOfIntegrated = uint64_t{1} << 31,
                    kProductsOfSoftware = uint64_t{1} << 26;
@@ -49,7 +50,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL receive(VkDebugUtilsMessageSeverityFlagBitsEXT se
   auto& instance = *static_cast<Instance*>(self);
   const bool is_error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
   instance.log(is_error ? TENON_LOG_ERROR : TENON_LOG_WARNING, data->pMessage);
-  return VK_FALSE;  // The triggering call proceeds.
+  return VK_FALSE;  // VK_FALSE: the call that triggered the message proceeds.
 }
 
 }  // namespace
@@ -141,7 +142,7 @@ tenon_error* Instance::make_instance() {
                            : "vulkan: cannot create an instance: " + name_of(result));
   }
   if (!load_functions(loader_, instance_, vk_)) {
-    // Not even vkDestroyInstance is known to be present.
+    // Even vkDestroyInstance may be missing.
     instance_ = VK_NULL_HANDLE;
     return host_.error(TENON_UNAVAILABLE, "vulkan: the loader lacks functions of Vulkan 1.1");
   }

@@ -82,7 +82,8 @@ void keep_drivers() {
   for (const std::string& name : libraries) {
     void* const library = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
     if (library == nullptr) continue;
-    if (dlsym(library, "vk_icdGetInstanceProcAddr") != nullptr) {  // This export makes it a driver.
+    if (dlsym(library, "vk_icdGetInstanceProcAddr") !=
+        nullptr) {  // Only drivers export this function.
       dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
     }
     dlclose(library);
@@ -93,7 +94,8 @@ namespace {
 
 template <class Result, class... Arguments>
 void stub_function(Result(VKAPI_PTR*& function)(Arguments...)) {
-  if (function == nullptr) return;  // Belongs to an extension that is not enabled.
+  if (function == nullptr)
+    return;  // NULL: the function belongs to an extension that is not enabled.
   function = [](Arguments...) -> Result {
     if constexpr (std::is_same_v<Result, VkResult>) return VK_ERROR_DEVICE_LOST;
     return Result();

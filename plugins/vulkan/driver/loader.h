@@ -10,7 +10,7 @@ namespace tenon_vulkan {
 
 inline constexpr const char* kLoaderName = "libvulkan.so.1";
 
-// Never closed: drivers keep threads and destructors of their own.
+// The loader library is never closed, because drivers keep threads and destructors of their own.
 struct Loader {
   PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
   GlobalFunctions functions;
@@ -23,8 +23,8 @@ bool load_functions(const Loader& loader, VkInstance instance, InstanceFunctions
 bool load_functions(const InstanceFunctions& instance_functions, VkDevice device,
                     DeviceFunctions& functions);
 
-// Keeps the loaded drivers in memory for good, as the loader is. Otherwise the loader would unload
-// them with their last instance.
+// Keeps the loaded drivers in memory until the process ends. Otherwise the loader would unload them
+// with their last instance.
 void keep_drivers();
 
 // Replaces all functions by stubs that do nothing and, if they return a VkResult, return

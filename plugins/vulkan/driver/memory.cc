@@ -67,7 +67,7 @@ tenon_error* Memory::try_allocate(uint64_t size, std::unique_ptr<Buffer>& buffer
   }
   tenon_error* error = add_block(std::max(room, shared_bytes_));
   if (error != nullptr && room < shared_bytes_ && !driver_.is_lost()) {
-    // There may still be memory for this buffer alone.
+    // A smaller block, for this buffer alone, may still fit.
     driver_.host().release(error);
     error = add_block(room);
   }
@@ -104,7 +104,7 @@ tenon_error* Memory::import(void* data, uint64_t size, std::unique_ptr<Buffer>& 
   const uint64_t offset = reinterpret_cast<uintptr_t>(data) % alignment;
   if (size < kMinImportedBytes || size > max_bytes_ - 2 * alignment || size % 4 != 0 ||
       offset % kTexelBytes != 0) {
-    return driver_.error(TENON_UNIMPLEMENTED, "imported are whole words, " +
+    return driver_.error(TENON_UNIMPLEMENTED, "only whole words can be imported,  " +
                                                   std::to_string(kMinImportedBytes) + " to " +
                                                   std::to_string(max_bytes_) + " bytes");
   }
@@ -136,8 +136,8 @@ std::unique_ptr<Buffer> Memory::find_room(uint64_t size, uint64_t room) {
   return nullptr;
 }
 
-// First fit. Between n buffers there are at most n + 1 free ranges, so with this many reserved,
-// release() does not allocate.
+// Finds a free range by first fit. n buffers leave at most n + 1 free ranges, so with this many
+// reserved, release() does not allocate.
 std::unique_ptr<Buffer> Memory::find_room(OwnedBlock& block, uint64_t size, uint64_t room) {
   const auto range = std::find_if(block.free.begin(), block.free.end(),
                                   [&](const Range& each) { return each.size >= room; });

@@ -1,4 +1,5 @@
-// The buffers of the plugin interface: parts of shared blocks, or blocks of their own.
+// The buffers of the plugin interface. A buffer is a range of a shared block, or has a block of its
+// own.
 
 #pragma once
 
@@ -15,7 +16,7 @@ class Memory;
 struct Buffer {
   Memory& memory;
   const Block& block;
-  uint64_t offset;  // In the block.
+  uint64_t offset;  // Offset of the buffer in its block.
   uint64_t size;
 
   std::byte* data() const { return block.data == nullptr ? nullptr : block.data + offset; }
@@ -32,7 +33,7 @@ class Memory {
   bool imports() const {
     return types_.device_is_visible && driver_.physical().import_alignment > 0;
   }
-  // Makes a buffer of the host's memory, without a copy.
+  // Makes a buffer from host memory, without a copy.
   tenon_error* import(void* data, uint64_t size, std::unique_ptr<Buffer>& buffer);
   void release(std::unique_ptr<Buffer> buffer) noexcept;
   tenon_memory_statistics statistics() const;

@@ -14,10 +14,10 @@ struct Options {
   // An index, a UUID in hex, a type of device or a part of its name; empty: all devices.
   std::string device;
   std::string loader = kLoaderName;
-  // Folder of the pipeline cache; empty: none. Not given: in the user's cache.
+  // Folder of the pipeline cache; empty: none. If not given, a folder in the user's cache.
   std::optional<std::string> cache;
-  // Folder to which each SPIR-V module is written as HASH.spv, for inspection; empty: none. Not
-  // given: the environment variable TENON_VULKAN_SHADERS.
+  // Folder to which each SPIR-V module is written as HASH.spv, for inspection; empty: none. If not
+  // given, the environment variable TENON_VULKAN_SHADERS.
   std::string shaders;
   bool validate = false;   // Enable the Khronos validation layer.
   bool gpu_ways = false;   // Use the GPU variants of kernels also on software drivers.

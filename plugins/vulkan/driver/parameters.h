@@ -7,15 +7,15 @@
 
 namespace tenon_vulkan {
 
-// Rounded up, since shaders read whole words of a value.
+// Bytes for an operand by value, rounded up because shaders read whole words.
 inline uint64_t room_for_value(const Operand& value) {
   constexpr uint64_t kRoom = 16;
   return (value.end - value.begin + kRoom - 1) / kRoom * kRoom;
 }
 
 struct ParameterLayout {
-  uint64_t words;   // Offset of the kernel's words
-  uint64_t values;  // and of the values.
+  uint64_t words;   // Offset of the kernel's words.
+  uint64_t values;  // Offset of the operands by value.
   uint64_t size;
 
   explicit ParameterLayout(const Dispatch& dispatch)

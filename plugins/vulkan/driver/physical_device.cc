@@ -96,7 +96,9 @@ OptionalFeatures find_optional_features(const Extensions& extensions, PhysicalDe
     return true;
   };
   if (extensions.has("VK_KHR_portability_subset")) {
-    device.extensions.push_back("VK_KHR_portability_subset");  // Required if available.
+    device.extensions.push_back(
+        "VK_KHR_portability_subset");  // The specification requires that this extension is enabled
+                                       // if it is available.
   }
   OptionalFeatures found = {};
   found.timeline = offers(VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
@@ -164,8 +166,8 @@ std::string driver_of(const PropertyChain& properties, const OptionalFeatures& o
   return "driver " + std::to_string(properties.core.properties.driverVersion);
 }
 
-// No shader computes in 16 bits. So the setting for 32 bits can differ from that for 64 if it can
-// differ from any other at all.
+// No shader computes in 16 bits, so only two widths matter. If the driver permits settings to
+// differ at all, those for 32 and 64 bits may differ.
 void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
                          Capabilities& capabilities) {
   FloatControls &single = capabilities.controls32, &wide = capabilities.controls64;
@@ -174,7 +176,7 @@ void find_float_controls(const VkPhysicalDeviceFloatControlsProperties& floats,
   if (!capabilities.float64) return;
   wide = {floats.shaderSignedZeroInfNanPreserveFloat64 != 0,
           floats.shaderDenormPreserveFloat64 != 0, floats.shaderRoundingModeRTEFloat64 != 0};
-  // If the settings cannot differ, both widths have the mode or neither has.
+  // If the settings cannot differ, either both widths use the mode or neither does.
   const auto join = [](VkShaderFloatControlsIndependence independence, bool& a, bool& b) {
     if (independence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE) a = b = a && b;
   };
@@ -314,7 +316,8 @@ VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t
     if (!find_queue_family(vk, device)) {
       why = std::string(device.properties.deviceName) + " does not compute";
     } else if (device.api_version < kOldestApi) {
-      why = std::string(device.properties.deviceName) + " has Vulkan 1.0, and 1.1 is needed";
+      why =
+          std::string(device.properties.deviceName) + "  supports Vulkan 1.0, but 1.1 is required";
     } else {
       describe(vk, device);
       devices.push_back(std::move(device));
@@ -348,7 +351,7 @@ bool is_named(const PhysicalDevice& device, size_t index, std::string_view name)
   std::erase(digits, '-');
   if (digits == hex(device.uuid)) return true;
   if (wanted.find_first_not_of("0123456789") == std::string::npos && wanted.size() < 3) {
-    return false;  // An index, not a name: many names contain such digits.
+    return false;  // Digits are an index, not a part of a name.
   }
   return lower(device.properties.deviceName).find(wanted) != std::string::npos;
 }

@@ -34,7 +34,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceMemoryProperties memory;
   uint32_t api_version;  // The highest version that both sides support.
   uint32_t queue_family;
-  uint32_t timestamp_bits;  // Of the timestamps of that family's queues; 0: no timestamps.
+  uint32_t timestamp_bits;  // Bits of a timestamp on the queues of this family; 0: no timestamps.
   std::array<uint8_t, VK_UUID_SIZE> uuid;
   std::string vendor;
   std::string driver;
@@ -44,7 +44,7 @@ struct PhysicalDevice {
                               // supported.
   OptionalFeatures offers;
   FeatureChain features;
-  std::vector<const char*> extensions;  // To be enabled.
+  std::vector<const char*> extensions;  // Extensions to enable.
   Capabilities capabilities;
 
   bool has_timeline() const { return offers.timeline && features.timeline.timelineSemaphore; }

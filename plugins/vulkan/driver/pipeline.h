@@ -46,7 +46,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   const Layout& layout() const { return layout_; }
 
   bool is_made() const { return stage_.load(std::memory_order_acquire) == Stage::kMade; }
-  // Valid once is_made().
+  // Valid if is_made() is true.
   VkPipeline handle() const { return handle_; }
 
  private:
@@ -57,7 +57,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   const std::vector<uint32_t> spirv_;
   const Layout& layout_;
   mutable std::atomic<Stage> stage_{
-      Stage::kWanted};  // Changes under the mutex of PipelineCompiler.
+      Stage::kWanted};  // Written only with the mutex of PipelineCompiler locked.
   mutable VkPipeline handle_ = VK_NULL_HANDLE;
 };
 

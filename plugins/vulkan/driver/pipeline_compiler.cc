@@ -42,7 +42,8 @@ void PipelineCompiler::run() noexcept {
   }
 }
 
-// Creates the first requested pipeline that no thread has begun. Returns false if there is none.
+// Creates the first requested pipeline that no thread has begun to create. Returns false if there
+// is none.
 bool PipelineCompiler::make_next(Lock& lock) noexcept {
   while (!wanted_.empty()) {
     const std::shared_ptr<const Pipeline> pipeline = wanted_.front().lock();
@@ -58,8 +59,9 @@ bool PipelineCompiler::make_next(Lock& lock) noexcept {
   return false;
 }
 
-// While another thread creates the pipeline, this one creates later ones of the queue. A pool
-// thread notifies streams that hold dispatches, because the caller has a stream locked.
+// If another thread is creating the pipeline, this thread creates later ones of the queue
+// meanwhile. A pool thread notifies streams that hold dispatches, because the caller has a stream
+// locked.
 tenon_error* PipelineCompiler::require(const Pipeline& pipeline) {
   if (pipeline.is_made()) return nullptr;
   if (driver_.is_lost()) return driver_.lost_error();

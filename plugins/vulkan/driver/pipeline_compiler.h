@@ -26,8 +26,8 @@ class PipelineCompiler {
   // first want().
   void set_created_callback(std::function<void()> call) { created_callback_ = std::move(call); }
 
-  // Queues the pipeline for creation, unless it is released before. If memory for that is lacking,
-  // require() creates it instead.
+  // Queues the pipeline for creation by the pool; it is skipped if it is released before. If
+  // queueing it runs out of memory, require() creates it instead.
   void want(const std::shared_ptr<const Pipeline>& pipeline) noexcept;
   // Blocks until the pipeline is created; creates it on this thread if no other thread has begun.
   // Retries a pipeline that the driver failed to create.
@@ -53,7 +53,7 @@ class PipelineCompiler {
   std::deque<std::weak_ptr<const Pipeline>> wanted_;
   std::vector<std::thread> threads_;
   size_t n_idle_ = 0;
-  bool has_news_ = false;  // Pipelines were created since the last callback.
+  bool has_news_ = false;  // Whether pipelines were created since the last callback.
   bool is_stopping_ = false;
 };
 

@@ -60,7 +60,8 @@ void Pipelines::save() const {
     std::vector<std::byte> data(size);
     if (get(data.data()) != VK_SUCCESS) return;
     data.resize(size);
-    if (hash_bytes(data) == kept_hash_) return;  // Nothing was added.
+    if (hash_bytes(data) == kept_hash_)
+      return;  // The cache is unchanged since it was last saved or loaded.
     write_cache(file_, cache_key(driver_), data);
   } catch (const std::exception&) {
   }
@@ -170,8 +171,8 @@ tenon_error* Pipelines::show(uint64_t hash, std::span<const uint32_t> spirv) con
 tenon_error* Pipelines::get_layout(const OperandKinds& kinds, const Layout*& layout) {
   const uint32_t most = driver_.physical().capabilities.max_operands;
   if (kinds.n_operands > most) {
-    return driver_.error(TENON_UNIMPLEMENTED, "a shader with " + std::to_string(kinds.n_operands) +
-                                                  " operands, and the device binds " +
+    return driver_.error(TENON_UNIMPLEMENTED, "a shader has  " + std::to_string(kinds.n_operands) +
+                                                  "  operands, but the device can bind only  " +
                                                   std::to_string(most));
   }
   std::lock_guard guard(mutex_);

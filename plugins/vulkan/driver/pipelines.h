@@ -64,8 +64,8 @@ class Pipelines {
   std::string file_;  // Empty: the cache is disabled.
   uint64_t kept_hash_ = 0;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Layout>> layouts_;  // By number.
-  Entries entries_;                               // By last use, most recent last.
+  std::vector<std::unique_ptr<Layout>> layouts_;  // Indexed by layout number.
+  Entries entries_;                               // Sorted by last use, most recent last.
   std::unordered_multimap<uint64_t, Entries::iterator> by_hash_;
   size_t evict_at_ = 2 * kMaxUnreferenced;  // Evict unreferenced ones at this number of entries.
   std::unordered_map<const Pipeline*, std::string> names_;

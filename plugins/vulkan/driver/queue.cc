@@ -17,7 +17,8 @@ constexpr std::chrono::milliseconds kGather{1};
 constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
 
 // How long the driver is polled before the thread sleeps in it, because a sleeping thread wakes
-// tens of microseconds late. First if a caller waits, then if only the queue's thread follows.
+// tens of microseconds late. kPolledWaiting applies if a caller waits, the other if only the
+// queue's thread does.
 constexpr std::chrono::microseconds kPolledWaiting{2000}, kPolledFollowing{200};
 
 }  // namespace
@@ -145,7 +146,7 @@ bool Queue::has_completed(uint64_t number, VkFence fence, uint64_t timeout_ns) c
   }
   if (result == VK_TIMEOUT) return false;
   if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-    // The batch continues: its own memory is already allocated.
+    // Retry: the memory of the batch itself is already allocated.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return false;
   }

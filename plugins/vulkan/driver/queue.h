@@ -1,10 +1,10 @@
-// The device's only queue. The batches of all streams have one order here, with barriers between
-// them. So the number of a batch is sufficient as a timeline: when the device has reached a number,
-// it has completed everything up to it. An event is such a number.
+// The device's only queue. It executes the batches of all streams in one order, with barriers
+// between them. Batch numbers are therefore a timeline: when the device has completed a batch, it
+// has completed all batches with lower numbers. An event is a batch number.
 //
-// A thread follows the device: it retires batches in order, runs callbacks, and submits batches
-// that streams have gathered for too long. A thread that waits for a number retires batches in its
-// place. Two threads never wait in the driver at once: on an NVIDIA GPU, waiters then woke
+// The queue's thread retires batches in order, runs callbacks, and submits batches that streams
+// have gathered for too long. While another thread waits for a number, that thread retires batches
+// instead. Two threads never wait in the driver at once: on an NVIDIA GPU, waiters then woke
 // milliseconds late.
 
 #pragma once
@@ -50,9 +50,10 @@ class Queue {
   // Calls `done` after the batch with this number has completed. No stream may be locked.
   void notify(Stream& stream, uint64_t number, const tenon_done_callback& done);
 
-  // Counts the host copies of batches, including those that are not submitted yet.
+  // Counts host copies that have not completed, including those of batches that are not submitted
+  // yet.
   void add_host_copy() { ++n_host_copies_; }
-  bool has_host_copies() const { return n_host_copies_ > 0; }
+  bool has_pending_host_copies() const { return n_host_copies_ > 0; }
   // The number of the last batch in flight with a host copy to this range; 0: none.
   uint64_t find_host_write(const void* begin, uint64_t size) const;
 
@@ -84,15 +85,15 @@ class Queue {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Batch* first_ = nullptr;  // In flight, by number.
+  Batch* first_ = nullptr;  // List of the batches in flight, in order.
   Batch* last_ = nullptr;
   uint64_t last_number_ = 0;
-  std::unique_ptr<Notice> notices_;  // By number.
+  std::unique_ptr<Notice> notices_;  // Sorted by batch number.
   Stream* delivering_ = nullptr;     // The stream whose notice is being delivered.
   bool is_closing_ = false;
-  bool is_polled_ = false;  // A thread polls the first batch, and retires it.
+  bool is_polled_ = false;  // Whether a thread is polling the first batch, to retire it.
 
-  std::atomic<uint32_t> n_waiting_{0};  // Threads that wait for a number.
+  std::atomic<uint32_t> n_waiting_{0};  // Number of threads that wait for a batch.
   std::atomic<uint64_t> ended_{0};
   std::atomic<uint64_t> n_host_copies_{0};
 

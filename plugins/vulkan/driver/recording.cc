@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMaxKept = 4;
 // After this many replays without use, commands may be replaced.
 constexpr uint64_t kEvictAfterReplays = 64;
-constexpr uint64_t kAlignment = 16;  // Of a dispatch's parameters.
+constexpr uint64_t kAlignment = 16;  // Alignment of the parameters of a dispatch.
 
 uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
@@ -55,7 +55,7 @@ tenon_error* Recording::dispatch(const Dispatch& dispatch) {
     if (operand.buffer == nullptr) value_at += room_for_value(operand);
   }
   uint64_t size = layout.size;
-  // A replay may have no error record, which is then a value after all others.
+  // A replay may have no error record. In its place, the operand is a value after all others.
   if (!places_.empty() && places_.back().where == Where::kRecord) {
     size += room_for_value(places_.back().operand);
   }
@@ -185,8 +185,8 @@ void Recording::find_slots(const tenon_replay& replay, std::vector<SlotLocation>
   add(replay.record_buffer, replay.record_offset);
 }
 
-// Each command was ordered after all commands that it conflicted with at the slots' locations then.
-// Conflicts within one slot do not depend on its location.
+// When the commands were encoded, each was ordered after those that it conflicted with, for the
+// slot locations of that replay. Conflicts within one slot do not depend on the slot's location.
 bool Recording::serve(const CachedCommands& kept, std::span<const SlotLocation> slots) const {
   const auto moved = [&](size_t i) { return slots[i].begin - kept.filled[i].begin; };
   for (size_t i = 0; i < slots.size(); ++i) {

@@ -1,7 +1,7 @@
 // Recorded launches as a list of dispatches, with operands whose addresses each replay supplies.
 //
-// A replay executes commands that an earlier replay kept. They are valid as long as the slots stay
-// in their blocks, and overlapping slots keep their distance. Otherwise the dispatches are encoded
+// A replay executes the command buffer of an earlier replay. It is valid if the slots are in the
+// same blocks, and overlapping slots are at the same distance. Otherwise the dispatches are encoded
 // one by one.
 
 #pragma once
@@ -47,9 +47,10 @@ class Recording final : public Encoder {
   void update(CachedCommands& kept, std::span<const SlotLocation> slots,
               const tenon_replay& replay) const;
 
-  // NULL if there are none.
+  // Returns NULL if there are no such commands.
   std::shared_ptr<CachedCommands> find_kept(const CachedCommands::Key& key);
-  // Whether there is room for more, or some were not used for kEvictAfterReplays replays.
+  // Whether more commands may be kept: there is room, or some commands were not used for
+  // kEvictAfterReplays replays and can be evicted.
   bool may_keep();
   void keep(std::shared_ptr<CachedCommands> kept);
 
@@ -64,7 +65,7 @@ class Recording final : public Encoder {
     Where where = Where::kFixed;
     uint32_t number = 0;
     Operand operand;
-    tenon_element value = {};  // Of a fixed operand by value.
+    tenon_element value = {};  // The contents of a fixed operand by value.
   };
   struct Step {
     PipelineRef pipeline;
@@ -102,7 +103,7 @@ class Recording final : public Encoder {
   uint64_t parameter_bytes_ = 0, n_products_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::vector<Value>> values_;
-  std::vector<Access> fixed_;  // Accessed in every replay.
+  std::vector<Access> fixed_;  // Accesses to fixed memory, the same in every replay.
   const tenon_recorded_launch* adding_ = nullptr;
   std::atomic<bool> has_pipelines_{false};
 

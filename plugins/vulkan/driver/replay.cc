@@ -28,8 +28,8 @@ tenon_error* Stream::replay(Recording& recording, const tenon_replay& replay) {
   return nullptr;
 }
 
-// Returns commands that are valid for the replay once their parameters are sent. NULL if there are
-// none, for example because the work is too long for one submission.
+// Returns kept commands that are valid for the replay after their parameters are updated. NULL if
+// there are none, for example because the work is too long for one submission.
 std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
                                                   const tenon_replay& replay) {
   if (recording.n_products() > driver_.physical().capabilities.max_products_per_submission)
@@ -45,7 +45,8 @@ std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
   kept = std::make_shared<CachedCommands>(device_, std::move(key));
   const uint64_t n_replays = driver_.options().sequences ? CachedCommands::kNever - 1 : 0;
   if (tenon_error* error = encode_kept(recording, replay, *kept, n_replays)) {
-    // There may still be memory for the dispatches one by one; if not, that error is reported.
+    // Encoding the dispatches one by one needs less memory, and may succeed. If not, that error is
+    // reported.
     driver_.host().release(error);
     return nullptr;
   }
@@ -53,8 +54,8 @@ std::shared_ptr<CachedCommands> Stream::find_kept(Recording& recording,
   return kept;
 }
 
-// Recordings that are replayed often get shaders of their own, which coalesce small dispatches.
-// Threads create their pipelines; until then the old commands are used.
+// For recordings that are replayed often, coalesces small dispatches into one shader. Pool threads
+// create its pipeline; until then the old commands are used.
 std::shared_ptr<CachedCommands> Stream::coalesce_kept(Recording& recording,
                                                       const tenon_replay& replay,
                                                       const std::shared_ptr<CachedCommands>& kept) {
@@ -118,8 +119,9 @@ tenon_error* Stream::encode_kept(const Recording& recording, const tenon_replay&
                               : driver_.error(result, "cannot record commands for replay");
 }
 
-// Nothing is encoded before its pipeline is created. Threads may create it at any time, so
-// `is_whole` and `sequences` record whether this call encoded it.
+// Encodes the sequence if its pipeline has been created. Otherwise, sets `is_whole` to false, so
+// that the commands are encoded again later. `sequences` gets the pipeline in both cases. The
+// result is stored because another thread may create the pipeline at any time.
 tenon_error* Stream::encode_sequence(const Sequence& sequence, const ParameterLocation& list,
                                      Commands& commands, CachedCommands& kept) {
   PipelineRef pipeline;

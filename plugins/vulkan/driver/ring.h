@@ -46,7 +46,7 @@ class Ring {
     if (current_ != nullptr) current_->used = 0;
   }
 
-  // Bytes of chunks that are spent and not yet returned.
+  // Bytes of the chunks in `spent` lists, which are not yet returned.
   uint64_t pending_bytes() const { return pending_bytes_; }
 
  private:
@@ -58,7 +58,7 @@ class Ring {
   uint64_t pending_bytes_ = 0;
   Chunk* current_ = nullptr;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::vector<Chunk*> free_;  // Has room for all chunks.
+  std::vector<Chunk*> free_;  // Reserved for all chunks, so that returning one does not allocate.
 };
 
 }  // namespace tenon_vulkan

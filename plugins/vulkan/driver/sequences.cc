@@ -13,11 +13,11 @@ namespace {
 // Compile time grows with the size of a shader, and some drivers compile it at its first dispatch.
 constexpr size_t kMaxWords = size_t{1} << 14;
 
-// This many dispatches take as long as compiling one part's shader. On software drivers a dispatch
-// takes 20 us, compiling 20 ms.
+// Number of dispatches that take as long as compiling the shader of one part: on software drivers,
+// a dispatch takes 20 us and compiling 20 ms.
 constexpr uint64_t kDispatchesPerCompilation = 1000;
 
-// A dispatch is small if one group can iterate over it in this many rounds.
+// A dispatch is small if one workgroup needs at most this many rounds over its indices.
 constexpr uint64_t kMaxRounds = 4;
 
 uint64_t rounds_of(const BoundDispatch& dispatch) {
@@ -39,7 +39,7 @@ Sequence::Sequence(const Device& device, std::span<const BoundDispatch> dispatch
   }
 }
 
-// Adds the dispatch as a whole, or returns false.
+// Adds the dispatch, or returns false and adds nothing.
 bool Sequence::add(const BoundDispatch& dispatch, uint32_t most_bindings) {
   const uint64_t iterations = 1 + dispatch.iterations * rounds_of(dispatch);
   if (iterations_ + iterations > kMaxIterations) return false;

@@ -17,11 +17,11 @@ class Device;
 // A dispatch with its parameters written and its operands bound, ready to be encoded.
 struct BoundDispatch {
   const Pipeline* pipeline;
-  std::span<const Binding> bindings;  // 0 is the parameters.
+  std::span<const Binding> bindings;  // Binding 0 holds the parameters.
   std::span<const Access> accesses;
-  uint32_t first_word;  // Of the parameters.
+  uint32_t first_word;  // Index of the first parameter word.
   std::array<uint32_t, 3> groups;
-  uint64_t iterations, n;  // As Dispatch says.
+  uint64_t iterations, n;  // As in Dispatch.
 };
 
 // A prefix of a list of dispatches, coalesced into one dispatch.
@@ -31,11 +31,11 @@ class Sequence {
   Sequence(const Device& device, std::span<const BoundDispatch> dispatches);
 
   size_t size() const { return size_; }
-  // The number of replays after which the sequence is worth its shader. By then its dispatches have
-  // taken as long as the shader takes to be compiled.
+  // The number of replays after which the sequence pays off: its dispatches have then taken as long
+  // as compiling its shader.
   uint64_t pays_off_at() const;
 
-  // A pipeline of the device, which may not be created yet.
+  // Returns the sequence's pipeline in `pipeline`. It may not be created yet.
   tenon_error* get_pipeline(Device& device, std::shared_ptr<const Pipeline>& pipeline) const;
 
   // Bytes of the sequence's own parameters, whose first word is passed to placed().
@@ -51,7 +51,7 @@ class Sequence {
   struct Part {
     const Pipeline* pipeline;
     std::vector<uint32_t> bindings;
-    uint32_t end;  // The step after its last.
+    uint32_t end;  // Index after the last step of the part.
   };
 
   bool add(const BoundDispatch& dispatch, uint32_t most_bindings);
@@ -64,7 +64,7 @@ class Sequence {
   std::vector<uint32_t> first_words_;
   uint64_t iterations_ = 0;
   uint64_t n_ = 1;
-  size_t n_words_ = 0;  // Of the parts' shaders.
+  size_t n_words_ = 0;  // Total size of the parts' shaders.
 };
 
 }  // namespace tenon_vulkan

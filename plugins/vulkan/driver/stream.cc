@@ -91,7 +91,7 @@ tenon_error* Stream::add_batch() {
   auto made = std::make_unique<Batch>();
   made->stream = this;
   made->launches.reserve(kMaxCommands +
-                         1);  // Each launch has at least one command, so this is enough.
+                         1);  // One per command: each launch has at least one command.
   free_.reserve(batches_.size() + 1);
   batches_.reserve(batches_.size() + 1);
   const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -132,8 +132,8 @@ void Stream::submit() noexcept {
   if (batch.has_marks) marks_.lose();
 }
 
-// While the device has work of this stream, more is gathered. Work between marks is held until a
-// caller waits for it, so that it reaches the device as a whole.
+// Submits the open batch unless work of this stream is in flight; then more work is gathered. Work
+// between time marks is held until a caller waits for it, so that it reaches the device as a whole.
 void Stream::submit_if_due() {
   if (open_ == nullptr) return;
   if (is_full(*open_) || (n_under_way_ == 0 && !open_->has_marks)) submit();
@@ -173,8 +173,8 @@ tenon_error* Stream::record_event(uint64_t& number) {
   return nullptr;
 }
 
-// The work of the event was submitted, and batches execute in submission order. So the device needs
-// no wait, and only the host records the number.
+// record_event has submitted the event's work, and batches execute in submission order, so the
+// device need not wait. The batch number is stored for later waits by the host.
 tenon_error* Stream::wait_event(uint64_t number) {
   const Lock lock(mutex_);
   if (driver_.is_lost()) return driver_.lost_error();
@@ -407,10 +407,11 @@ tenon_error* Stream::bind_operand(const Dispatch& dispatch, size_t i, Binding& b
   const Buffer& buffer = from_c(operand.buffer);
   const uint64_t begin = buffer.offset + operand.begin, end = buffer.offset + operand.end;
   if (!bind(driver_, buffer.block, begin, end, binding)) {
-    return driver_.error(
-        TENON_UNIMPLEMENTED,
-        "an operand spans " + std::to_string(end - begin) + " bytes, and a shader can access " +
-            std::to_string(driver_.physical().capabilities.max_operand_bytes) + " at once");
+    return driver_.error(TENON_UNIMPLEMENTED,
+                         "an operand spans " + std::to_string(end - begin) +
+                             "  bytes, but a shader can access at most  " +
+                             std::to_string(driver_.physical().capabilities.max_operand_bytes) +
+                             " at once");
   }
   byte_offset = static_cast<uint32_t>(buffer.offset + operand.first - binding.offset);
   return nullptr;

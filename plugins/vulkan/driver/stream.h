@@ -60,16 +60,18 @@ class Stream final : public Encoder {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  static constexpr uint32_t kMaxCommands = 64;  // Of a batch while another one is in flight.
-  // Few enough that searching them costs less than the barriers that it may save. Kept commands are
-  // searched once and replayed many times.
+  static constexpr uint32_t kMaxCommands =
+      64;  // Maximum number of commands of a batch that is gathered while another one is in flight.
+  // Maximum number of accesses to remember: few enough that searching them costs less than the
+  // barriers that it saves. Kept commands may have more, because they are searched once and
+  // replayed many times.
   static constexpr size_t kMaxAccesses = 32;
   static constexpr size_t kMaxKeptAccesses = 1024;
 
   // A range of a device buffer.
   struct Span {
     const Buffer& buffer;
-    uint64_t offset;  // In the block.
+    uint64_t offset;  // Offset in the block.
     uint64_t size;
 
     std::byte* data() const { return buffer.block.data + offset; }
@@ -97,7 +99,8 @@ class Stream final : public Encoder {
   tenon_error* encode_now(const Dispatch& dispatch, const LaunchId& launch,
                           const std::string& name);
   tenon_error* check_operands(const Dispatch& dispatch) const;
-  // Writes its parameters and computes its bindings and accesses, which refer to `places`.
+  // Writes the parameters of a dispatch and computes its bindings and accesses. The result refers
+  // to `places`.
   struct Places {
     std::array<Binding, kMaxOperands + 1> bindings;
     std::array<Access, kMaxOperands> accesses;
@@ -132,7 +135,7 @@ class Stream final : public Encoder {
   void add_host_copy(const HostCopy& copy);
   void copy_part(const Block& from, uint64_t from_offset, const Block& to, uint64_t to_offset,
                  uint64_t size);
-  // `pattern` has 8 bytes.
+  // `pattern` points to 8 bytes.
   tenon_error* fill_span(Span to, const std::byte* pattern);
   void fill_words(Span to, uint32_t word);
   tenon_error* fill_bytes(Span to, const std::byte* pattern);
@@ -144,24 +147,25 @@ class Stream final : public Encoder {
   VkCommandPool pool_ = VK_NULL_HANDLE;
 
   mutable std::mutex mutex_;
-  Commands commands_;  // Of the open batch.
+  Commands commands_;  // The commands of the open batch.
   Ring parameters_, uploads_, downloads_;
   std::shared_ptr<DescriptorSets> sets_;
-  std::vector<SlotLocation> slots_;  // Of the current replay.
+  std::vector<SlotLocation> slots_;  // Slot locations of the current replay.
   struct {                           // The current launch.
     LaunchId id;
     const std::string* name = nullptr;  // NULL: a replay, whose pipelines are already named.
   } launching_;
   HeldDispatches held_;
-  std::atomic<bool> encodes_all_{false};  // While encode_held(kAll) runs.
+  std::atomic<bool> encodes_all_{false};  // True while encode_held(kAll) runs.
   Marks marks_;
   std::vector<std::unique_ptr<Batch>> batches_;
-  std::vector<Batch*> free_;  // Has room for all of them.
+  std::vector<Batch*> free_;  // Reserved for all batches, so that returning one does not allocate.
   Batch* open_ = nullptr;
-  uint32_t n_under_way_ = 0;  // Batches.
-  uint64_t last_number_ = 0;  // Of the stream's last batch, or of an event that it waits for.
-  LaunchId failed_;           // The last launch that failed in part.
-  std::vector<std::pair<uint64_t, tenon_error*>> failures_;  // By batch number.
+  uint32_t n_under_way_ = 0;  // Number of batches in flight.
+  uint64_t last_number_ =
+      0;             // Number of the stream's last batch, or of an event that the stream waits for.
+  LaunchId failed_;  // The last launch of which a dispatch failed.
+  std::vector<std::pair<uint64_t, tenon_error*>> failures_;  // Sorted by batch number.
   std::mutex failure_mutex_;
 };
 

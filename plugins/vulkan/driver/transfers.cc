@@ -8,9 +8,11 @@
 namespace tenon_vulkan {
 namespace {
 
-constexpr uint64_t kPiece = uint64_t{4} << 20;            // Bytes staged at once,
-constexpr uint64_t kMaxStagedBytes = uint64_t{64} << 20;  // and in flight in all.
-constexpr uint64_t kScratch = uint64_t{16} << 20;         // To move bytes within a buffer.
+constexpr uint64_t kPiece = uint64_t{4} << 20;  // Maximum number of bytes per staged copy.
+constexpr uint64_t kMaxStagedBytes = uint64_t{64}
+                                     << 20;  // Maximum number of staged bytes in flight.
+constexpr uint64_t kScratch = uint64_t{16}
+                              << 20;  // Size of the scratch memory for moves within a buffer.
 constexpr uint64_t kFilledByHost = uint64_t{64} << 10;
 constexpr uint64_t kFilledAtOnce = uint64_t{1} << 20;
 constexpr size_t kMaxRegions = 64;
@@ -28,8 +30,8 @@ struct Pattern {
   Pattern(uint64_t pattern, uint32_t n) {
     for (uint32_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(pattern >> (8 * (i % n)));
   }
-  // The pattern rotated: its continuation after `n` bytes.
-  Pattern behind(uint64_t n) const {
+  // Returns the pattern rotated by `n` bytes: how it continues after `n` bytes.
+  Pattern rotated(uint64_t n) const {
     Pattern later = *this;
     for (uint64_t i = 0; i < 8; ++i) later.bytes[i] = bytes[(i + n) % 8];
     return later;
@@ -89,7 +91,7 @@ bool Stream::is_host_accessible(const Buffer& buffer) const {
 // ---- with the host
 
 void Stream::settle(Lock& lock, const void* begin, uint64_t size) {
-  if (!queue_.has_host_copies()) return;
+  if (!queue_.has_pending_host_copies()) return;
   if (open_ != nullptr &&
       std::any_of(open_->host_copies.begin(), open_->host_copies.end(),
                   [&](const HostCopy& copy) { return copy.writes(begin, size); })) {
@@ -251,9 +253,9 @@ tenon_error* Stream::fill_span(Span to, const std::byte* bytes) {
     const Span head = {to.buffer, to.offset, first - to.offset};
     if (tenon_error* error = fill_bytes(head, bytes)) return error;
   }
-  fill_words({to.buffer, first, last - first}, pattern.behind(first - to.offset).word());
+  fill_words({to.buffer, first, last - first}, pattern.rotated(first - to.offset).word());
   if (last == end) return nullptr;
-  return fill_bytes({to.buffer, last, end - last}, pattern.behind(last - to.offset).bytes);
+  return fill_bytes({to.buffer, last, end - last}, pattern.rotated(last - to.offset).bytes);
 }
 
 void Stream::fill_words(Span to, uint32_t word) {

@@ -91,7 +91,8 @@ namespace tenon_vulkan {
 
 struct GlobalFunctions {
   TENON_VULKAN_GLOBAL_FUNCTIONS(TENON_VULKAN_MEMBER)
-  PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion = nullptr;  // NULL: the version is 1.0.
+  PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion =
+      nullptr;  // NULL if the loader supports only Vulkan 1.0.
 };
 
 struct InstanceFunctions {

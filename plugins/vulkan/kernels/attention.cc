@@ -55,7 +55,7 @@ class Attention final : public Kernel {
       const uint64_t n_tiles = std::min(tiles_at_once, sizes.n_tiles - tile);
       const uint64_t n_products = n_tiles * sizes.products_of_tile;
       words[kFirstTile] = static_cast<uint32_t>(tile);
-      // Runs at least once: without keys, zeros are written.
+      // Without keys, one iteration writes zeros.
       for (int64_t begin = 0; begin < sizes.keys || begin == 0; begin += sizes.keys_at_once) {
         words[kBegin] = static_cast<uint32_t>(begin);
         words[kEnd] = static_cast<uint32_t>(std::min(sizes.keys, begin + sizes.keys_at_once));
@@ -72,7 +72,7 @@ class Attention final : public Kernel {
     uint64_t n_tiles, iterations;  // Iterations per tile of keys.
     int64_t keys, keys_at_once;
     uint32_t columns, shape;    // Index into kColumns.
-    uint64_t products_of_tile;  // In one piece of the keys.
+    uint64_t products_of_tile;  // Multiplications for one piece of the keys.
     uint64_t max_tiles;
 
     bool in_pieces() const { return keys > keys_at_once; }
@@ -147,7 +147,7 @@ class Attention final : public Kernel {
       for (size_t axis = 0; axis < 4; ++axis) push(words, view->strides[axis]);
     }
     if (plan_.mask == TENON_DTYPE_NONE) return words;
-    // In the order batch, heads, queries, keys; axes of size 1 are broadcast.
+    // The mask's axes are batch, heads, queries and keys; axes of size 1 are broadcast.
     const tenon_view& mask = launch.inputs[3];
     const size_t missing = size_t{4} - mask.rank;
     for (size_t axis = 0; axis < 4; ++axis) {
@@ -172,9 +172,9 @@ Prepared prepare_attention(const Request& request) {
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");
   const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
   if (shared_elements(kColumns[0]) * tenon_sdk::size_of(wide) > capabilities.shared_memory_bytes) {
-    return tenon_sdk::refuse("has too little memory that a group shares");
+    return tenon_sdk::refuse("needs more workgroup memory than the device has");
   }
-  // With a mask and the workspace.
+  // The number of operands includes a mask and the workspace.
   if (const tenon_string reason = refusal_of_operands(request.device(), 6); reason.size > 0) {
     return {.reason = reason};
   }

@@ -14,7 +14,8 @@ inline constexpr uint32_t kTile = kSide * kEach;  // Queries and keys in a tile.
 inline constexpr uint32_t kDepth = 8;
 static_assert(kSide * kSide == kLocalSize);
 
-// The possible numbers of value columns per group, and the shared memory that a group then needs.
+// The possible numbers of value columns per group; they determine how much shared memory a group
+// needs.
 inline constexpr uint32_t kColumns[] = {32, 64, 128};
 constexpr uint32_t shared_elements(uint32_t columns) {
   return 2 * kTile * kDepth + kTile * kTile + 3 * kTile * kSide + kDepth * columns;
@@ -40,7 +41,7 @@ enum : uint32_t {
 };
 
 struct Plan {
-  tenon_dtype dtype, wide;  // Of the operands; of the computation.
+  tenon_dtype dtype, wide;  // Dtype of the operands, and of the computation.
   tenon_dtype mask;         // TENON_DTYPE_NONE: no mask.
   bool is_causal;
   double softcap;  // 0: no cap.

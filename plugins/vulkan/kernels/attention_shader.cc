@@ -58,7 +58,7 @@ class AttentionCode {
       }
     }
     const U32 begin = code_.parameter(kBegin);
-    // In causal attention, no query of a tile attends to keys after the tile's last query.
+    // In causal attention, keys after the last query of a tile are skipped.
     const U32 given_end = code_.parameter(kEnd);
     const U32 end = plan_.is_causal ? min(given_end, first_query_ + kTile) : given_end;
     code_.for_(begin, end, code_.u32(kTile), [&](U32 first) { process_keys(queries, first, end); });
@@ -72,7 +72,7 @@ class AttentionCode {
 
  private:
   struct Place {
-    U32 first, along, across;  // Offset of a matrix; its strides.
+    U32 first, along, across;  // Offset of a matrix, and its strides.
   };
 
   Element minus_infinity() {
@@ -222,7 +222,7 @@ class AttentionCode {
         most = maximum(most, largest_.get(row_part(i) + part));
         if (mask_) max_mask = maximum(max_mask, max_masks_.get(row_part(i) + part));
       }
-      // Avoids subtracting minus infinity from itself.
+      // If all scores are minus infinity, avoids subtracting minus infinity from itself.
       const Element from = spirv::select(compare(TENON_OP_equal, most, lowest_), zero_, most);
       const Element factor = exp_of(binary(TENON_OP_sub, known.most.get(), from));
       known.most.set(most);
@@ -249,7 +249,8 @@ class AttentionCode {
     }
   }
 
-  // Index of the partial results of a query's row: one for each invocation of that row.
+  // Index of the first partial result of query row `i`. Each of the kSide invocations of that row
+  // has one.
   U32 row_part(uint32_t i) { return (side_ * kEach + i) * kSide; }
 
   void process_keys(std::vector<Query>& queries, U32 first_key, U32 end) {
@@ -276,7 +277,7 @@ class AttentionCode {
   }
 
   void give(const Query& known, uint32_t i) {
-    // Without a mask, each query attends to the first key, if there is one.
+    // Without a mask, a query attends to no key only if there are no keys.
     Bool meets_none = code_.parameter(kKeys) == 0;
     if (mask_) {
       meets_none = meets_none | compare(TENON_OP_equal, known.max_mask.get(), lowest_);

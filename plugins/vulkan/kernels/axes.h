@@ -22,7 +22,7 @@ struct Divisor {
 // `number` must be greater than 1.
 Divisor divisor_of(uint32_t number);
 
-// In a shader: division by a number that was pushed together with its divisor.
+// In a shader: division by a number that the host has pushed together with its Divisor.
 struct Division {
   spirv::U32 number, multiplier, shift;
 
@@ -71,29 +71,30 @@ class Axes {
   uint64_t iterations() const { return 1 + (rank_ > kAtOnce ? rank_ - kAtOnce : 0); }
   // Size of the last axis, including the axes merged into it.
   int64_t last_size() const { return rank_ == 0 ? 1 : sizes_[0]; }
-  // Whether at most one axis is left, so that shaders can iterate over it as a line.
+  // Whether at most one axis is left after merging, so that shaders need no division to find an
+  // element.
   bool is_line() const { return rank_ <= 1; }
 
  private:
   size_t rank_ = 0, n_operands_ = 0;
-  std::array<size_t, TENON_MAX_RANK> axes_;  // The innermost of the merged axes.
+  std::array<size_t, TENON_MAX_RANK> axes_;  // Of each group of merged axes, the innermost axis.
   std::array<int64_t, TENON_MAX_RANK> sizes_;
   std::array<const int64_t*, kMaxOperands> strides_;
 };
 
 inline constexpr uint32_t kAllAxes = ~uint32_t{0};
 
-// In a shader: axes that were pushed from parameter `at` on.
+// In a shader: reads axes that were pushed from parameter `at` on.
 class AxesCode {
  public:
   AxesCode(spirv::Code& code, spirv::U32 at, uint32_t n_operands);
 
-  // Index of the parameter after them.
+  // Index of the first parameter after the axes.
   spirv::U32 end() const { return axis_at(count_); }
 
   // Offset of the element with this linear index in each operand.
   std::vector<spirv::U32> places(spirv::U32 number) const;
-  // The same if is_line().
+  // Like places(), for axes of which is_line() is true.
   std::vector<spirv::U32> line_offsets(spirv::U32 number) const;
   // The stride of each operand along the last axis.
   const std::vector<spirv::U32>& last_strides() const { return first_[0].strides; }

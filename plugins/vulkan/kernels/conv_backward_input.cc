@@ -52,8 +52,9 @@ struct PhaseAxis {
   std::array<uint32_t, kMaxPhases> first_taps = {};
 };
 
-// The same in a shader, from parameter `at` on, with the parameters of the forward window. Without
-// strides every tap covers an element and every number is one, which simplifies the code.
+// The phases of an axis in a shader, from parameter `at` on, with the parameters of the forward
+// window. Without strides there is one phase, and every tap covers an element, which simplifies the
+// code.
 class PhaseAxisCode {
  public:
   static constexpr uint32_t kWords = 4 + 4 * Division::kWords + PhaseAxis::kMaxPhases;
@@ -142,7 +143,7 @@ class ConvBackwardInput final : public ProductKernel {
     kDy = kOwn,
     kW = kDy + PlanesCode::kWords,
     kDx = kW + PlanesCode::kWords,
-    kOutChannels = kDx + PlanesCode::kWords,  // Of a group.
+    kOutChannels = kDx + PlanesCode::kWords,  // Output channels of a convolution group.
     kPhases
   };
 

@@ -33,7 +33,7 @@ Block philox(Block counter, U32 key0, U32 key1) {
   return counter;
 }
 
-// The 128-bit sum, modulo 2^128.
+// Adds a number of blocks to the 128-bit counter, modulo 2^128.
 Block advance(const Block& counter, U32 blocks) {
   Block sum;
   U32 carry = blocks;

@@ -9,22 +9,24 @@
 
 namespace tenon_vulkan {
 
-// A loop whose last input is the product that it is fused after.
+// The host's side of an epilogue: a loop whose last input is the matrix product that it is fused
+// after.
 class Epilogue {
  public:
   explicit Epilogue(LoopPlan plan);
 
   const LoopPlan& plan() const { return plan_; }
-  // Without the product.
+  // Number of inputs of the loop, without the product.
   uint32_t n_inputs() const { return static_cast<uint32_t>(plan_.inputs.size() - 1); }
   uint32_t n_outputs() const { return static_cast<uint32_t>(plan_.outputs.size()); }
 
   // Pushes the parameters of its shaders. The loop's inputs are the launch's from `first_input` on.
   void push(const tenon_launch& launch, uint32_t first_input, spirv::Words& words) const;
-  // Maximum number of iterations in which a shader finds an element's operands.
+  // Maximum number of loop iterations that a shader needs to compute the offsets of an element's
+  // operands.
   uint64_t iterations(const tenon_launch& launch, uint32_t first_input) const;
-  // Whether it is vectorised: four neighbours in a row of the result are neighbours in every
-  // operand.
+  // Whether the epilogue can be vectorised: four neighbours in a row of the result are neighbours
+  // in every operand.
   bool can_vectorise(const tenon_launch& launch, uint32_t first_input) const;
 
  private:
@@ -34,7 +36,7 @@ class Epilogue {
   std::vector<uint32_t> strided_;  // Indices of strided inputs.
 };
 
-// The result of a product, in a shader.
+// The shader's side: where the result of a product is stored.
 class ResultCode {
  public:
   // Operands from `first` on are the loop's inputs and outputs; the parameters of Epilogue::push
@@ -44,7 +46,7 @@ class ResultCode {
 
   // Stores the element with this linear index, in the order of the result's axes.
   void store(spirv::U32 index, const spirv::Element& x) const { store(index, {&x, 1}); }
-  // Stores it and its three neighbours, if the result is vectorised.
+  // Stores this element and the next three. Requires a vectorised result.
   void store_four(spirv::U32 index, std::span<const spirv::Element> elements) const {
     store(index, elements);
   }

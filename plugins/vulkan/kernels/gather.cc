@@ -20,8 +20,8 @@ using spirv::Var;
 
 constexpr uint32_t kTraits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC;
 
-// The common part. Operands: x, indices, y and the error record. The first parameters are the
-// number of elements of y and the launch's site.
+// The code that all gathers share. Operands: x, indices, y and the error record. The first
+// parameters are the number of elements of y and the launch's site.
 struct GatherCode {
   GatherCode(const Request& request)
       : dtype(bits_dtype(request.output(0).dtype)),

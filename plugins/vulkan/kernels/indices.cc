@@ -15,7 +15,8 @@ Wide Indices::load(U32 place) const {
 Index Indices::wrapped(const Wide& index, U32 bound) const {
   const Wide limit = spirv::zero_extended(bound);
   const Wide from_front = spirv::select(is_negative(index), index + limit, index);
-  const Bool is_inside = from_front < limit;  // Unsigned, so negative ones are out of range.
+  const Bool is_inside =
+      from_front < limit;  // The comparison is unsigned, so negative indices are out of range.
   return {select(is_inside, from_front.low, code_.u32(0)), is_inside};
 }
 

@@ -6,7 +6,7 @@
 
 namespace tenon_vulkan {
 
-// An index counted from the front; 0 if it is out of range.
+// An index that counts from the front; 0 if it is out of range.
 struct Index {
   spirv::U32 at;
   spirv::Bool is_inside;

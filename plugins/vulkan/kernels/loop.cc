@@ -1,6 +1,7 @@
-// An invocation computes four neighbouring elements at a time, loaded and stored as vectors of
-// words. If operands are not aligned for this, elements are few or the body is long, it computes as
-// many elements as fill a word of the smallest result, so that whole words are written.
+// An invocation computes four neighbouring elements at a time, which are loaded and stored as
+// vectors of words. If operands are not aligned for this, there are few elements or the body is
+// long, an invocation computes as many elements as fill a word of the smallest result dtype, so
+// that it writes whole words.
 
 #include "plugins/vulkan/kernels/loop.h"
 
@@ -53,7 +54,9 @@ class LoopCode {
       });
     }
     code_.for_each(n_ >> 2, [&](U32 step) { compute_lanes(step << 2, lanes_, true); });
-    if (operands_.has_axes()) return;  // Rows of a multiple of four leave no remainder.
+    if (operands_.has_axes())
+      return;  // Strided operands are vectorised only if rows have a multiple of four elements, so
+               // no remainder is left.
     const U32 rest = n_ & 3;
     code_.if_(code_.number() < rest, [&] { compute_lanes(n_ - rest + code_.number(), 1, false); });
   }
@@ -144,8 +147,8 @@ class Loop final : public Kernel {
   // SPIR-V words per element beyond which computing dominates loading, so that unrolling the body
   // four times is not worthwhile.
   static constexpr size_t kLong = 2000;
-  // With fewer elements, one invocation per element finishes sooner than a driver compiles five
-  // copies of the body: four lanes and the remainder.
+  // Minimum number of elements for vectorisation. With fewer, one invocation per element finishes
+  // before a driver has compiled five copies of the body (four lanes and the remainder).
   static constexpr int64_t kMany = 256;
 
   uint32_t n_inputs() const { return static_cast<uint32_t>(plan_.inputs.size()); }
@@ -186,8 +189,8 @@ class Loop final : public Kernel {
   const LoopPlan plan_;
   std::vector<uint32_t> strided_;  // Indices of strided inputs.
   bool is_long_;
-  uint64_t iterations_;        // Per element.
-  LazyPipeline pipelines_[2];  // The second is vectorised.
+  uint64_t iterations_;        // Loop iterations per element.
+  LazyPipeline pipelines_[2];  // [1] is vectorised.
 };
 
 }  // namespace
@@ -240,7 +243,7 @@ Prepared prepare_loop(tenon_device_p* device, LoopPlan plan) {
   if (plan.row_axes != 0) return prepare_row_loop(device, std::move(plan));
   const uint64_t iterations = LoopCode::lanes(plan, false) * iterations_of(plan);
   if (iterations > std::min<uint64_t>(kMaxIterations, capabilities_of(device).max_iterations)) {
-    return tenon_sdk::refuse("has a driver that would end so many loops");
+    return tenon_sdk::refuse("needs more loop iterations than the driver executes");
   }
   return {
       .kernel = std::make_unique<Loop>(device, std::move(plan)),

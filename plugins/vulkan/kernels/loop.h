@@ -22,15 +22,15 @@ struct LoopPlan : tenon_sdk::LoopPlan {
   tenon_dtype operand_dtype(uint32_t n_inputs, uint32_t operand) const {
     return operand < n_inputs ? inputs[operand].dtype : dtype(outputs[operand - n_inputs]);
   }
-  // Mask of the operands that are loaded and stored as vectors if the loop is vectorised.
+  // Mask of the operands that a vectorised loop loads and stores as vectors.
   uint32_t vectors(uint32_t n_inputs) const;
 };
 
 // Computes all values of one element from its inputs.
 std::vector<spirv::Element> compute(const LoopPlan& plan, std::vector<spirv::Element> inputs);
 
-// Maximum number of loop iterations of the body for one element; `per_row`: of the values that are
-// computed once per row.
+// Maximum number of loop iterations in the body for one element; with `per_row`, in the values that
+// are computed once per row.
 uint64_t iterations_of(const LoopPlan& plan, bool per_row = false);
 // The reason why a shader cannot contain the loop beside `n_others` other operands, or an empty
 // string.
@@ -43,7 +43,7 @@ tenon_sdk::Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan);
 // Prepares a product with an epilogue, whose last input is the product (epilogue.h).
 tenon_sdk::Prepared prepare_with_epilogue(const tenon_sdk::Request& anchor, LoopPlan plan);
 
-// The entry for the plugin's loop slot.
+// The entry for the plugin's function prepare_loop.
 tenon_sdk::Prepared prepare_loop(const tenon_sdk::LoopRequest& request);
 
 }  // namespace tenon_vulkan

@@ -138,7 +138,8 @@ class Matmul final : public ProductKernel {
     Axes(batch, out.sizes, kAllAxes, strides).push(words);
   }
 
-  // Along an axis of the result: c may have fewer axes, and axes of size 1 are broadcast.
+  // Stride of c along an axis of the result: c may have fewer axes, and its axes of size 1 are
+  // broadcast.
   int64_t stride_of_c(const tenon_launch& launch, size_t axis) const {
     if (!gemm_.has_c) return 0;
     const tenon_view& c = launch.inputs[2];

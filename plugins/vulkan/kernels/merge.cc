@@ -88,7 +88,8 @@ Words merge_pass(const Capabilities& capabilities, tenon_dtype dtype, bool is_de
       return select(is_right, !precedes(own, other, is_descending),
                     precedes(other, own, is_descending));
     });
-    // After the preceding elements of its own run and those that the search found in the other.
+    // The position is after the preceding elements of its own run and those that the search found
+    // in the other run.
     const U32 own_begin = select(is_right, middle, pair);
     to.store(first + pair + (at - own_begin) + (found - begin), {TENON_UINT32, own_place});
   });
@@ -114,7 +115,7 @@ tenon_error* MergeSort::enqueue(Encoder& encoder, const Operand& x, const Lines&
   to.end = to.begin + 4 * static_cast<uint64_t>(lines.n_elements);
   const int64_t length = lines.length;
   int64_t run = 1;
-  // Blocks of short lines would be mostly empty.
+  // Short lines skip this step: their blocks would be mostly empty.
   if (length > kLocalSize / 2) {
     const int64_t n_blocks = (length + kLocalSize - 1) / kLocalSize;
     const int64_t n = lines.n_elements / length * n_blocks;

@@ -31,7 +31,8 @@ spirv::U32 search(spirv::Code& code, spirv::U32 begin, spirv::U32 end, const Hol
 
 // The lines of an operand.
 struct Lines {
-  int64_t n_elements, length, stride;  // Of all lines; of one; along it.
+  int64_t n_elements, length,
+      stride;  // Elements of all lines; elements of one line; stride along a line.
   const Axes& others;
 };
 

@@ -125,7 +125,8 @@ Prepared prepare_pad(const Request& request) {
       const U32 at = axis * 4 + 2;
       const U32 size = code.parameter(at);
       const U32 before = rest.get(), quotient = before / size;
-      // The coordinate in the input; one in the padding before it wraps to a value beyond the size.
+      // The coordinate in the input. A coordinate in the leading padding wraps to a value beyond
+      // the size.
       const U32 coordinate = before - quotient * size - code.parameter(at + 2);
       rest.set(quotient);
       is_inside.set(is_inside.get() & (coordinate < code.parameter(at + 1)));

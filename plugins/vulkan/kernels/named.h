@@ -15,8 +15,8 @@ Prepared named(const Request& request) {
   return with_name(request, function(request));
 }
 
-// The entry for the plugin's loop slot. Names are "loop(add,mul)", or "loop(matmul,add)" after an
-// anchor.
+// The entry for the plugin's function prepare_loop. Names are "loop(add,mul)", or
+// "loop(matmul,add)" after an anchor.
 Prepared prepare_named_loop(const tenon_sdk::LoopRequest& request);
 
 }  // namespace tenon_vulkan

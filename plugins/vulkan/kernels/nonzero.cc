@@ -1,8 +1,8 @@
 // nonzero: the coordinates of nonzero elements, in order. A group processes a piece of x in two
-// passes: each invocation first counts the nonzero elements of its section, from which follow the
-// positions of its results. Pieces are processed by consecutive dispatches (kMaxIterations); the
-// count output carries the number found so far from one to the next. A last dispatch fills the
-// remainder.
+// passes: each invocation counts the nonzero elements of its section, and a scan of the counts
+// yields the positions of its results. Consecutive dispatches process the pieces (kMaxIterations);
+// the output `count` carries the number found so far from one to the next. A last dispatch fills
+// the remainder of the result.
 
 #include <algorithm>
 
@@ -22,7 +22,8 @@ using spirv::Shared;
 using spirv::U32;
 using spirv::Var;
 
-// Per invocation, which iterates over its section twice, and over the axes of those that it finds.
+// Elements per invocation, which iterates over them twice, and over the axes for each nonzero
+// element.
 constexpr int64_t kStretch = 1024;
 constexpr int64_t kPiece = kStretch * kLocalSize;
 
@@ -134,7 +135,7 @@ class Nonzero final : public Kernel {
 
 Prepared prepare_nonzero(const Request& request) {
   const auto attrs = request.attrs<tenon_nonzero_attrs>();
-  if (attrs.size < 0) return tenon_sdk::refuse("requires the size of the result");
+  if (attrs.size < 0) return tenon_sdk::refuse("requires a given size of the result");
   const Capabilities& capabilities = capabilities_of(request.device());
   const tenon_dtype dtype = request.input(0).dtype;
   if (dtype == TENON_FLOAT64 && !capabilities.float64) return tenon_sdk::refuse("has no float64");

@@ -17,7 +17,7 @@ using spirv::U32;
 using spirv::Var;
 using enum ProductParameters::Parameter;
 
-constexpr uint32_t kVector = 4;  // Words.
+constexpr uint32_t kVector = 4;  // Words per vector.
 
 uint32_t row_vectors(const PackedShape& shape) { return shape.block() / kVector; }
 

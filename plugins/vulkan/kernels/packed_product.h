@@ -2,14 +2,15 @@
 // which they are read. A subgroup then computes a tile of the result: some rows, and as many
 // columns as its invocations hold together.
 //
-// This is for software drivers. There a word of a buffer costs an invocation tens of instructions,
-// unless the driver finds that all invocations of a subgroup read contiguous words or the same
-// word. What it finds differs between drivers:
+// This is for software drivers. On these, loading a word of a buffer takes tens of instructions per
+// invocation, unless the driver recognises that all invocations of a subgroup load contiguous words
+// or the same word. Drivers recognise different patterns:
 //
 //   texels   Four words are loaded as one texel, at two or three instructions each.
 //   words    Neighbouring invocations load neighbouring words.
 //
-// Either way one invocation holds an element of the left factor, and all others get it from there.
+// In both cases, one invocation holds an element of the left factor and broadcasts it to the
+// others.
 
 #pragma once
 
@@ -37,8 +38,8 @@ struct Factors {
   std::function<spirv::Element(spirv::U32 row, spirv::U32 k)> left;
   std::function<spirv::Element(spirv::U32 k, spirv::U32 column)> right;
   std::function<void(spirv::U32 row, spirv::U32 column, const spirv::Element& sum)> store;
-  // If vectorised, the same for an element and its three neighbours: along k in the left factor,
-  // along columns in the others.
+  // If vectorised: like the functions above, for four contiguous elements, along k in the left
+  // factor and along columns in the others.
   std::function<std::vector<spirv::Element>(spirv::U32 row, spirv::U32 k)> left_four;
   std::function<std::vector<spirv::Element>(spirv::U32 k, spirv::U32 column)> right_four;
   std::function<void(spirv::U32 row, spirv::U32 column, std::span<const spirv::Element> sums)>
@@ -47,12 +48,12 @@ struct Factors {
 // Returns the factors of one matrix of the batch.
 using FactorsOf = std::function<Factors(spirv::U32 matrix)>;
 
-// Parameters: first the sizes of the product. Then, for the current part of it: number and first of
-// its matrices, of its tiles of columns and of its blocks of k, and the total number of blocks.
-// Then the divisions by the number of tiles of columns, of tiles of rows, of blocks and of k. For
-// tiles in shared memory: the number of parts of sums in a dispatch, the k per part, the first
-// part, whether to add to earlier sums, and whether contiguous elements of each factor are
-// neighbours in k. The parameters of the factors follow.
+// Parameters: first the sizes of the product. Then, for the part that this dispatch computes: the
+// number and the first of its matrices, of its tiles of columns and of its blocks of k, and the
+// total number of blocks. Then the divisions by the number of tiles of columns, of tiles of rows,
+// of blocks and of k. For tiles in shared memory: the number of split-K chunks in a dispatch, the k
+// per chunk, the first chunk, whether to add to earlier partial sums, and whether contiguous
+// elements of each factor are neighbours in k. The parameters of the factors follow.
 struct ProductParameters {
   enum Parameter : uint32_t {
     kMatrices,

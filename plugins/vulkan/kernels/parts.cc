@@ -61,7 +61,8 @@ int64_t Parts::extent_after(const tenon_view& view, size_t axis) const {
   return extent;
 }
 
-// The maximum number of indices of an axis, with all axes after it, that fit; 0: not even one.
+// The maximum number of indices along an axis for which a part, with all later axes whole, fits
+// into a binding; 0: not even one fits.
 int64_t Parts::max_at_once(size_t axis) const {
   int64_t most = std::numeric_limits<int64_t>::max();
   for (const tenon_view& view : views_) {

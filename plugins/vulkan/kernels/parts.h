@@ -1,5 +1,5 @@
-// Splits elementwise launches into parts whose operands fit into one binding each, which holds as
-// little as 128 MiB on some devices.
+// Splits elementwise launches into parts, each of whose operands fits into one binding. A binding
+// holds only 128 MiB on some devices.
 
 #pragma once
 
@@ -35,7 +35,7 @@ class Parts {
   size_t rank_;
   Sizes sizes_{}, dense_strides_{};
   // A part has one index of each axis before `axis_`, `at_once_` indices of `axis_`, and all of the
-  // axes after it, and begins at `begin_`. So it is dense where the whole is.
+  // axes after it, and begins at `begin_`. So a part is dense if the whole operand is.
   size_t axis_ = 0;
   int64_t at_once_;
   Sizes begin_{}, part_sizes_{};

@@ -44,7 +44,8 @@ Prepared pool_kernel(const Request& request, uint32_t op) {
   const Place tap_sizes = {code.parameter(kTaps), code.parameter(kTaps + 1),
                            code.parameter(kTaps + 2)};
   const int64_t n_taps = taps[0] * taps[1] * taps[2];
-  // A maximum does not depend on the order. A driver may end loops of more than max_iterations.
+  // Only sums need runs: a maximum does not depend on the order. A driver may end loops of more
+  // than max_iterations.
   const bool in_runs = op == TENON_OP_window_sum && n_taps > int64_t{kRun} &&
                        n_taps <= int64_t{kMaxCount} &&
                        iterations_of_runs(false, n_taps) <= capabilities.max_iterations;

@@ -135,7 +135,7 @@ uint64_t ProductKernel::workspace(const tenon_launch& launch) const {
          tenon_sdk::size_of(wide_);
 }
 
-// A sum in parts needs one more operand, which must fit into one binding.
+// Partial sums need one more operand, which must fit into one binding.
 SplitK ProductKernel::parts(const ProductSizes& sizes) const {
   if (n_operands_ + 1 > capabilities_.max_operands) return {.steps = sizes.deep};
   const SplitK parts = parts_of_sums(capabilities_, wide_, sizes);
@@ -227,7 +227,8 @@ tenon_error* ProductKernel::run_tiles(Encoder& encoder, std::vector<Operand> ope
       std::max<uint64_t>(n_panels * static_cast<uint64_t>(lines * lines) * kPanelDepth, 1);
   const uint64_t tiles_at_once =
       std::clamp<uint64_t>(capabilities_.max_products_per_submission / of_tile, 1, n_tiles);
-  // A panel costs one iteration plus those of its k; a row of sums costs one plus its stores.
+  // Counts iterations: a panel takes one plus one for each of its k; a row of sums takes one plus
+  // its stores.
   const bool is_unrolled = !packed_;
   const uint64_t of_panel =
       1 + (is_unrolled ? Code::iterations_of_many(kPanelDepth) : kPanelDepth + 1);
@@ -365,7 +366,8 @@ tenon_error* ProductKernel::multiply(Encoder& encoder, std::vector<Operand> oper
       {pipeline, operands, words, groups_up_to_limit(static_cast<uint64_t>(n_tiles))});
 }
 
-// The iterations of an epilogue's ops are not counted in a product, so these ops must not loop.
+// The iteration count of a product does not include the ops of its epilogue, so these must not
+// loop.
 Prepared prepare_with_epilogue(const Request& anchor, LoopPlan plan) {
   const auto n_inputs = static_cast<uint32_t>(anchor.n_inputs());
   if (const tenon_string reason = refusal(anchor.device(), plan, n_inputs + kOperandsOfPacking);
@@ -382,7 +384,7 @@ Prepared prepare_with_epilogue(const Request& anchor, LoopPlan plan) {
     case TENON_OP_conv:
       return prepare_conv(anchor, std::move(plan));
     default:
-      return tenon_sdk::refuse("has no epilogue for this op");
+      return tenon_sdk::refuse("does not support an epilogue after this op");
   }
 }
 

@@ -2,9 +2,9 @@
 // input element for each row and column.
 //
 // Each element of the result is the sum of its products in the order of k, with rounding after
-// every step. Floating-point sums of more than longest_chain() products are sums of parts of that
-// length. So both algorithms, which are selected by size, return the same bits for any layout. The
-// exception are GPUs: if there are few sums, they have shorter parts (tiled_product.h).
+// every step. Floating-point sums of more than longest_chain() products are split into chunks of
+// that length. So both algorithms, which are selected by size, return the same bits for any layout.
+// GPUs are an exception: results with few elements use shorter chunks (tiled_product.h).
 
 #pragma once
 
@@ -20,8 +20,8 @@ namespace tenon_vulkan {
 // The dtype in which products of a dtype are computed.
 tenon_dtype product_dtype(tenon_dtype dtype);
 
-// The matrices that are vectorised, in fours: their sizes are multiples of four, so no remainder is
-// left.
+// The matrices that are accessed in vectors of four elements. Their sizes are multiples of four, so
+// no remainder is left.
 struct VectorisedMatrices {
   bool left = false, right = false, result = false;
 };
@@ -72,13 +72,15 @@ class ProductKernel : public Kernel, public ProductParameters {
   // Returns an error if the shaders cannot compute the launch.
   virtual tenon_error* check(const tenon_launch&) const { return nullptr; }
 
-  // The layout of the packed factors, and how much is computed at a time.
+  // The layout of the packed factors, and how much is computed by one dispatch.
   struct Packing {
     int64_t n_blocks, n_tiles;
     int64_t blocks_at_once;
-    int64_t left_bytes, tile_bytes;  // Of a matrix; of a tile of its columns.
+    int64_t left_bytes,
+        tile_bytes;  // Packed bytes of the left matrix, and of a tile of columns of the right one.
     int64_t matrices_at_once, tiles_at_once;
-    int64_t sums_bytes;  // Of a matrix, from one part of k to the next.
+    int64_t sums_bytes;  // Bytes of a matrix of partial sums, which pass from one dispatch over k
+                         // to the next.
 
     bool has_partial_sums() const { return blocks_at_once < n_blocks; }
   };
@@ -86,7 +88,7 @@ class ProductKernel : public Kernel, public ProductParameters {
   // Empty if the product is not packed.
   std::optional<Packing> packing(const ProductSizes& sizes) const;
   SplitK parts(const ProductSizes& sizes) const;
-  // Mask of an operand that is vectorised, for Code::Shape.
+  // The bit of `operand` for Code::Shape::vectors; 0 if the operand is not vectorised.
   uint32_t vectors_of(uint32_t operand, bool is_vectorised) const;
   uint32_t vectors_of_result(bool is_vectorised) const;
   // The shape of a shader that packs this operand.
@@ -94,7 +96,8 @@ class ProductKernel : public Kernel, public ProductParameters {
   template <class Write>
   tenon_error* get(const LazyPipeline& lazy, spirv::Code::Shape shape, const Pipeline*& pipeline,
                    const Write& write) const;
-  // `sums`: NULL if the sums have no parts. `of_store`: iterations of the epilogue per element.
+  // `sums`: memory for partial sums; NULL if the sums are not split. `of_store`: iterations of the
+  // epilogue per element.
   tenon_error* run_tiles(Encoder& encoder, std::vector<Operand> operands, const Operand* sums,
                          Words& words, const ProductSizes& product, uint64_t of_store = 0) const;
   tenon_error* add_parts(Encoder& encoder, std::vector<Operand> operands, Operand sums,
@@ -105,7 +108,7 @@ class ProductKernel : public Kernel, public ProductParameters {
   enum Side { kLeft, kRight };
   tenon_error* pack(Encoder& encoder, Side side, std::vector<Operand> operands, const Operand& to,
                     const Words& words, bool is_vectorised) const;
-  // `sums`: NULL if all of k is in one part.
+  // `sums`: memory for partial sums; NULL if one dispatch processes all of k.
   tenon_error* multiply(Encoder& encoder, std::vector<Operand> operands, Operand left,
                         Operand right, const Operand* sums, const Words& words,
                         bool is_vectorised) const;
@@ -116,9 +119,9 @@ class ProductKernel : public Kernel, public ProductParameters {
   const std::optional<Epilogue> epilogue_;
   const uint32_t n_operands_;
   const tenon_dtype dtype_, wide_;
-  const std::optional<PackedShape> packed_;  // None: nothing is packed on this device.
-  // Of two pipelines, the second is vectorised; multiply_ is indexed by Sums; tiles_ by tile size
-  // and by whether the sums have parts.
+  const std::optional<PackedShape> packed_;  // Absent: nothing is packed on this device.
+  // Of two pipelines, the second is vectorised. multiply_ is indexed by Sums; tiles_ by tile size
+  // and by whether sums are split.
   LazyPipeline tiles_[2][2], add_parts_, pack_[2][2], multiply_[3];
 };
 

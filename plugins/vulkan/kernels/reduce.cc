@@ -20,8 +20,8 @@ using spirv::Element;
 using spirv::Elements;
 using spirv::U32;
 
-constexpr int64_t kMaxWholeRow = 32768;  // Of rows; longer ones are cut into parts
-constexpr int64_t kPart = 16384;         // of this many elements.
+constexpr int64_t kMaxWholeRow = 32768;  // Maximum length of a row that is not cut into parts.
+constexpr int64_t kPart = 16384;         // Elements per part of a longer row.
 
 // The variant of a shader of this family.
 struct Pass {
@@ -157,7 +157,7 @@ class ReduceKernel final : public Kernel {
     if (sizes.n_parts == 1) {
       return run(encoder, pass, {from, to}, words, {sizes.n_rows, sizes.length});
     }
-    // Values first; then, for argmax and argmin, the indices.
+    // The memory of partial results holds the values; then, for argmax and argmin, the indices.
     const int64_t n_partials = sizes.n_rows * sizes.n_parts;
     Operand values = workspace_of(launch), indices = values;
     values.end = values.begin + 8 * static_cast<uint64_t>(n_partials);
@@ -180,7 +180,7 @@ class ReduceKernel final : public Kernel {
   }
 
  private:
-  // A number of rows, or of parts of rows, and their length.
+  // Rows, or parts of rows: their number and length.
   struct Items {
     int64_t n, length;
   };

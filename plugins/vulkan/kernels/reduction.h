@@ -3,8 +3,9 @@
 //
 // A short row is reduced by one invocation, from the first element to the last. A longer one is
 // reduced by a group: invocation t takes elements t, t + kLocalSize, ..., and the partial results
-// are joined as a tree. The row's length alone decides. An invocation reduces its elements in runs,
-// each separately, so that the error of a sum grows no further than the length of a run.
+// are joined as a tree. The algorithm depends only on the row's length. An invocation reduces its
+// elements in runs and then joins the results of the runs, so that the error of a sum grows only
+// with the length of a run.
 
 #pragma once
 
@@ -42,7 +43,7 @@ class Reduction {
   Partial partial(const spirv::Element& x, spirv::U32 index) const;
   // `b` comes after `a`.
   Partial join(const Partial& a, const Partial& b) const;
-  // In the dtype of the op's result.
+  // The final value, in the dtype of the op's result.
   spirv::Element result(const Partial& partial) const;
 
  private:
@@ -69,14 +70,14 @@ class PartialVar {
   spirv::Var<spirv::U32> index_;
 };
 
-// Reduces the elements begin, begin + step, ... below `end` in an invocation, for each reduction.
-// `body` joins an element to the partials of its run.
+// Emits code with which an invocation reduces the elements begin, begin + step, ... below `end`.
+// Returns one partial for each reduction. `body` joins an element to the partials of its run.
 std::vector<Reduction::Partial> over_runs(
     spirv::Code& code, std::span<const Reduction* const> reductions, spirv::U32 begin,
     spirv::U32 end, spirv::U32 step,
     const std::function<void(spirv::U32 i, std::span<const PartialVar> run)>& body);
-// The maximum number of iterations of over_runs along `n` elements, which an invocation or a group
-// reduces, with `each` iterations per element.
+// The maximum number of loop iterations of one invocation in over_runs, if a group (`by_groups`) or
+// a single invocation reduces `n` elements. `each`: iterations of `body` per element.
 inline uint64_t iterations_of_runs(bool by_groups, int64_t n, uint64_t each = 1) {
   const auto own = static_cast<uint64_t>(by_groups ? n / kLocalSize + 1 : n);
   return own * each + own / kRun + 1;

@@ -135,7 +135,7 @@ class RowLoopCode {
     }
   }
 
-  // Whether a value per element needs no value per row that is not yet available.
+  // Whether a value per element can be computed: all values per row that it needs are available.
   bool is_there(uint32_t value, const Values& of_row) const {
     if (of_row[value] || (value < n_inputs() && !plan_.is_per_row(value))) return true;
     if (plan_.is_per_row(value)) return false;
@@ -202,7 +202,8 @@ class RowLoopCode {
 class RowLoop final : public Kernel {
  public:
   RowLoop(tenon_device_p* device, LoopPlan plan) : device_(device), plan_(std::move(plan)) {
-    // A value that depends on a reduction belongs to a later pass.
+    // passes[v] is the pass that computes value v: a value that depends on a reduction belongs to a
+    // later pass.
     std::vector<uint64_t> passes(plan_.inputs.size(), 1);
     for (const LoopPlan::Instruction& each : plan_.instructions) {
       uint64_t pass = 1;
@@ -262,7 +263,7 @@ class RowLoop final : public Kernel {
  private:
   tenon_device_p* const device_;
   const LoopPlan plan_;
-  uint64_t n_passes_ = 1;  // Over the elements of a row.
+  uint64_t n_passes_ = 1;  // Number of passes over the elements of a row.
   const LazyPipeline pipelines_[4];
 };
 
@@ -272,7 +273,7 @@ class RowLoop final : public Kernel {
 // of elements, several times.
 Prepared prepare_row_loop(tenon_device_p* device, LoopPlan plan) {
   if (capabilities_of(device).max_iterations < UINT64_MAX && iterations_of(plan) > 0) {
-    return tenon_sdk::refuse("has a driver that would end so many loops");
+    return tenon_sdk::refuse("needs more loop iterations than the driver executes");
   }
   return {.kernel = std::make_unique<RowLoop>(device, std::move(plan)),
           .traits = TENON_KERNEL_STRIDED_INPUTS | TENON_KERNEL_DETERMINISTIC};

@@ -1,4 +1,5 @@
-// Loops over rows of an invocation's variables.
+// A shader loop over the local variables of an invocation, in groups of equal size that are called
+// rows.
 
 #pragma once
 
@@ -8,9 +9,10 @@
 
 namespace tenon_vulkan {
 
-// Emits `body` once and runs it for each row of variables in turn: the current row is always the
-// first, and the others move up after each iteration. A body that stores may be long, and compile
-// time grows with the number of copies.
+// Emits a loop that runs `body` for each of `n_rows` rows of variables. SPIR-V cannot index local
+// variables, so `body` always uses the first row, and each iteration ends by moving the other rows
+// up by one. Unrolling would emit one copy of `body` per row, and compile time grows with the
+// number of copies.
 template <class Variable, class Body>
 void for_each_row(spirv::Code& code, std::span<const Variable> rows, uint32_t n_rows,
                   const Body& body) {

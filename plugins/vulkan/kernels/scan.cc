@@ -143,7 +143,8 @@ class ScanCode {
     return {places[0], places[1]};
   }
 
-  // body(index of the part among all lines, offset of its line, its first step, its end).
+  // Calls body(part, place, first, end) for each part: its index among all lines, the offset of its
+  // line, and its range of steps.
   template <class Body>
   void for_each_part(const Body& body) {
     const U32 n_parts = code_.parameter(kParts), length = code_.parameter(kLength);
@@ -196,8 +197,9 @@ class ScanCode {
     });
   }
 
-  // Invocations access memory at neighbouring addresses, but scan contiguous elements, so a tile is
-  // transposed in shared memory. A gap after every kEach elements avoids bank conflicts.
+  // Neighbouring invocations should access neighbouring addresses, but each invocation scans
+  // contiguous elements. So a tile is transposed in shared memory. A gap after every kEach elements
+  // avoids bank conflicts.
   static U32 slot(U32 element) { return element + element / kEach; }
 
   // `total`: the prefix of the tile. Returns the prefix of the next tile.
@@ -320,7 +322,7 @@ class ScanKernel final : public Kernel {
 
   struct Line {
     int64_t n, length;
-    Words more;  // The further parameters of views.
+    Words more;  // The parameters that only views have.
   };
 
   int64_t lines_of(const tenon_launch& launch) const {

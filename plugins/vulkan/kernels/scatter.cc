@@ -39,16 +39,18 @@ using spirv::ElementVar;
 using spirv::U32;
 using spirv::Var;
 
-// Lines with more updates are sorted, unless there are this many lines, times the width.
+// Lines with at least kMinSortedLine updates are sorted, unless the number of lines times the width
+// is at least kMaxSortedLines.
 constexpr int64_t kMinSortedLine = 64, kMaxSortedLines = 16384;
 constexpr int64_t kLongestChain = 4096;
 
 constexpr uint32_t kDroppedTarget = ~0u;  // The target of a dropped update: sorts last.
 
 struct Op {
-  bool has_tuples;  // scatter_nd.
+  bool has_tuples;  // True for scatter_nd.
   int32_t reduction;
-  tenon_dtype dtype, index_dtype;  // Replacing updates are moved as bits.
+  tenon_dtype dtype,
+      index_dtype;  // If updates replace elements, an unsigned dtype of the same size.
 
   bool sums_floats() const {
     return reduction == TENON_SCATTER_REDUCTION_ADD && spirv::is_float(dtype);
@@ -302,7 +304,7 @@ class Scatter final : public Kernel {
                          Axes(1, &sizes.n_lines, kAllAxes, strides)};
     error = sort_.enqueue(encoder, targets, lines, room, &order);
     if (error != nullptr) return error;
-    // If updates replace, an invocation applies only one.
+    // If updates replace elements, an invocation applies only the last one.
     const auto of_piece = [&](int64_t length) {
       return static_cast<uint64_t>(sizes.n_lines * std::min(length, sizes.length) * sizes.width);
     };

@@ -54,8 +54,8 @@ inline uint32_t steps_at_once(uint64_t n, const std::array<uint32_t, 3>& groups,
   return static_cast<uint32_t>(std::max<uint64_t>(1, kMaxIterations / (rounds * iterations)));
 }
 
-// For n indices (Code::for_each) that take this many iterations each, or each kLocalSize of them
-// together.
+// Rounds for n indices (Code::for_each). `iterations`: loop iterations per index, or per kLocalSize
+// indices that a group processes together.
 inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   std::array<uint32_t, 3> groups = groups_for(n);
   if (rounds_of(n, groups) * iterations > kMaxIterations) {
@@ -64,7 +64,7 @@ inline Rounds rounds_for(uint64_t n, uint64_t iterations) {
   return {groups, rounds_of(n, groups) * (1 + iterations), n};
 }
 
-// For n items, one per group.
+// Rounds for n items, one per group.
 inline Rounds rounds_of_groups(uint64_t n, uint64_t iterations) {
   const std::array<uint32_t, 3> groups = groups_up_to_limit(n);
   return {groups, n == 0 ? 0 : (n + groups[0] - 1) / groups[0] * (1 + iterations)};
@@ -98,7 +98,8 @@ class OneDispatch final : public Kernel {
     const Rounds rounds = {fill_(launch, words)};
     if (rounds.groups[0] == 0) return nullptr;
     if (!rounds.are_counted) {
-      return make_error(device_, TENON_UNIMPLEMENTED, "more elements than shaders count");
+      return make_error(device_, TENON_UNIMPLEMENTED,
+                        "an operand has more elements than shaders can count");
     }
     if (tenon_error* error = check_iterations(device_, rounds.iterations)) return error;
     return encoder.dispatch({.pipeline = pipeline_.get(),

@@ -86,8 +86,8 @@ class Panel {
 SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide,
                      const ProductSizes& sizes) {
   constexpr int64_t kFull = 256,
-                    kMinSteps = 128;      // Groups that fill a device; minimum k of a part.
-  constexpr int64_t kMaxBytes = 4 << 20;  // Of the sums of all parts.
+                    kMinSteps = 128;  // Number of groups that fill a device; minimum k of a chunk.
+  constexpr int64_t kMaxBytes = 4 << 20;  // Maximum size of the partial sums of all chunks.
   const int64_t tiles = n_tiles(sizes, lines_of(TileSize::kSmall));
   int64_t steps = sizes.deep;
   if (!capabilities.runs_on_host && 2 * tiles <= kFull && sizes.deep >= 2 * kMinSteps) {

@@ -1,9 +1,9 @@
 // Tiled matrix products in shared memory, for GPUs. A group computes a tile of the result. Each
 // invocation holds several rows and columns of it in registers, and reads panels of both factors.
 //
-// A long sum is computed in parts of at most longest_chain() k. A last dispatch adds the parts, in
-// order. On GPUs, parts are shorter if there are few sums, and each part has groups of its own
-// (split-K).
+// A long sum is split into chunks of at most longest_chain() values of k. A last dispatch adds the
+// partial sums, in order. On GPUs, chunks are shorter if the result has few elements, and each
+// chunk has workgroups of its own (split-K).
 
 #pragma once
 
@@ -15,8 +15,8 @@ struct ProductSizes {
   int64_t matrices, rows, columns, deep;
 };
 
-// The parts of a sum: their number, and the k of each but the last. One dispatch computes `at_once`
-// of them, and the next one adds its parts to these.
+// The chunks of a long sum: `n` chunks of `steps` values of k each; the last one may be shorter.
+// One dispatch computes `at_once` of them, and the next dispatch adds its partial sums to these.
 struct SplitK {
   int64_t n = 1, steps;
   int64_t at_once = 1;
@@ -25,7 +25,7 @@ SplitK parts_of_sums(const Capabilities& capabilities, tenon_dtype wide, const P
 
 enum class TileSize : uint8_t { kSmall, kLarge };
 
-// Rows, and columns, of a tile and of an invocation.
+// Number of rows (and of columns) of a tile, and of the elements of one invocation.
 int64_t lines_of(TileSize size);
 uint32_t each_of(TileSize size);
 // Large tiles are for large results of 32-bit elements: they read less memory and need more
@@ -44,11 +44,12 @@ struct TiledShape {
   bool is_unrolled = false;
 };
 
-// Computes the result or, with a further operand `sums`, the sums of the dispatch's parts.
-// Parameter kAddsParts selects whether they replace the contents of `sums` or are added to them.
+// Computes the result or, with a further operand `sums`, the partial sums of the dispatch's chunks.
+// If parameter kAddsParts is set, these are added to the contents of `sums`; otherwise they replace
+// them.
 void write_tiled_product(spirv::Code& code, const FactorsOf& factors_of, const TiledShape& shape,
                          std::optional<uint32_t> sums);
-// Computes the result from the sums of the parts in operand `sums`.
+// Computes the result by adding the partial sums in operand `sums`.
 void write_sum_of_parts(spirv::Code& code, const FactorsOf& factors_of, tenon_dtype wide,
                         uint32_t sums);
 

@@ -21,7 +21,7 @@ WindowCode::Found WindowCode::find(const Place& p, const Place& k, const Place& 
     const U32 dilated = p[i] * steps_[i] + k[i] * dilations_[i] - pads_[i];
     const auto [place, between] = by_lhs_dilations_[i].of_any(dilated);
     found.place[i] = place;
-    // In the padding before the first element, `dilated` is negative.
+    // `dilated` is negative in the padding before the first element.
     const Bool is_before = signed_less(dilated, 0);
     found.is_there = found.is_there & (!is_before) & (between == 0) & (place < sizes[i]);
   }

@@ -7,7 +7,8 @@ namespace {
 
 // ---- integers: words, and pairs of them
 
-// Quotient and remainder of a division by zero are 0. The one quotient that overflows wraps.
+// Integer division. By zero, quotient and remainder are 0. The one quotient that overflows (minimum
+// / -1) wraps.
 Divided<U32> divided(U32 a, U32 b, bool is_signed) {
   Code& code = *a.code;
   const U32 zero = code.u32(0), one = code.u32(1);
@@ -91,7 +92,7 @@ Float with_sign_of(Float magnitude, Float sign) {
   return float_of((bits ^ sign_of(bits)) | sign_of(bits_of(sign)));
 }
 
-// The sum of a remainder, which may be subnormal, and its divisor.
+// Adds a divisor to its remainder, which may be subnormal.
 F64 sum_of_rest(F64 rest, F64 b) { return rest + b; }
 F32 sum_of_rest(F32 rest, F32 b) {
   Code& code = *rest.code;

@@ -167,7 +167,7 @@ class Code {
   // Runs body(U32) for begin, begin + step, ... below `end`.
   template <class Body>
   void for_(U32 begin, U32 end, U32 step, Body&& body);
-  // The same with step 1, unrolled by eight.
+  // Like for_ with step 1, unrolled by eight.
   template <class Body>
   void for_many(U32 begin, U32 end, Body&& body);
   // The iterations of for_many over n indices, including the final tests of both loops.
@@ -208,7 +208,7 @@ class Code {
   }
   // The low and the high word of the 64-bit product of unsigned words.
   std::pair<U32, U32> multiply_wide(U32 a, U32 b);
-  // A sum and its carry; a difference and what it borrows.
+  // A sum and its carry; a difference and its borrow.
   std::pair<U32, U32> add_carry(U32 a, U32 b);
   std::pair<U32, U32> sub_borrow(U32 a, U32 b);
   F64 as_f64(U32 low, U32 high);
@@ -262,7 +262,8 @@ class Code {
   const bool may_flush_subnormals_;
   const bool has_exact_range_division_;
   const bool subgroups_are_quads_;
-  const uint32_t n_concurrent_;  // Consecutive invocations of a group that run concurrently.
+  const uint32_t
+      n_concurrent_;  // Number of consecutive invocations of a group that run concurrently.
   Module module_;
   Words variables_, body_, functions_;
   Id function_ = 0, parameters_ = 0, first_parameter_ = 0;

@@ -233,7 +233,7 @@ void Elements::store(U32 index, const Element& x) const {
     memory_.store(first_word_ + index, bits.low);
     return;
   }
-  // No other invocation writes these bits of the word, so they may be zero in between.
+  // No other invocation accesses these bits of the word, so they may temporarily be zero.
   const U32 byte = byte_offset_ + index * size_;
   const U32 shift = (byte & 3) << 3;
   memory_.atomic(spv::Op::OpAtomicAnd, byte >> 2, ~(code_->u32(mask()) << shift));

@@ -6,7 +6,7 @@
 namespace tenon_vulkan::spirv {
 namespace {
 
-// The differences between the two widths: floats, and integers of the same width.
+// What differs between float32 and float64: the float type, and the integers of the same width.
 
 struct Single {
   using Float = F32;
@@ -65,7 +65,7 @@ class Builder {
  public:
   using Float = typename Width::Float;
   using Int = typename Width::Int;
-  // The opcode determines which of the three an operand is.
+  // The opcode determines which of the three members holds the operand.
   struct Value {
     Float number = {};
     Int bits = {};

@@ -9,7 +9,7 @@ namespace tenon_vulkan::spirv {
 // Whether an op has an expansion.
 bool has_expansion(uint32_t op);
 
-// Half types are computed in float32 and rounded once.
+// Emits the expansion of an op. Half types are computed in float32 and rounded once.
 Element expanded(uint32_t op, std::span<const Element> inputs);
 
 }  // namespace tenon_vulkan::spirv

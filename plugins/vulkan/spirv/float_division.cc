@@ -6,7 +6,7 @@ namespace tenon_vulkan::spirv {
 namespace {
 
 U32 highest_bit(U32 x) { return x.code->glsl<U32>(GLSLstd450FindUMsb, {x.id}); }
-// The highest bit; that of zero is 0.
+// Index of the highest set bit; 0 for zero.
 U32 top_of(U32 x) { return highest_bit(max(x, x.code->u32(1))); }
 U32 top_of(Wide x) { return select(x.high != 0, top_of(x.high) + 32, top_of(x.low)); }
 
@@ -60,7 +60,7 @@ Parts<Int> parts_of(const Format<Float>& format, Int magnitude) {
           select(is_subnormal, one - up, exponent)};
 }
 
-// The float that these parts represent, if it is representable.
+// Assembles a float from its parts, if it is representable.
 template <class Float, class Int>
 Int joined(const Format<Float>& format, const Parts<Int>& parts) {
   Code& code = format.code;
@@ -114,7 +114,7 @@ Digits<Int> divide(const Format<Float>& format, Int a, Int b) {
           {rest.get(), select(is_below, x.exponent, y.exponent)}};
 }
 
-// The same, but if an operand is zero, infinite or NaN, the result is unspecified.
+// Exact division, but with an unspecified result if an operand is zero, infinite or NaN.
 template <class Float, class Int>
 Digits<Int> divide_if_ordinary(Bool is_ordinary, const Format<Float>& format, Int a, Int b) {
   const Int one = format.exponent(format.code.u32(format.kBias));

@@ -30,7 +30,7 @@ void for_each_instruction(std::span<const uint32_t> module, const Visit& visit) 
   }
 }
 
-// Operands in [first, end) are literals; the others are ids.
+// Which operands of an instruction are literals: those in [first, end). The others are ids.
 struct Literals {
   size_t first, end;
 };
@@ -135,7 +135,7 @@ class Writer {
       case spv::Op::OpMemoryModel:
       case spv::Op::OpEntryPoint:
       case spv::Op::OpExecutionMode:
-        return;  // The merged module has its own.
+        return;  // Skipped: the merged module has its own.
       case spv::Op::OpVariable:
         if (operands[2] == word(spv::StorageClass::PushConstant)) pushed_ = operands[1];
         break;
@@ -206,7 +206,7 @@ class Writer {
     const auto [at, is_new] = variables_.insert({{pointer, binding, is_operand}, 0});
     if (is_new) {
       at->second = code_.bind(pointer, binding);
-      // Other invocations write what this one reads after a barrier.
+      // Coherent, because other invocations write elements that this one reads after a barrier.
       if (is_operand) module_.decorate(at->second, spv::Decoration::Coherent);
     }
     return at->second;

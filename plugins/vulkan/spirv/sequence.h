@@ -1,5 +1,5 @@
-// Merges several shaders into one, whose single group does the work of a group of each in order.
-// This saves the start of each dispatch, which takes a driver longer than the work itself.
+// Merges several shaders into one. Its single workgroup runs the shaders one after another. This
+// saves the start of each dispatch, which takes a driver longer than the work itself.
 
 #pragma once
 
@@ -18,8 +18,8 @@ struct Part {
 };
 
 // Merges the parts. Parameters of the merged shader: for each part, the number of steps up to its
-// end; then for each step, the word of the parameter buffer where its parameters begin. Later steps
-// see the writes of earlier ones.
+// end; then for each step, the word of the parameter buffer where its parameters begin. The writes
+// of a step are visible to later steps.
 Words sequence_of(std::span<const Part> parts, const Capabilities& capabilities,
                   uint32_t local_size);
 

@@ -61,8 +61,8 @@ namespace {
 
 // Computes s = z + c and s * s by three launches, for a product z and a row c that is broadcast to
 // all rows. Then computes z and (z + c) * s as an epilogue of the product. Both must agree.
-void expect_same_behind(const TestDevice& bench, const Queue& queue, const Product& product,
-                        std::span<const tenon_view> factors, const Matrices& of_y) {
+void expect_same_as_epilogue(const TestDevice& bench, const Queue& queue, const Product& product,
+                             std::span<const tenon_view> factors, const Matrices& of_y) {
   const uint64_t size = of_y.bytes();
   const Memory memory[] = {
       {bench, size}, {bench, size}, {bench, size}, {bench, size}, {bench, size}};
@@ -112,7 +112,7 @@ void expect_same_behind(const TestDevice& bench, const Queue& queue, const Produ
   const tenon_view all[] = {factors[0], factors[1], c, s}, results[] = {z_of_loop, y};
   run(bench, queue, loop, all, results);
   EXPECT_TRUE(bytes(3) == bytes(0)) << "the product";
-  EXPECT_TRUE(bytes(4) == bytes(2)) << "what is made of it";
+  EXPECT_TRUE(bytes(4) == bytes(2)) << "epilogue";
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ Result multiplied(const TestDevice& bench, const Product& product, const Bytes& 
   const tenon_view inputs[] = {of_a.view(memory_a, product.offset), of_b.view(memory_b, 0)};
   const tenon_view output = of_y.view(memory_y, 0);
   const bool is_packed = run(bench, queue, kernel, inputs, {&output, 1});
-  expect_same_behind(bench, queue, product, inputs, of_y);
+  expect_same_as_epilogue(bench, queue, product, inputs, of_y);
   return {queue.bytes(memory_y, size), is_packed};
 }
 

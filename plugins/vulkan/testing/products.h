@@ -14,7 +14,8 @@ namespace tenon_vulkan::testing {
 struct Product {
   int64_t matrices, rows, deep, columns;
   bool transpose_a = false, transpose_b = false;
-  int64_t offset = 0;  // Of a's first element; vectorised access requires a multiple of four.
+  int64_t offset =
+      0;  // Offset of a's first element; vectorised access requires a multiple of four.
   tenon_dtype dtype = TENON_FLOAT32;
 };
 
@@ -47,7 +48,7 @@ class Matrices {
 std::vector<float> drawn(int64_t n, uint32_t seed);
 
 // Expected values of some elements, as pairs of index and value: the first and the last of each
-// matrix, and samples in between. Sums consist of parts of `steps` steps; 0: of one part.
+// matrix, and samples in between. Sums are split into chunks of `steps` values of k; 0: not split.
 template <class T>
 std::vector<std::pair<size_t, T>> expected(const Product& p, const std::vector<T>& a,
                                            const std::vector<T>& b, int64_t steps = 0) {
@@ -109,7 +110,7 @@ void expect_elements(const Bytes& bytes, const std::vector<std::pair<size_t, T>>
   }
 }
 
-// Steps per part of a sum on the device.
+// Values of k per chunk of a sum on the device.
 int64_t steps_of(const TestDevice& bench, const Product& p);
 
 }  // namespace tenon_vulkan::testing

@@ -50,7 +50,7 @@ struct HostReports {
   std::vector<std::string> log;
 };
 HostReports& heard();
-size_t count_errors();  // Live ones.
+size_t count_errors();  // Number of errors that are not released yet.
 
 // An instance with its first device.
 class TestDevice {
@@ -88,7 +88,7 @@ class ReportsNothingTest : public ::testing::Test {
   void TearDown() override;
 };
 
-// The same with one device, opened with the settings of the test.
+// A ReportsNothingTest with one device, which is opened with the settings of the test.
 class OnDriver : public ReportsNothingTest, public ::testing::WithParamInterface<Settings> {
  protected:
   void SetUp() override;
@@ -165,7 +165,7 @@ class Queue {
   void fill(const Memory& to, uint64_t offset, uint64_t size, uint64_t pattern,
             uint32_t pattern_size) const;
   void wait() const;
-  // The same as wait(), then reads memory.
+  // Calls wait(), then reads memory.
   Bytes bytes(const Memory& from, uint64_t size) const;
   Words words(const Memory& from, size_t n) const;
   void write(const Memory& to, const Words& words) const;
@@ -174,7 +174,7 @@ class Queue {
   tenon_stream_p* handle_ = nullptr;
 };
 
-// A kernel of the plugin, from the first line for the op.
+// A kernel of the plugin, prepared by the first entry for the op in its kernel table.
 class PreparedKernel {
  public:
   PreparedKernel(const TestDevice& bench, uint32_t op, const void* attrs,
@@ -210,7 +210,7 @@ class AddLaunch {
  public:
   struct Place {
     const Memory* memory;
-    uint64_t offset;  // In bytes.
+    uint64_t offset;  // Byte offset.
     int64_t n;
     const uint32_t* value = nullptr;
   };
