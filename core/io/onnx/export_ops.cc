@@ -91,12 +91,12 @@ constexpr std::string_view kSame =
 // Ops that ONNX defines, or onnxruntime runs, only for floating-point numbers.
 bool export_renamed_floating(OpCall& c) { return is_floating(c.dtype()) && export_renamed(c); }
 
-bool say_where(OpCall& c) {
+bool export_where(OpCall& c) {
   c.out = {choose(c.w, c.types[1].dtype, c.in[0], c.in[1], c.in[2])};
   return true;
 }
 
-bool say_neg(OpCall& c) {
+bool export_neg(OpCall& c) {
   const bool has_sign = !is_unsigned_integer(c.dtype());
   c.out = {has_sign ? c.w.node("Neg", c.in) : c.w.node("Sub", {c.w.number(0, c.dtype()), c.in[0]})};
   return true;
@@ -109,7 +109,7 @@ bool export_identity(OpCall& c) {
 
 // ---- arithmetic
 
-bool say_bitwise(OpCall& c) {
+bool export_bitwise(OpCall& c) {
   static constexpr std::pair<std::string_view, std::string_view> kOfBools[] = {
       {"bitwise_and", "And"}, {"bitwise_or", "Or"}, {"bitwise_xor", "Xor"}, {"bitwise_not", "Not"}};
   for (const auto& [op, of_bools] : kOfBools) {
@@ -134,12 +134,12 @@ std::string divided(OpCall& c, const Divide& divide) {
   return c.w.node("Where", {is_zero, zero, divide(divisor)});
 }
 
-bool say_div(OpCall& c) {
+bool export_div(OpCall& c) {
   if (!is_floating(c.dtype()) && !is_nonzero_constant(c.node().inputs[1])) return false;
   c.out = {c.w.node("Div", c.in)};
   return true;
 }
-bool say_div_of_integers(OpCall& c) {
+bool export_div_of_integers(OpCall& c) {
   c.out = {divided(c, [&](const std::string& b) { return c.w.node("Div", {c.in[0], b}); })};
   return true;
 }
@@ -156,14 +156,14 @@ std::string is_above(OpCall& c, const std::string& rest, const std::string& b) {
   return c.w.node("And", {c.w.node("Not", {c.w.node("Equal", {rest, zero})}), differ});
 }
 
-bool say_fmod(OpCall& c) {
+bool export_fmod(OpCall& c) {
   c.out = {is_floating(c.dtype()) ? remainder(c, c.in[1]) : divided(c, [&](const std::string& b) {
     return remainder(c, b);
   })};
   return true;
 }
 
-bool say_mod(OpCall& c) {
+bool export_mod(OpCall& c) {
   const auto of = [&](const std::string& b) {
     const std::string rest = remainder(c, b);
     return c.w.node("Where", {is_above(c, rest, b), c.w.node("Add", {rest, b}), rest});
@@ -172,7 +172,7 @@ bool say_mod(OpCall& c) {
   return true;
 }
 
-bool say_floor_div(OpCall& c) {
+bool export_floor_div(OpCall& c) {
   if (is_floating(c.dtype())) {
     c.out = {c.w.node("Floor", {c.w.node("Div", c.in)})};
     return true;
@@ -185,23 +185,23 @@ bool say_floor_div(OpCall& c) {
   return true;
 }
 
-bool say_not_equal(OpCall& c) {
+bool export_not_equal(OpCall& c) {
   c.out = {c.w.node("Not", {c.w.node("Equal", c.in)})};
   return true;
 }
 
-bool say_trunc(OpCall& c) {
+bool export_trunc(OpCall& c) {
   const std::string below = c.w.node("Less", {c.in[0], c.w.number(0, c.dtype())});
   c.out = {c.w.node("Where", {below, c.w.node("Ceil", c.in), c.w.node("Floor", c.in)})};
   return true;
 }
 
-bool say_fma(OpCall& c) {
+bool export_fma(OpCall& c) {
   c.out = {c.w.node("Add", {c.w.node("Mul", {c.in[0], c.in[1]}), c.in[2]})};
   return true;
 }
 
-bool say_clip(OpCall& c) {
+bool export_clip(OpCall& c) {
   c.out = {c.w.node("Min", {c.w.node("Max", {c.in[0], c.in[1]}), c.in[2]})};
   return true;
 }
@@ -210,7 +210,7 @@ std::string shifted(OpCall& c, const std::string& x, const std::string& by, cons
   return c.w.node("BitShift", {x, by}, {attribute("direction", std::string_view(direction))});
 }
 
-bool say_shift(OpCall& c) {
+bool export_shift(OpCall& c) {
   const bool left = c.node().op->name == "shift_left";
   const char* direction = left ? "LEFT" : "RIGHT";
   if (is_unsigned_integer(c.dtype())) {
@@ -241,7 +241,7 @@ bool say_shift(OpCall& c) {
   return true;
 }
 
-bool say_cast(OpCall& c) {
+bool export_cast(OpCall& c) {
   const DType to = c.out_type().dtype;
   if (is_floating(c.dtype()) && is_integer(to)) return false;
   c.out = {c.w.cast(c.in[0], to)};
@@ -249,7 +249,7 @@ bool say_cast(OpCall& c) {
 }
 // Saturates numbers that the integer type cannot hold, and converts NaN to 0. ONNX leaves both
 // undefined.
-bool say_cast_to_integer(OpCall& c) {
+bool export_cast_to_integer(OpCall& c) {
   const DType from = c.dtype(), to = c.out_type().dtype;
   const int bits = static_cast<int>(size_of(to)) * 8 - is_signed_integer(to);
   const double end = std::ldexp(1.0, bits), begin = is_signed_integer(to) ? -end : 0;
@@ -268,7 +268,7 @@ bool say_cast_to_integer(OpCall& c) {
   return true;
 }
 
-bool say_gelu(OpCall& c) {
+bool export_gelu(OpCall& c) {
   const std::string_view how = c.flag("approximate") ? "tanh" : "none";
   c.out = {c.w.node("Gelu", c.in, {attribute("approximate", how)})};
   return true;
@@ -276,7 +276,7 @@ bool say_gelu(OpCall& c) {
 
 // ---- reductions
 
-bool say_reduction(OpCall& c) {
+bool export_reduction(OpCall& c) {
   if (is_narrow(c.dtype())) return false;
   Texts inputs = {c.in[0]};
   if (const Ints& axes = c.ints("axes"); !axes.empty()) inputs.push_back(c.w.integers(axes.span()));
@@ -285,9 +285,9 @@ bool say_reduction(OpCall& c) {
   return true;
 }
 
-bool say_reduction_in_wide(OpCall& c) { return export_widened(c, say_reduction); }
+bool export_reduction_in_wide(OpCall& c) { return export_widened(c, export_reduction); }
 
-bool say_cumsum(OpCall& c) {
+bool export_cumsum(OpCall& c) {
   if (is_narrow(c.dtype())) return false;
   c.out = {c.w.node("CumSum", {c.in[0], c.w.integer(c.integer("axis"))},
                     {attribute("exclusive", int64_t{c.flag("exclusive")}),
@@ -295,38 +295,39 @@ bool say_cumsum(OpCall& c) {
   return true;
 }
 
-bool say_cumsum_in_wide(OpCall& c) { return export_widened(c, say_cumsum); }
+bool export_cumsum_in_wide(OpCall& c) { return export_widened(c, export_cumsum); }
 
 ExportTable table() {
   ExportTable all;
   for (size_t at = 0; at < kSame.size();) {
     const size_t end = std::min(kSame.find(' ', at), kSame.size());
-    all[kSame.substr(at, end - at)] = {.say = export_renamed};
+    all[kSame.substr(at, end - at)] = {.as_nodes = export_renamed};
     at = end + 1;
   }
-  for (const char* op : {"identity", "stop_gradient", "copy"}) all[op] = {.say = export_identity};
+  for (const char* op : {"identity", "stop_gradient", "copy"})
+    all[op] = {.as_nodes = export_identity};
   for (const char* op : {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}) {
-    all[op] = {.say = say_bitwise};
+    all[op] = {.as_nodes = export_bitwise};
   }
   for (const char* op : {"sum", "prod", "max", "min", "mean", "l1_norm", "l2_norm", "sum_square",
                          "log_sum", "logsumexp"}) {
-    all[op] = {.say = say_reduction, .export_as_function = say_reduction_in_wide};
+    all[op] = {.as_nodes = export_reduction, .as_function = export_reduction_in_wide};
   }
-  all["neg"] = {.say = say_neg};
-  all["div"] = {say_div, say_div_of_integers};
-  all["fmod"] = {.export_as_function = say_fmod};
-  all["mod"] = {.export_as_function = say_mod};
-  all["floor_div"] = {.export_as_function = say_floor_div};
-  all["not_equal"] = {.say = say_not_equal};
-  all["trunc"] = {.export_as_function = say_trunc};
-  all["fma"] = {.export_as_function = say_fma};
-  all["clip"] = {.say = say_clip};
-  all["shift_left"] = all["shift_right"] = {.export_as_function = say_shift};
-  all["cast"] = {.say = say_cast, .export_as_function = say_cast_to_integer};
-  all["gelu"] = {.say = say_gelu};
-  all["cumsum"] = {.say = say_cumsum, .export_as_function = say_cumsum_in_wide};
-  for (const char* op : {"pow", "global_max_pool"}) all[op] = {.say = export_renamed_floating};
-  all["where"] = {.say = say_where};
+  all["neg"] = {.as_nodes = export_neg};
+  all["div"] = {export_div, export_div_of_integers};
+  all["fmod"] = {.as_function = export_fmod};
+  all["mod"] = {.as_function = export_mod};
+  all["floor_div"] = {.as_function = export_floor_div};
+  all["not_equal"] = {.as_nodes = export_not_equal};
+  all["trunc"] = {.as_function = export_trunc};
+  all["fma"] = {.as_function = export_fma};
+  all["clip"] = {.as_nodes = export_clip};
+  all["shift_left"] = all["shift_right"] = {.as_function = export_shift};
+  all["cast"] = {.as_nodes = export_cast, .as_function = export_cast_to_integer};
+  all["gelu"] = {.as_nodes = export_gelu};
+  all["cumsum"] = {.as_nodes = export_cumsum, .as_function = export_cumsum_in_wide};
+  for (const char* op : {"pow", "global_max_pool"}) all[op] = {.as_nodes = export_renamed_floating};
+  all["where"] = {.as_nodes = export_where};
   add_shape_forms(all);
   add_math_forms(all);
   add_nn_forms(all);
@@ -336,7 +337,7 @@ ExportTable table() {
 
 }  // namespace
 
-bool export_widened(OpCall& c, OpExport::Say say) {
+bool export_widened(OpCall& c, OpExport::Exporter exporter) {
   const DType own = c.dtype();
   // With all 64 bits, the order must be that of unsigned numbers.
   const std::string_view op = c.node().op->name;
@@ -346,7 +347,7 @@ bool export_widened(OpCall& c, OpExport::Say say) {
     c.in[i] = c.w.cast(c.in[i], DType::kI64);
     c.types[i].dtype = DType::kI64;
   }
-  if (!say(c)) return false;
+  if (!exporter(c)) return false;
   c.out[0] = c.w.cast(c.out[0], own);
   return true;
 }

@@ -22,7 +22,7 @@ class OpCall {
   NodeWriter& w;
   Texts in;           // Names of the inputs; empty if absent.
   TensorTypes types;  // Input types; scalars have their adopted dtype.
-  Texts out;          // Names of the outputs, set by the form.
+  Texts out;          // Names of the outputs, set by the exporter.
 
   const tenon::Node& node() const { return node_; }
   bool has(size_t i) const { return i < in.size() && !in[i].empty(); }
@@ -60,10 +60,11 @@ class OpCall {
 };
 
 struct OpExport {
-  using Say = bool (*)(OpCall& call);  // False: the call is not expressible.
-  Say say = nullptr;
-  // Needs many nodes, which become a function so that Tenon recognises the op when reading.
-  Say export_as_function = nullptr;
+  // Writes ONNX nodes for the call. Returns false if ONNX cannot express it.
+  using Exporter = bool (*)(OpCall& call);
+  Exporter as_nodes = nullptr;  // Writes the nodes into the graph that contains the call.
+  // Writes the nodes into a function of the model, from which Tenon recognises the op when reading.
+  Exporter as_function = nullptr;
 };
 // Integers with fewer bits than ONNX's arithmetic (or onnxruntime's) supports. They are computed in
 // wider integers, where sums and products agree except for the truncated bits.
@@ -71,7 +72,7 @@ inline bool is_narrow(DType dtype) {
   return is_integer(dtype) && dtype != DType::kI32 && dtype != DType::kI64;
 }
 // Exports the call with its inputs cast to i64, and casts the result back.
-bool export_widened(OpCall& call, OpExport::Say say);
+bool export_widened(OpCall& call, OpExport::Exporter exporter);
 // Exports a select: x where the condition holds, else y. Supports bools, too.
 std::string choose(NodeWriter& w, DType dtype, const std::string& condition, const std::string& x,
                    const std::string& y);

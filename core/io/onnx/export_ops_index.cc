@@ -10,7 +10,7 @@ namespace {
 // ---- indexing
 
 // ONNX takes coordinates only as i64.
-bool say_by_coordinates(OpCall& c) {
+bool export_by_coordinates(OpCall& c) {
   Attributes attributes;
   if (!c.attributes(attributes)) return false;
   Texts inputs = c.in;
@@ -59,7 +59,7 @@ Texts top(OpCall& c, const std::string& x, const std::string& k, int64_t axis, b
 }
 
 // Sorts equal elements by their indices, as Tenon's sorts do.
-bool say_sort(OpCall& c) {
+bool export_sort(OpCall& c) {
   if (c.rank() == 0) return false;
   const int64_t axis = c.axis("axis", c.rank());
   const std::string n = c.w.size(c.types[0].shape[static_cast<size_t>(axis)]);
@@ -69,7 +69,7 @@ bool say_sort(OpCall& c) {
   return true;
 }
 
-bool say_top_k(OpCall& c) {
+bool export_top_k(OpCall& c) {
   const int64_t axis = c.axis("axis", c.rank());
   const std::string k = c.w.size(c.size("k"));
   SortKeys keys(c, c.in[0]);
@@ -83,7 +83,7 @@ bool say_top_k(OpCall& c) {
 }
 
 // The number of elements of the sequence before each value.
-bool say_searchsorted(OpCall& c) {
+bool export_searchsorted(OpCall& c) {
   const bool is_bool = c.dtype() == DType::kBool;
   const auto comparable = [&](const std::string& x) {
     return is_bool ? c.w.cast(x, DType::kI32) : x;
@@ -126,8 +126,8 @@ std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwi
   return c.w.node("Where", {mask, each, otherwise});
 }
 
-bool say_cumprod(OpCall& c) {
-  if (is_narrow(c.dtype())) return export_widened(c, say_cumprod);
+bool export_cumprod(OpCall& c) {
+  if (is_narrow(c.dtype())) return export_widened(c, export_cumprod);
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
   const std::string factors = met(c, axis, !c.flag("exclusive"), c.w.number(1, c.dtype()));
@@ -149,7 +149,7 @@ std::string end_of(OpCall& c, bool least) {
 }
 
 // Among equal elements, selects the first in scan order: the last one if the scan is reversed.
-bool say_running_extreme(OpCall& c) {
+bool export_running_extreme(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t axis = c.axis("axis", c.rank());
   const bool is_max = c.node().op->name == "cummax";
@@ -163,7 +163,7 @@ bool say_running_extreme(OpCall& c) {
 }
 
 // Flattens the two axes into a last axis, on which the elements of the diagonal are evenly spaced.
-bool say_diagonal(OpCall& c) {
+bool export_diagonal(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const int64_t first = c.axis("axis1", c.rank()), second = c.axis("axis2", c.rank());
   const int64_t offset = c.integer("offset");
@@ -205,7 +205,7 @@ std::string placed(OpCall& c, const std::string& starts, const Dims& block) {
   return c.w.node("Max", {c.w.node("Min", {begin, most}), c.w.integer(0)});
 }
 
-bool say_dynamic_slice(OpCall& c) {
+bool export_dynamic_slice(OpCall& c) {
   const Dims& block = c.out_type().shape;
   const std::string begin = placed(c, c.in[1], block);
   const std::string end = c.w.node("Add", {begin, c.w.sizes(block)});
@@ -217,7 +217,7 @@ bool say_dynamic_slice(OpCall& c) {
 }
 
 // Pads the update to the size of x, and marks its region.
-bool say_dynamic_update_slice(OpCall& c) {
+bool export_dynamic_update_slice(OpCall& c) {
   const Dims& block = c.types[1].shape;
   if (block.rank() == 0) {
     c.out = {c.in[1]};
@@ -277,7 +277,7 @@ Texts philox(OpCall& c, Texts x, Texts key) {
   return x;
 }
 
-bool say_rng_bits(OpCall& c) {
+bool export_rng_bits(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const TensorType& type = c.out_type();
   const bool pairs = type.dtype == DType::kU64;
@@ -316,16 +316,16 @@ bool say_rng_bits(OpCall& c) {
 }  // namespace
 
 void add_index_forms(ExportTable& all) {
-  for (const char* op : {"gather_nd", "scatter_nd"}) all[op] = {.say = say_by_coordinates};
-  all["sort"] = all["argsort"] = {.export_as_function = say_sort};
-  all["top_k"] = {.export_as_function = say_top_k};
-  all["searchsorted"] = {.export_as_function = say_searchsorted};
-  all["cumprod"] = {.export_as_function = say_cumprod};
-  all["cummax"] = all["cummin"] = {.export_as_function = say_running_extreme};
-  all["diagonal"] = {.export_as_function = say_diagonal};
-  all["dynamic_slice"] = {.export_as_function = say_dynamic_slice};
-  all["dynamic_update_slice"] = {.export_as_function = say_dynamic_update_slice};
-  all["rng_bits"] = {.export_as_function = say_rng_bits};
+  for (const char* op : {"gather_nd", "scatter_nd"}) all[op] = {.as_nodes = export_by_coordinates};
+  all["sort"] = all["argsort"] = {.as_function = export_sort};
+  all["top_k"] = {.as_function = export_top_k};
+  all["searchsorted"] = {.as_function = export_searchsorted};
+  all["cumprod"] = {.as_function = export_cumprod};
+  all["cummax"] = all["cummin"] = {.as_function = export_running_extreme};
+  all["diagonal"] = {.as_function = export_diagonal};
+  all["dynamic_slice"] = {.as_function = export_dynamic_slice};
+  all["dynamic_update_slice"] = {.as_function = export_dynamic_update_slice};
+  all["rng_bits"] = {.as_function = export_rng_bits};
 }
 
 }  // namespace tenon::onnx

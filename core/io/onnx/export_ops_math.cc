@@ -20,27 +20,27 @@ std::string where(OpCall& c, const std::string& condition, const std::string& a,
 constexpr double kLn2 = 0.693147180559945309417232121458, kLn10 = 2.302585092994045684017991454684;
 constexpr double kPi = 3.141592653589793238462643383280;
 
-bool say_rsqrt(OpCall& c) {
+bool export_rsqrt(OpCall& c) {
   c.out = {c.w.node("Reciprocal", {c.w.node("Sqrt", c.in)})};
   return true;
 }
 
-bool say_exp2(OpCall& c) {
+bool export_exp2(OpCall& c) {
   c.out = {binary(c, "Pow", number(c, 2), c.in[0])};
   return true;
 }
 
-bool say_log2(OpCall& c) {
+bool export_log2(OpCall& c) {
   c.out = {binary(c, "Div", c.w.node("Log", c.in), number(c, kLn2))};
   return true;
 }
-bool say_log10(OpCall& c) {
+bool export_log10(OpCall& c) {
   c.out = {binary(c, "Div", c.w.node("Log", c.in), number(c, kLn10))};
   return true;
 }
 
 // exp(x) is rounded; its logarithm corrects for that: (e - 1) * x / log(e) is exact near 0.
-bool say_expm1(OpCall& c) {
+bool export_expm1(OpCall& c) {
   const std::string &x = c.in[0], one = number(c, 1), e = c.w.node("Exp", {x});
   const std::string less = binary(c, "Sub", e, one);
   const std::string scaled = binary(c, "Mul", less, binary(c, "Div", x, c.w.node("Log", {e})));
@@ -58,7 +58,7 @@ std::string log1p(OpCall& c, const std::string& x) {
   const std::string is_far = binary(c, "Greater", c.w.node("Abs", {x}), one);
   return where(c, is_far, log, where(c, is_one, x, scaled));
 }
-bool say_log1p(OpCall& c) {
+bool export_log1p(OpCall& c) {
   c.out = {log1p(c, c.in[0])};
   return true;
 }
@@ -75,18 +75,18 @@ std::string with_sign(OpCall& c, const std::string& x, const std::string& of) {
   const std::string size = c.w.node("Abs", {x});
   return where(c, is_negative(c, of), c.w.node("Neg", {size}), size);
 }
-bool say_copysign(OpCall& c) {
+bool export_copysign(OpCall& c) {
   c.out = {with_sign(c, c.in[0], c.in[1])};
   return true;
 }
-bool say_signbit(OpCall& c) {
+bool export_signbit(OpCall& c) {
   c.out = {is_negative(c, c.in[0])};
   return true;
 }
 
 // Computes the angle in the first octant from the ratio of the smaller to the larger side, then
 // reflects it.
-bool say_atan2(OpCall& c) {
+bool export_atan2(OpCall& c) {
   const std::string &y = c.in[0], &x = c.in[1];
   const std::string a = c.w.node("Abs", {y}), b = c.w.node("Abs", {x});
   const std::string steep = binary(c, "Greater", a, b), zero = number(c, 0);
@@ -106,7 +106,7 @@ bool say_atan2(OpCall& c) {
   return true;
 }
 
-bool say_cbrt(OpCall& c) {
+bool export_cbrt(OpCall& c) {
   const std::string root = binary(c, "Pow", c.w.node("Abs", c.in), number(c, 1.0 / 3));
   c.out = {with_sign(c, root, c.in[0])};
   return true;
@@ -114,8 +114,8 @@ bool say_cbrt(OpCall& c) {
 
 // ---- integer powers, which wrap around: a product of squares
 
-bool say_pow_of_integers(OpCall& c) {
-  if (is_narrow(c.dtype())) return export_widened(c, say_pow_of_integers);
+bool export_pow_of_integers(OpCall& c) {
+  if (is_narrow(c.dtype())) return export_widened(c, export_pow_of_integers);
   if (!is_integer(c.dtype())) return false;
   const auto n_bits = static_cast<int>(size_of(c.dtype()) * 8 - 1);
   const std::string zero = number(c, 0), one = number(c, 1), two = number(c, 2);
@@ -198,7 +198,7 @@ std::string value_of(OpCall& c, const std::string& bits) {
 }
 
 // Casts bits between integers of one width, and between them and f32. All NaNs are the same.
-bool say_bitcast(OpCall& c) {
+bool export_bitcast(OpCall& c) {
   const DType from = c.dtype(), to = c.out_type().dtype;
   if (size_of(from) != size_of(to)) return false;
   const std::string& x = c.in[0];
@@ -226,19 +226,19 @@ bool export_pass_through(OpCall& c) {
 }  // namespace
 
 void add_math_forms(ExportTable& all) {
-  all["pow"].export_as_function = say_pow_of_integers;
-  all["rsqrt"] = {.export_as_function = say_rsqrt};
-  all["exp2"] = {.export_as_function = say_exp2};
-  all["log2"] = {.export_as_function = say_log2};
-  all["log10"] = {.export_as_function = say_log10};
-  all["expm1"] = {.export_as_function = say_expm1};
-  all["log1p"] = {.export_as_function = say_log1p};
-  all["copysign"] = {.export_as_function = say_copysign};
-  all["signbit"] = {.export_as_function = say_signbit};
-  all["atan2"] = {.export_as_function = say_atan2};
-  all["bitcast"] = {.export_as_function = say_bitcast};
-  all["check_numerics"] = {.export_as_function = export_pass_through};
-  all["cbrt"] = {.export_as_function = say_cbrt};
+  all["pow"].as_function = export_pow_of_integers;
+  all["rsqrt"] = {.as_function = export_rsqrt};
+  all["exp2"] = {.as_function = export_exp2};
+  all["log2"] = {.as_function = export_log2};
+  all["log10"] = {.as_function = export_log10};
+  all["expm1"] = {.as_function = export_expm1};
+  all["log1p"] = {.as_function = export_log1p};
+  all["copysign"] = {.as_function = export_copysign};
+  all["signbit"] = {.as_function = export_signbit};
+  all["atan2"] = {.as_function = export_atan2};
+  all["bitcast"] = {.as_function = export_bitcast};
+  all["check_numerics"] = {.as_function = export_pass_through};
+  all["cbrt"] = {.as_function = export_cbrt};
 }
 
 }  // namespace tenon::onnx

@@ -6,7 +6,7 @@
 namespace tenon::onnx {
 namespace {
 
-bool say_matmul(OpCall& c) {
+bool export_matmul(OpCall& c) {
   if (is_narrow(c.dtype())) return false;
   const auto operand = [&](size_t i, std::string_view flag) {
     if (!c.flag(flag)) return c.in[i];
@@ -20,17 +20,17 @@ bool say_matmul(OpCall& c) {
   return true;
 }
 
-bool say_matmul_in_wide(OpCall& c) { return export_widened(c, say_matmul); }
+bool export_matmul_in_wide(OpCall& c) { return export_widened(c, export_matmul); }
 
 // Without zero points, or with scalar ones. Others are subtracted before.
-bool say_int8_matmul(OpCall& c) {
+bool export_int8_matmul(OpCall& c) {
   for (const size_t i : {size_t{2}, size_t{3}}) {
     if (c.has(i) && c.rank(i) > 0) return false;
   }
   c.out = {c.w.node("MatMulInteger", c.in)};
   return true;
 }
-bool say_int8_matmul_of_rows(OpCall& c) {
+bool export_int8_matmul_of_rows(OpCall& c) {
   const auto centred = [&](size_t i) {
     const std::string x = c.w.cast(c.in[i], DType::kI32);
     if (!c.has(2 + i)) return x;
@@ -46,7 +46,7 @@ bool say_int8_matmul_of_rows(OpCall& c) {
 }
 
 // Letters and an arrow: the equations that onnxruntime interprets as Tenon does.
-bool say_einsum(OpCall& c) {
+bool export_einsum(OpCall& c) {
   const std::string_view equation = c.text("equation");
   const bool plain = equation.find("->") != equation.npos && equation.find('.') == equation.npos;
   Attributes attributes;
@@ -55,7 +55,7 @@ bool say_einsum(OpCall& c) {
   return true;
 }
 
-bool say_gemm(OpCall& c) {
+bool export_gemm(OpCall& c) {
   // ONNX stores the factors as float32.
   const bool plain = c.real("alpha") == 1 && c.real("beta") == 1;
   if (c.dtype() == DType::kF64 && !plain) return false;
@@ -127,13 +127,13 @@ std::string spread(OpCall& c, const std::string& x, const Ints& dilation, Ints& 
   return c.w.node("Reshape", {filled, c.w.sizes(wide)});
 }
 
-bool say_conv(OpCall& c) {
+bool export_conv(OpCall& c) {
   if (is_dilated(c) || Window(c, c.rank() - 2).has_negative_pads()) return false;
   c.out = {c.w.node("Conv", c.in, Window(c, c.rank() - 2).attributes(c.integer("group")))};
   return true;
 }
 
-bool say_other_conv(OpCall& c) {
+bool export_other_conv(OpCall& c) {
   Window window(c, c.rank() - 2);
   std::string x = c.in[0];
   if (is_dilated(c)) x = spread(c, x, c.ints("lhs_dilation"), window.pads);
@@ -144,7 +144,7 @@ bool say_other_conv(OpCall& c) {
 }
 
 // A transposed convolution whose result has the size of the input.
-bool say_conv_backward_input(OpCall& c) {
+bool export_conv_backward_input(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
   if (is_dilated(c) || window.has_negative_pads()) return false;
@@ -169,7 +169,7 @@ bool say_conv_backward_input(OpCall& c) {
 
 // Convolves x with dy, with batch and channels exchanged, and strides and dilations exchanged.
 // Groups are convolved one by one.
-bool say_conv_backward_filter(OpCall& c) {
+bool export_conv_backward_filter(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
   std::string x = c.in[0];
@@ -207,7 +207,7 @@ bool say_conv_backward_filter(OpCall& c) {
   return true;
 }
 
-bool say_conv_transpose(OpCall& c) {
+bool export_conv_transpose(OpCall& c) {
   const size_t n = c.rank() - 2;
   Window window(c, n);
   if (window.has_negative_pads() || !c.sizes("output_shape").empty()) return false;
@@ -225,7 +225,7 @@ bool say_conv_transpose(OpCall& c) {
 
 // ---- pools
 
-bool say_pool(OpCall& c) {
+bool export_pool(OpCall& c) {
   const bool fits = is_floating(c.dtype()) || c.dtype() == DType::kI8 || c.dtype() == DType::kU8;
   Attributes attributes;
   if (!fits) return false;
@@ -237,7 +237,7 @@ bool say_pool(OpCall& c) {
 }
 
 // A convolution of each channel with ones. Channels are merged into the batch.
-bool say_window_sum(OpCall& c) {
+bool export_window_sum(OpCall& c) {
   const SizeTable::Use use(c.w.body().sizes);
   const size_t n = c.rank() - 2;
   Window window(c, n);
@@ -265,7 +265,7 @@ bool say_window_sum(OpCall& c) {
 
 // ---- normalisation
 
-bool say_layer_norm(OpCall& c) {
+bool export_layer_norm(OpCall& c) {
   Attributes attributes;
   if (!c.attributes(attributes) || (c.dtype() != DType::kF32 && c.dtype() != DType::kF64)) {
     return false;
@@ -279,7 +279,7 @@ bool say_layer_norm(OpCall& c) {
 }
 
 // For 4-d tensors and an odd size: the cases that onnxruntime supports.
-bool say_lrn(OpCall& c) {
+bool export_lrn(OpCall& c) {
   const bool centred = c.integer("size") % 2 == 1 && c.real("alpha") > 0 && c.real("beta") > 0;
   const bool fits = c.rank() == 4 && c.dtype() == DType::kF32 && centred;
   Attributes attributes;
@@ -293,7 +293,7 @@ bool say_lrn(OpCall& c) {
 
 // ---- recurrent networks
 
-bool say_recurrent(OpCall& c) {
+bool export_recurrent(OpCall& c) {
   const Size hidden = c.types[2].shape[2];
   if (!hidden.known() || c.dtype() != DType::kF32 || c.integer("layout") != 0) return false;
   // onnxruntime computes these differently.
@@ -318,7 +318,7 @@ bool say_recurrent(OpCall& c) {
 
 bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
-bool say_quantize(OpCall& c) {
+bool export_quantize(OpCall& c) {
   if (c.dtype() != DType::kF32 || !is_byte(c.out_type().dtype)) return false;
   // In ONNX, quantising without a zero point gives uint8.
   if (!c.has(2) && c.out_type().dtype != DType::kU8) return false;
@@ -327,7 +327,7 @@ bool say_quantize(OpCall& c) {
   c.out = {c.w.node("QuantizeLinear", inputs, {attribute("axis", c.integer("axis"))})};
   return true;
 }
-bool say_dequantize(OpCall& c) {
+bool export_dequantize(OpCall& c) {
   if (c.out_type().dtype != DType::kF32 || !is_byte(c.dtype())) return false;
   Texts inputs = c.in;
   inputs.resize(c.has(2) ? 3 : 2);
@@ -337,7 +337,7 @@ bool say_dequantize(OpCall& c) {
 
 // ---- images
 
-bool say_depth_to_space(OpCall& c) {
+bool export_depth_to_space(OpCall& c) {
   const bool deep = c.node().op->name == "depth_to_space", dcr = c.choice("mode") == "dcr";
   if (!deep && !dcr) return false;
   Attributes attributes = {attribute("blocksize", c.integer("blocksize"))};
@@ -349,22 +349,22 @@ bool say_depth_to_space(OpCall& c) {
 }  // namespace
 
 void add_nn_forms(ExportTable& all) {
-  all["matmul"] = {.say = say_matmul, .export_as_function = say_matmul_in_wide};
-  all["int8_matmul"] = {.say = say_int8_matmul, .export_as_function = say_int8_matmul_of_rows};
-  all["einsum"] = {.say = say_einsum};
-  all["lrn"] = {.say = say_lrn};
-  all["gemm"] = {.say = say_gemm};
-  all["conv"] = {.say = say_conv, .export_as_function = say_other_conv};
-  all["conv_backward_input"] = {.export_as_function = say_conv_backward_input};
-  all["conv_backward_filter"] = {.export_as_function = say_conv_backward_filter};
-  all["conv_transpose"] = {.say = say_conv_transpose};
-  for (const char* op : {"max_pool", "avg_pool", "lp_pool"}) all[op] = {.say = say_pool};
-  all["window_sum"] = {.export_as_function = say_window_sum};
-  all["layer_norm"] = {.say = say_layer_norm};
-  for (const char* op : {"lstm", "gru", "rnn"}) all[op] = {.say = say_recurrent};
-  all["quantize_linear"] = {.say = say_quantize};
-  all["dequantize_linear"] = {.say = say_dequantize};
-  all["depth_to_space"] = all["space_to_depth"] = {.say = say_depth_to_space};
+  all["matmul"] = {.as_nodes = export_matmul, .as_function = export_matmul_in_wide};
+  all["int8_matmul"] = {.as_nodes = export_int8_matmul, .as_function = export_int8_matmul_of_rows};
+  all["einsum"] = {.as_nodes = export_einsum};
+  all["lrn"] = {.as_nodes = export_lrn};
+  all["gemm"] = {.as_nodes = export_gemm};
+  all["conv"] = {.as_nodes = export_conv, .as_function = export_other_conv};
+  all["conv_backward_input"] = {.as_function = export_conv_backward_input};
+  all["conv_backward_filter"] = {.as_function = export_conv_backward_filter};
+  all["conv_transpose"] = {.as_nodes = export_conv_transpose};
+  for (const char* op : {"max_pool", "avg_pool", "lp_pool"}) all[op] = {.as_nodes = export_pool};
+  all["window_sum"] = {.as_function = export_window_sum};
+  all["layer_norm"] = {.as_nodes = export_layer_norm};
+  for (const char* op : {"lstm", "gru", "rnn"}) all[op] = {.as_nodes = export_recurrent};
+  all["quantize_linear"] = {.as_nodes = export_quantize};
+  all["dequantize_linear"] = {.as_nodes = export_dequantize};
+  all["depth_to_space"] = all["space_to_depth"] = {.as_nodes = export_depth_to_space};
 }
 
 }  // namespace tenon::onnx

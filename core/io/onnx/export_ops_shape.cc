@@ -10,7 +10,7 @@ namespace {
 
 // ---- creation
 
-bool say_fill(OpCall& c) {
+bool export_fill(OpCall& c) {
   const TensorType& type = c.out_type();
   const bool is_constant = c.node().inputs[0].node->kind == NodeKind::kConstant;
   const std::string value = c.dtype() == type.dtype ? c.in[0] : c.w.cast(c.in[0], type.dtype);
@@ -29,7 +29,7 @@ bool say_fill(OpCall& c) {
   return true;
 }
 
-bool say_iota(OpCall& c) {
+bool export_iota(OpCall& c) {
   const TensorType& type = c.out_type();
   const auto axis = static_cast<size_t>(c.axis("axis", type.rank()));
   const std::string n = c.w.reshape(c.w.size(type.shape[axis]), {});
@@ -48,7 +48,7 @@ bool say_iota(OpCall& c) {
 // ---- shapes
 
 // A shape with at most one size that is inferred from the number of elements or copied from x.
-bool say_reshape(OpCall& c) {
+bool export_reshape(OpCall& c) {
   SizeTable& table = c.w.body().sizes;
   const Dims& from = c.types[0].shape;
   const TensorType& to = c.out_type();
@@ -69,7 +69,7 @@ bool say_reshape(OpCall& c) {
   return true;
 }
 
-bool say_broadcast(OpCall& c) {
+bool export_broadcast(OpCall& c) {
   SizeTable& table = c.w.body().sizes;
   const Dims& from = c.types[0].shape;
   const TensorType& to = c.out_type();
@@ -83,7 +83,7 @@ bool say_broadcast(OpCall& c) {
   return true;
 }
 
-bool say_squeeze(OpCall& c) {
+bool export_squeeze(OpCall& c) {
   Ints axes = c.ints("axes");
   for (size_t i = 0; c.ints("axes").empty() && i < c.rank(); ++i) {
     if (identical(c.types[0].shape[i], 1)) axes.push_back(static_cast<int64_t>(i));
@@ -92,12 +92,12 @@ bool say_squeeze(OpCall& c) {
   return true;
 }
 
-bool say_expand_dims(OpCall& c) {
+bool export_expand_dims(OpCall& c) {
   c.out = {c.w.node("Unsqueeze", {c.in[0], c.w.integers(c.ints("axes").span())})};
   return true;
 }
 
-bool say_slice(OpCall& c) {
+bool export_slice(OpCall& c) {
   if (c.rank() == 0) {
     c.out = {c.in[0]};
     return true;
@@ -112,7 +112,7 @@ bool say_slice(OpCall& c) {
   return true;
 }
 
-bool say_flip(OpCall& c) {
+bool export_flip(OpCall& c) {
   if (c.rank() == 0) {
     c.out = {c.in[0]};
     return true;
@@ -127,7 +127,7 @@ bool say_flip(OpCall& c) {
   return true;
 }
 
-bool say_split(OpCall& c) {
+bool export_split(OpCall& c) {
   const int64_t axis = c.axis("axis", c.rank());
   Sizes parts;
   for (const TensorType& type : c.node().types) {
@@ -138,7 +138,7 @@ bool say_split(OpCall& c) {
   return true;
 }
 
-bool say_unstack(OpCall& c) {
+bool export_unstack(OpCall& c) {
   const int64_t axis = c.axis("axis", c.rank());
   for (size_t i = 0; i < c.node().types.size(); ++i) {
     c.out.push_back(c.w.node("Gather", {c.in[0], c.w.integer(static_cast<int64_t>(i))},
@@ -147,7 +147,7 @@ bool say_unstack(OpCall& c) {
   return true;
 }
 
-bool say_stack(OpCall& c) {
+bool export_stack(OpCall& c) {
   const int64_t axis = c.axis("axis", c.out_type().rank());
   Texts parts;
   for (const std::string& x : c.in)
@@ -160,7 +160,7 @@ std::string transposed(OpCall& c, const Ints& perm) {
   return c.w.node("Transpose", {c.in[0]}, {attribute("perm", perm.span())});
 }
 
-bool say_transpose(OpCall& c) {
+bool export_transpose(OpCall& c) {
   Ints perm = c.ints("perm");
   const auto rank = static_cast<int64_t>(c.rank());
   for (int64_t& axis : perm) axis = axis < 0 ? axis + rank : axis;
@@ -169,7 +169,7 @@ bool say_transpose(OpCall& c) {
   return true;
 }
 
-bool say_swapaxes(OpCall& c) {
+bool export_swapaxes(OpCall& c) {
   Ints perm;
   for (size_t i = 0; i < c.rank(); ++i) perm.push_back(static_cast<int64_t>(i));
   std::swap(perm[static_cast<size_t>(c.axis("axis1", c.rank()))],
@@ -178,7 +178,7 @@ bool say_swapaxes(OpCall& c) {
   return true;
 }
 
-bool say_moveaxis(OpCall& c) {
+bool export_moveaxis(OpCall& c) {
   const auto rank = static_cast<int64_t>(c.rank());
   const auto from_front = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
   const Ints &source = c.ints("source"), &destination = c.ints("destination");
@@ -195,12 +195,12 @@ bool say_moveaxis(OpCall& c) {
   return true;
 }
 
-bool say_tile(OpCall& c) {
+bool export_tile(OpCall& c) {
   c.out = {c.w.node("Tile", {c.in[0], c.w.integers(c.ints("repeats").span())})};
   return true;
 }
 
-bool say_pad(OpCall& c) {
+bool export_pad(OpCall& c) {
   // A reflection needs a pad smaller than the axis.
   for (size_t i = 0; c.choice("mode") == "reflect" && i < c.rank(); ++i) {
     for (const Size pad : c.sizes("pads")) {
@@ -214,14 +214,14 @@ bool say_pad(OpCall& c) {
   return true;
 }
 
-bool say_triangle(OpCall& c) {
+bool export_triangle(OpCall& c) {
   const int64_t upper = c.node().op->name == "triu";
   c.out = {c.w.node("Trilu", {c.in[0], c.w.integer(c.integer("k"))}, {attribute("upper", upper)})};
   return true;
 }
 
 // ONNX returns exactly the indices that exist.
-bool say_nonzero(OpCall& c) {
+bool export_nonzero(OpCall& c) {
   if (c.rank() == 0) return false;
   const Attributes columns = {attribute("start", int64_t{1}), attribute("end", int64_t{2})};
   const std::string places = c.w.node("NonZero", {c.in[0]});
@@ -241,24 +241,24 @@ bool say_nonzero(OpCall& c) {
 }  // namespace
 
 void add_shape_forms(ExportTable& all) {
-  all["fill"] = {.say = say_fill};
-  all["iota"] = {.say = say_iota};
-  all["reshape"] = {.say = say_reshape};
-  all["broadcast_to"] = {.say = say_broadcast};
-  all["squeeze"] = {.say = say_squeeze};
-  all["expand_dims"] = {.say = say_expand_dims};
-  all["slice"] = {.say = say_slice};
-  all["nonzero"] = {.say = say_nonzero};
-  all["flip"] = {.say = say_flip};
-  all["split"] = {.say = say_split};
-  all["unstack"] = {.say = say_unstack};
-  all["stack"] = {.say = say_stack};
-  all["transpose"] = {.say = say_transpose};
-  all["swapaxes"] = {.say = say_swapaxes};
-  all["moveaxis"] = {.say = say_moveaxis};
-  all["tile"] = {.say = say_tile};
-  all["pad"] = {.say = say_pad};
-  all["tril"] = all["triu"] = {.say = say_triangle};
+  all["fill"] = {.as_nodes = export_fill};
+  all["iota"] = {.as_nodes = export_iota};
+  all["reshape"] = {.as_nodes = export_reshape};
+  all["broadcast_to"] = {.as_nodes = export_broadcast};
+  all["squeeze"] = {.as_nodes = export_squeeze};
+  all["expand_dims"] = {.as_nodes = export_expand_dims};
+  all["slice"] = {.as_nodes = export_slice};
+  all["nonzero"] = {.as_nodes = export_nonzero};
+  all["flip"] = {.as_nodes = export_flip};
+  all["split"] = {.as_nodes = export_split};
+  all["unstack"] = {.as_nodes = export_unstack};
+  all["stack"] = {.as_nodes = export_stack};
+  all["transpose"] = {.as_nodes = export_transpose};
+  all["swapaxes"] = {.as_nodes = export_swapaxes};
+  all["moveaxis"] = {.as_nodes = export_moveaxis};
+  all["tile"] = {.as_nodes = export_tile};
+  all["pad"] = {.as_nodes = export_pad};
+  all["tril"] = all["triu"] = {.as_nodes = export_triangle};
 }
 
 }  // namespace tenon::onnx

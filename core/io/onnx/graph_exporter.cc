@@ -173,7 +173,7 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
       wanted.push_back(at.reads[node.first_slot + i] > 0);
     }
     OpCall call(node, at.w, std::move(in), types, std::move(wanted));
-    if (!say(call)) {
+    if (!export_op(call)) {
       std::string operands;
       const SizeTable::Use use(at.w.body().sizes);
       for (const TensorType& type : types) {
@@ -195,14 +195,14 @@ void GraphExporter::write_call(GraphState& at, const tenon::Node& node) {
   }
 }
 
-bool GraphExporter::say(OpCall& call) {
-  const OpExport* form = find_export(*call.node().op);
-  if (form && form->say && form->say(call)) return true;
-  if (form && form->export_as_function) {
-    bool said = false;
+bool GraphExporter::export_op(OpCall& call) {
+  const OpExport* exporters = find_export(*call.node().op);
+  if (exporters && exporters->as_nodes && exporters->as_nodes(call)) return true;
+  if (exporters && exporters->as_function) {
+    bool is_exported = false;
     const WriteBody body = [&](NodeWriter& w, const Texts& inputs) {
       OpCall inside(call.node(), w, inputs, call.types, call.wanted());
-      said = form->export_as_function(inside);
+      is_exported = exporters->as_function(inside);
       return inside.out;
     };
     try {
@@ -210,7 +210,7 @@ bool GraphExporter::say(OpCall& call) {
     } catch (const UnavailableSize&) {
       call.out = body(call.w, call.in);
     }
-    if (said) return true;
+    if (is_exported) return true;
   }
   return call.node().op->decompose && decompose(call);
 }

@@ -26,8 +26,11 @@ struct Functions {
 class GraphExporter {
  public:
   // `where` names the graph in error messages.
-  GraphExporter(Scope& scope, Functions& functions, Inexpressible& unsayable, std::string where)
-      : scope_(scope), functions_(functions), inexpressible_(unsayable), where_(std::move(where)) {}
+  GraphExporter(Scope& scope, Functions& functions, Inexpressible& inexpressible, std::string where)
+      : scope_(scope),
+        functions_(functions),
+        inexpressible_(inexpressible),
+        where_(std::move(where)) {}
 
   // Names of a graph's values, by slot.
   using Values = std::vector<std::string>;
@@ -49,7 +52,7 @@ class GraphExporter {
   void cannot(GraphState& at, const tenon::Node& node, std::string_view why);
 
   // These return false if they cannot express the call.
-  bool say(OpCall& call);
+  bool export_op(OpCall& call);
   bool decompose(OpCall& call);
   using WriteBody = std::function<Texts(NodeWriter& w, const Texts& inputs)>;
   void call_function(OpCall& call, const WriteBody& write_body);
