@@ -107,13 +107,14 @@ Tensor scores_of(const Operands& x, const Tensor& mask, double scale, double sof
 
 }  // namespace
 
-// Computed in float32 at least, so softmax_precision can be ignored.
+// Attention is computed in float32 at least, so softmax_precision can be ignored.
 Tensors attention(const NodeCall& n) {
   n.ignore("softmax_precision");
   const Operands x = operands_of(n);
   const double softcap = n.attr_float("softcap", 0);
   const int64_t selected = n.attr("qk_matmul_output_mode", 0);
-  require(selected >= 0 && selected <= 3, "attribute qk_matmul_output_mode is {}", selected);
+  require(selected >= 0 && selected <= 3,
+          "attribute qk_matmul_output_mode must be 0 to 3, but is {}", selected);
   require(!n.has_attr("scale") || n.attr_float("scale", 0) > 0,
           "attribute scale must be positive, but is {}", n.attr_float("scale", 0));
   const double scale = n.attr_float("scale", 0);
@@ -156,7 +157,8 @@ Tensors tensor_scatter(const NodeCall& n) {
   require(axis > 0 && update->rank() == rank, "axis {} of {} cannot be updated by {}", axis,
           cache->type, update->type);
   const std::string mode = n.attr_text("mode", "linear");
-  require(mode == "linear" || mode == "circular", "attribute mode is \"{}\"", mode);
+  require(mode == "linear" || mode == "circular",
+          "attribute mode must be \"linear\" or \"circular\", but is \"{}\"", mode);
   Dims along, batch;
   for (size_t i = 0; i < rank; ++i) {
     along.push_back(i == axis ? update->shape()[axis] : Size(1));
@@ -192,7 +194,8 @@ Tensors flex_attention(const NodeCall& n) {
     const Tensor inputs[] = {x};
     const Tensors outputs = n.run(*graph, inputs);
     require(outputs.size() == 1 && outputs[0]->shape() == x->shape(),
-            "attribute {} must return one tensor of the shape of its input {}", name, x->type);
+            "the graph of attribute {} must return one tensor with the shape of its input {}", name,
+            x->type);
     return outputs[0];
   };
   scores = modified("prob_mod", softmax(modified("score_mod", scores), -1));
@@ -202,14 +205,16 @@ Tensors flex_attention(const NodeCall& n) {
 
 // ---- recurrent replacements of attention ----
 
-// A convolution over past positions only, whose first inputs come from the previous call.
+// A convolution over past positions only. Its first inputs come from the previous call.
 Tensors causal_conv_with_state(const NodeCall& n) {
   const Tensor &x = n.in(0), &w = n.in(1);
   require(x->rank() == 3 && w->rank() == 3,
           "input and weight must have three axes, but are {} and {}", x->type, w->type);
   const std::string activation = n.attr_text("activation", "none");
   const bool is_silu = activation == "silu" || activation == "swish";
-  require(is_silu || activation == "none", "attribute activation is \"{}\"", activation);
+  require(is_silu || activation == "none",
+          "attribute activation must be \"none\", \"silu\" or \"swish\", but is \"{}\"",
+          activation);
   const Dims& shape = x->shape();
   const int64_t channels = shape[1], kept = w->shape()[2] - 1;
   const Dims past = {shape[0], shape[1], kept};
@@ -232,14 +237,17 @@ Tensor at_position(const Tensor& x, int64_t i) {
 
 }  // namespace
 
-// Reads a state of keys and values, which each position decays and updates. A delta rule writes
-// only the difference to the value that the state has for the key.
+// Linear attention: queries read a state of keys and values, which each position decays and
+// updates. The delta rules write only the difference from the value that the state has for the key.
 Tensors linear_attention(const NodeCall& n) {
   n.ignore("chunk_size");  // A hint for speed.
   const std::string rule = n.attr_text("update_rule", "gated_delta");
   const bool is_gated = rule == "gated" || rule == "gated_delta";
   const bool is_delta = rule == "delta" || rule == "gated_delta";
-  require(is_gated || is_delta || rule == "linear", "attribute update_rule is \"{}\"", rule);
+  require(is_gated || is_delta || rule == "linear",
+          "attribute update_rule must be \"linear\", \"gated\", \"delta\" or \"gated_delta\", but "
+          "is \"{}\"",
+          rule);
   require(n.has(4) == is_gated && n.has(5) == is_delta,
           "update_rule {} is given decay: {}, beta: {}", rule, n.has(4), n.has(5));
   const int64_t heads = n.attr("q_num_heads", 0), kv_heads = n.attr("kv_num_heads", 0);

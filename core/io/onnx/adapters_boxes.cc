@@ -79,11 +79,15 @@ Tensors roi_align(const NodeCall& n) {
           "x must have four axes and rois the shape [regions,4], but are {} and {}", x->type,
           rois->type);
   const std::string mode = n.attr_text("mode", "avg");
-  require(mode == "avg" || mode == "max", "attribute mode is \"{}\"", mode);
+  require(mode == "avg" || mode == "max",
+          "attribute mode must be \"avg\" or \"max\", but is \"{}\"", mode);
   const std::string half = n.version() >= 16 ? "half_pixel" : "output_half_pixel";
   const std::string transform = n.attr_text("coordinate_transformation_mode", half);
   require(transform == "half_pixel" || transform == "output_half_pixel",
-          "attribute coordinate_transformation_mode is \"{}\"", transform);
+          "attribute coordinate_transformation_mode must be \"half_pixel\" or "
+          "\"output_half_pixel\", but is "
+          "\"{}\"",
+          transform);
   RoiAlignSettings to;
   to.height = n.attr("output_height", 1);
   to.width = n.attr("output_width", 1);

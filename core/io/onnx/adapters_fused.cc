@@ -81,8 +81,8 @@ Tensors fused_conv(const NodeCall& n) {
 
 namespace {
 
-// The outputs of a normalised sum. Outputs 1 and 2, mean and inverse deviation, are only for
-// training and are rejected.
+// The outputs of SkipLayerNormalization and its variants: the normalised tensor and, as output 3,
+// the sum. Outputs 1 and 2, mean and inv_std_var, are for training only and are rejected.
 Tensors with_sum(const NodeCall& n, const Tensor& y, const Tensor& sum) {
   require_code(!n.wants(1) && !n.wants(2), Code::kUnimplemented,
                "the outputs mean and inv_std_var are not supported");

@@ -162,14 +162,17 @@ Tensors grid_sample(const NodeCall& n) {
   } else if (mode == "cubic" || mode == "bicubic") {
     how.mode = Interpolation::kCubic;
   } else {
-    require(mode == "linear" || mode == "bilinear", "attribute mode is \"{}\"", mode);
+    require(mode == "linear" || mode == "bilinear",
+            "attribute mode must be \"linear\", \"nearest\" or \"cubic\", but is \"{}\"", mode);
   }
   if (padding == "border") {
     how.padding = Padding::kBorder;
   } else if (padding == "reflection") {
     how.padding = Padding::kReflection;
   } else {
-    require(padding == "zeros", "attribute padding_mode is \"{}\"", padding);
+    require(padding == "zeros",
+            "attribute padding_mode must be \"zeros\", \"border\" or \"reflection\", but is \"{}\"",
+            padding);
   }
   const DType dtype = x->type.dtype, wide = wide_dtype(grid->type.dtype);
   Tensors positions;
@@ -191,7 +194,9 @@ Tensors affine_grid(const NodeCall& n) {
   const Ints size = n.ints(1);
   const size_t axes = size.size() - std::min<size_t>(size.size(), 2);
   require((axes == 2 || axes == 3) && theta->rank() == 3,
-          "theta is {}, for a size of {} axes, which must be 4 or 5", theta->type, size.size());
+          "theta must have three axes and size 4 or 5 elements, but theta is {} and size has {} "
+          "elements",
+          theta->type, size.size());
   const bool align_corners = n.flag("align_corners", false);
   const DType dtype = theta->type.dtype;
   Dims grid, shape = {theta->shape()[0]};

@@ -65,7 +65,9 @@ bool set_sizes_by_scales(ResizeSpec& request, const Dims& x, const Known* scales
 void keep_proportions(ResizeSpec& request, const Dims& x, const std::string& policy) {
   if (policy == "stretch") return;
   require(policy == "not_larger" || policy == "not_smaller",
-          "attribute keep_aspect_ratio_policy is \"{}\"", policy);
+          "attribute keep_aspect_ratio_policy must be \"stretch\", \"not_larger\" or "
+          "\"not_smaller\", but is \"{}\"",
+          policy);
   const auto scale_of = [&](size_t i) {
     return static_cast<double>(int64_t{request.sizes[i]}) /
            static_cast<double>(int64_t{x[static_cast<size_t>(request.axes[i])]});
@@ -76,7 +78,8 @@ void keep_proportions(ResizeSpec& request, const Dims& x, const std::string& pol
     if (policy == "not_larger" ? other < best : best < other) decides = i;
   }
   const double scale = scale_of(decides);
-  require(std::isfinite(scale), "cannot keep the aspect ratio of {}", x);
+  require(std::isfinite(scale),
+          "cannot keep the aspect ratio of {}, because a resized axis has size 0", x);
   if (scale > 0) {
     const Size from = x[static_cast<size_t>(request.axes[decides])];
     request.scales = Ints(request.axes.size(), int64_t{request.sizes[decides]});
@@ -85,7 +88,7 @@ void keep_proportions(ResizeSpec& request, const Dims& x, const std::string& pol
   for (size_t i = 0; i < request.sizes.size(); ++i) {
     const auto size = static_cast<double>(int64_t{x[static_cast<size_t>(request.axes[i])]});
     const double rounded = std::floor(scale * size + 0.5);
-    require(rounded < 0x1p62, "{} with a scale of {} has no size", x, scale);
+    require(rounded < 0x1p62, "the size of {} scaled by {} is too large", x, scale);
     request.sizes[i] = static_cast<int64_t>(rounded);
   }
 }
