@@ -305,7 +305,7 @@ std::vector<Problem> zero_problems(const Environment& env, const Claim& claim) {
   return problems;
 }
 
-Finding test_zeros(const Environment& env, const Problem& problem) {
+Finding test_signs_of_zeros(const Environment& env, const Problem& problem) {
   const bool exact = problem.op->numeric == "exact";
   const std::vector<Result> got = env.device.run(problem);
   const std::vector<Result> want = env.oracle.run(exact ? problem : widened(problem));
@@ -430,7 +430,7 @@ std::vector<Check> special_checks() {
       {"special", 2, "Zeros, infinities, NaN, extremes, subnormals, and both sides of thresholds.",
        takes_specials, special_problems, judge_plain},
       {"zeros", 2, "Zeros have the sign that IEEE 754 gives them.", has_signed_zeros, zero_problems,
-       test_zeros},
+       test_signs_of_zeros},
       {"bits", 2, "Data movement preserves every bit pattern.", moves_floats, bits_problems,
        test_bits},
   };

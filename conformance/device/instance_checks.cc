@@ -65,11 +65,13 @@ void test_enumeration(const Subject& subject) {
   const Bench bench(subject);
   size_t count = 0;
   succeed(bench.calls().count_devices(bench.instance(), &count), "count_devices");
-  require(count > subject.index, "it counts {} devices, and number {} opens", count, subject.index);
+  require(count > subject.index,
+          "count_devices returns {}, but the device with index {} can be opened", count,
+          subject.index);
   const auto again = [&] {
     size_t n = 0;
     succeed(bench.calls().count_devices(bench.instance(), &n), "count_devices");
-    require(n == count, "it counts {} devices, and then {}", count, n);
+    require(n == count, "count_devices first returned {}, and then {}", count, n);
   };
   for (int i = 0; i < 20; ++i) again();
   for (size_t i = 0; i < count; ++i) {
@@ -87,7 +89,7 @@ void test_enumeration(const Subject& subject) {
 }
 
 std::string text_of(const tenon_string& text, const char* what) {
-  require(text.data != nullptr || text.size == 0, "its {} is NULL with a size", what);
+  require(text.data != nullptr || text.size == 0, "its {} is NULL, but its size is not 0", what);
   return text.data ? std::string(text.data, text.size) : "";
 }
 

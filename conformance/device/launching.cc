@@ -61,7 +61,7 @@ Prepared::Prepared(const Bench& bench, size_t line, const void* attrs,
   require(traits.struct_size <= sizeof traits,
           "prepare of {} increased the struct_size of its traits", name);
   require(reason.data != nullptr || reason.size == 0,
-          "prepare of {} returned a reason that is NULL with a size", name);
+          "prepare of {} returned a reason that is NULL, but its size is not 0", name);
 }
 
 Prepared::~Prepared() {

@@ -32,13 +32,13 @@ uint64_t read(const Bench& bench, const Stream& stream, uint64_t mark) {
 }
 
 void need_clock(const Bench& bench) {
-  if (!bench.calls().mark_time) throw Unsupported("it does not support time marks");
+  if (!bench.calls().mark_time) throw Unsupported("the device does not support time marks");
   const Stream stream(bench);
   uint64_t made = 0;
   if (tenon_error* error = bench.calls().mark_time(stream.get(), &made)) {
     const Failure failure = take(error);
     require(failure.code == TENON_UNIMPLEMENTED, "mark_time failed: {}", failure.message);
-    throw Unsupported("it has no clock");
+    throw Unsupported("the device has no clock");
   }
   stream.finish();
   read(bench, stream, made);
@@ -60,20 +60,21 @@ void test_order(const Subject& subject) {
     const Stream& b = i % 2 ? second : first;
     const uint64_t before = mark(bench, a);
     for (int k = 0; k < 5; ++k) a.fill(work, i);
-    const uint64_t behind = mark(bench, a), again = mark(bench, a);
+    const uint64_t after_work = mark(bench, a), again = mark(bench, a);
     const Event event = a.record();
     b.wait_for(event);
-    const uint64_t there = mark(bench, b);
+    const uint64_t after_event = mark(bench, b);
     b.fill(work, i);
     const uint64_t last = mark(bench, b);
     b.finish();
     a.finish();
-    const uint64_t ns[] = {read(bench, a, before), read(bench, a, behind), read(bench, a, again),
-                           read(bench, b, there), read(bench, b, last)};
-    expect_later(ns[0], ns[1], "a mark after work");
-    expect_later(ns[1], ns[2], "a second mark directly after the first");
-    expect_later(ns[2], ns[3], "a mark of another stream, after an event,");
-    expect_later(ns[3], ns[4], "a mark after work on another stream");
+    const uint64_t ns[] = {read(bench, a, before), read(bench, a, after_work),
+                           read(bench, a, again), read(bench, b, after_event),
+                           read(bench, b, last)};
+    expect_later(ns[0], ns[1], "a time mark after work");
+    expect_later(ns[1], ns[2], "a second time mark directly after the first");
+    expect_later(ns[2], ns[3], "a time mark of a stream that waited for an event");
+    expect_later(ns[3], ns[4], "a time mark after work on another stream");
   }
 }
 
@@ -93,8 +94,10 @@ void test_unit(const Subject& subject) {
   const double most = ns_between(start, Clock::now());
   const auto ns = static_cast<double>(read(bench, stream, late) - read(bench, stream, early));
   const double least = ns_between(passed, awake);
-  require(ns >= 0.98 * least && ns <= 1.02 * most + 1000,
-          "between two marks the clock counts {} ns, and the host {} to {}", ns, least, most);
+  require(
+      ns >= 0.98 * least && ns <= 1.02 * most + 1000,
+      "between two time marks, {} ns passed by the device's clock, but {} to {} ns by the host's",
+      ns, least, most);
 }
 
 // A mark after work must be timed when that work completes, not when it is enqueued. Judged only if
@@ -111,19 +114,21 @@ void test_work(const Subject& subject) {
     for (int k = 0; k < (subject.thorough ? 500 : 60); ++k) {
       stream.fill(work, static_cast<unsigned char>(k));
     }
-    const uint64_t behind = mark(bench, stream);
+    const uint64_t after_work = mark(bench, stream);
     const auto enqueued = Clock::now();
     stream.finish();
     const uint64_t after = mark(bench, stream);
     stream.finish();
     const double took = ns_between(enqueued, Clock::now());
-    const auto ns = static_cast<double>(read(bench, stream, after) - read(bench, stream, behind));
+    const auto ns =
+        static_cast<double>(read(bench, stream, after) - read(bench, stream, after_work));
     read(bench, stream, before);
     if (took < 2e6 || took < ns_between(start, enqueued)) continue;
     ++busy;
     early += ns > 0.75 * took;
   }
-  require(busy < 3 || early < busy, "marks after work are read before it is done, {} times of {}",
+  require(busy < 3 || early < busy,
+          "in {} of {} trials, a time mark enqueued after work was taken before the work completed",
           early, busy);
 }
 

@@ -40,8 +40,8 @@ Real magnitude(Engine& engine, tenon_dtype dtype) {
   return (engine() & 1) != 0 ? -value : value;
 }
 
-// The values that the dtype represents, without duplicates and in ascending order. For integers,
-// fractions are dropped.
+// Rounds the values to the dtype, sorts them, and removes duplicates and non-finite values. For
+// integer dtypes, values that are not integers are removed.
 Reals distinct(Reals values, tenon_dtype dtype) {
   for (Real& x : values) {
     const Real own = rounded(x, dtype);
