@@ -10,7 +10,7 @@ namespace {
 using Floats = std::vector<float>;
 using Ints = std::vector<int64_t>;
 
-TEST(FactoryTest, FillShapesAndCount) {
+TEST(FactoryTest, FillAndArangeReturnTheirValues) {
   EXPECT_EQ(zeros({2}).to_vector<float>(), (Floats{0, 0}));
   EXPECT_EQ(ones({2}, kInt64).to_vector<int64_t>(), (Ints{1, 1}));
   EXPECT_EQ(full({2}, 1.5f).dtype(), kFloat32);

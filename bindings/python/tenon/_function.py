@@ -165,7 +165,8 @@ class Function:
         return _result(self._structure_of(graph, call, tensors), outputs)
 
     def _structure_of(self, graph, call, tensors):
-        """The structure of the results of a call, where the traces of a graph have several."""
+        """The structure of a call's results, looked up by its trace: the traces of this graph return several
+        structures."""
         with _Frame(call, graph):
             trace = graph.native.find_trace(tensors, None)
         # Another thread may have made the trace just now, and registers it next.

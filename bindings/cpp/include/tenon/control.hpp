@@ -18,7 +18,8 @@ using Block = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
 namespace detail {
 
-// The block must outlive the call that takes the result.
+// Returns a C block that points to `block`, which must outlive the C call that the result is passed
+// to.
 inline tenon_block c_block(const Block& block) {
   tenon_block c = {};
   c.payload = const_cast<Block*>(&block);

@@ -1,4 +1,4 @@
-"""tf.strings: functions of Python's texts and nested lists of them, which run at once."""
+"""tf.strings: functions of str and of nested lists of str, which run eagerly, in Python."""
 
 from .. import _convert
 
@@ -7,38 +7,38 @@ def _mapped(function, value):
     if isinstance(value, (list, tuple)):
         return [_mapped(function, item) for item in value]
     if not isinstance(value, str):
-        raise TypeError(f"a text or a list of texts is needed, but got {value!r}")
+        raise TypeError(f"expected a str or a list of str, but got {value!r}")
     return function(value)
 
 
 def split(input, sep=None, maxsplit=-1, name=None):
-    """The parts of each text between separators."""
+    """The parts of each string between separators."""
     return _mapped(lambda text: text.split(sep or None, maxsplit), input)
 
 
 def join(inputs, separator="", name=None):
-    """The texts as one."""
+    """Joins the strings."""
     return separator.join(inputs)
 
 
 def lower(input, encoding="", name=None):
-    """The texts in lower case."""
+    """The strings in lower case."""
     return _mapped(str.lower, input)
 
 
 def upper(input, encoding="", name=None):
-    """The texts in upper case."""
+    """The strings in upper case."""
     return _mapped(str.upper, input)
 
 
 def strip(input, name=None):
-    """The texts without spaces at their ends."""
+    """The strings without spaces at their ends."""
     return _mapped(str.strip, input)
 
 
 def length(input, unit="BYTE", name=None):
-    """The number of bytes of each text, or of characters if `unit` is "UTF8_CHAR"."""
-    if unit not in ("BYTE", "UTF8_CHAR"):
+    """The number of bytes of each string, or of characters if `unit` is "UTF8_CHAR".""" if unit not in ("BYTE",
+    "UTF8_CHAR"):
         raise ValueError(f"length: unit must be 'BYTE' or 'UTF8_CHAR', but is {unit!r}")
     count = len if unit == "UTF8_CHAR" else lambda text: len(text.encode())
     return _convert.tensor(_mapped(count, input))

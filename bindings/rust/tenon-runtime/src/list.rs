@@ -13,8 +13,8 @@ use crate::tensors::{Inputs, Tensors};
 
 type Raw = *mut sys::tenon_tensor;
 
-/// A list of tensors of one type. It never changes: a list with another entry is another list, which
-/// shares the rest. Entries that were not set are zeros.
+/// A list of tensors of one type. Lists are immutable: setting an entry returns a new list, which
+/// shares the other entries. Entries that were not set are zeros.
 ///
 /// ```
 /// use tenon::{tensor, DType, List};
@@ -74,7 +74,7 @@ impl List {
         Self::make(|out| unsafe { sys::tenon_list_unstack(scope, tensor.raw(), out) })
     }
 
-    /// The list with another entry at an index.
+    /// Returns a list in which the entry at `index` is replaced.
     ///
     /// ```
     /// # use tenon::{tensor, List};
@@ -90,7 +90,7 @@ impl List {
         })
     }
 
-    /// The list with another entry after its last.
+    /// Returns a list with `entry` appended.
     ///
     /// ```
     /// # use tenon::{tensor, List};

@@ -79,13 +79,13 @@ pub enum Clock {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ProfilerRow {
-    /// What it measures.
+    /// What the row measures.
     pub kind: SpanKind,
     /// The op's or function's name.
     pub name: String,
     /// The types of the inputs, such as `"f32[2,3], f32[3]"`.
     pub inputs: String,
-    /// Its device; empty for a function.
+    /// The device's name; empty for a function.
     pub device: String,
     /// How device times were measured.
     pub device_clock: Clock,

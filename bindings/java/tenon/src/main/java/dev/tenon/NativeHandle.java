@@ -17,7 +17,7 @@ public abstract class NativeHandle implements AutoCloseable {
     this.ref = Tracker.track(this, kind, handle, 0, onThread ? Local.get() : null);
   }
 
-  /** The object, for a call; use {@link Reference#reachabilityFence} after it. */
+  /** The native pointer, to pass to a call. Callers must keep this object reachable until the call returns, by {@link Reference#reachabilityFence}. */
   final long handle() {
     long object = handle;
     if (object == 0) {
@@ -26,7 +26,7 @@ public abstract class NativeHandle implements AutoCloseable {
     return object;
   }
 
-  /** A call of C on an object, which writes its result at an address and returns an error. */
+  /** A getter of the C API: writes its result at an address and returns an error. */
   @FunctionalInterface
   interface Getter {
     long call(long object, long out);
@@ -35,7 +35,7 @@ public abstract class NativeHandle implements AutoCloseable {
   // The object stays reachable until each of these calls has returned: the cleaner may not free it
   // before.
 
-  /** The pointer or integer that a call writes. */
+  /** Calls a getter and returns the pointer or integer that it writes. */
   final long get(Getter call) {
     Local local = Local.get();
     long at = local.top;
@@ -49,7 +49,7 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
-  /** The text that a call writes. */
+  /** Calls a getter and returns the text that it writes. */
   final String text(Getter call) {
     Local local = Local.get();
     long at = local.top;

@@ -273,7 +273,7 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The elements in place, without a copy, to be read; they stay alive as long as the segment.
+   * A read-only view of the elements, without a copy. The elements stay alive as long as the segment.
    *
    * @return null if the host cannot access them or they are not row-major without gaps
    */
@@ -293,9 +293,9 @@ public abstract sealed class TensorData extends TensorOps permits Tensor {
   }
 
   /**
-   * The elements of a tensor of float32 in place, as {@link #data}.
+   * A view of the elements of a float32 tensor, without a copy, as {@link #data}.
    *
-   * @return null where there are none in place
+   * @return null if {@link #data} returns null
    */
   public FloatBuffer floatBuffer() {
     HostMemory.length(self(), DType.FLOAT32);

@@ -76,7 +76,7 @@ class FunctionTest {
   }
 
   @Test
-  void tracesAreFoundAndCalled() {
+  void tracesCanBeCalledAndQueriedByArguments() {
     try (Function f = Function.ofBlock(in -> List.of(in.get(0).exp(), in.get(0).neg()))) {
       Trace trace = f.trace(InputSpec.of("x", DType.FLOAT32, InputSpec.UNKNOWN));
       assertEquals(1, trace.countInputs());
