@@ -118,7 +118,7 @@ static void invalid_plugins_are_refused(void) {
               "its name Bad name is not of the form [a-z][a-z0-9_]*");
   CHECK_ERROR(load_bad("calls"), TENON_INVALID_ARGUMENT, "it has no `launch`");
   CHECK_ERROR(load_bad("table"), TENON_INVALID_ARGUMENT,
-              "its table of calls has a struct_size of 0 bytes");
+              "its table of calls has a struct_size of 0 bytes, too small for any call");
   CHECK_ERROR(load_bad("signature"), TENON_INVALID_ARGUMENT,
               "its kernels[1]: signature \"f32,f23->f32\": expected a dtype or a letter");
   CHECK_ERROR(load_bad("prepare"), TENON_INVALID_ARGUMENT, "its kernels[1] has no `prepare`");

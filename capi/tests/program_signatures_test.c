@@ -125,7 +125,7 @@ static void calls_without_a_matching_signature_list_all(void) {
   tenon_program_release(program);
 }
 
-static void are_listed_and_saved_again(void) {
+static void signatures_are_listed_and_can_be_saved_again(void) {
   const tenon_string names[3] = {TENON_STR("again"), TENON_STR("again"), TENON_STR("again")};
   tenon_program *program = reopened("listed"), *second = NULL;
   tenon_function* f = step_of(program);
@@ -183,7 +183,7 @@ static void object_statics_cannot_be_saved(void) {
 int main(void) {
   RUN(each_call_uses_its_matching_signature);
   RUN(calls_without_a_matching_signature_list_all);
-  RUN(are_listed_and_saved_again);
+  RUN(signatures_are_listed_and_can_be_saved_again);
   RUN(object_statics_cannot_be_saved);
   return report();
 }

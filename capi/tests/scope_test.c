@@ -67,7 +67,7 @@ static void may_be_the_last_owner_of_what_its_calls_prepared(void) {
   tenon_scope_release(own);
 }
 
-static void waits(void) { CHECK_OK(tenon_scope_wait(scope())); }
+static void wait_succeeds_without_pending_work(void) { CHECK_OK(tenon_scope_wait(scope())); }
 
 struct done {
   int finished;
@@ -157,7 +157,7 @@ int main(void) {
   RUN(keeps_its_device_if_the_new_one_is_unknown);
   RUN(keeps_its_context);
   RUN(may_be_the_last_owner_of_what_its_calls_prepared);
-  RUN(waits);
+  RUN(wait_succeeds_without_pending_work);
   RUN(runs_the_callback_when_work_is_done);
   RUN(callbacks_may_use_their_scope);
   RUN(running_calls_can_be_cancelled);

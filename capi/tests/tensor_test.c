@@ -229,7 +229,7 @@ static void a_float_scalar_with_integers_is_an_error_that_names_cast(void) {
   tenon_tensor_release(half);
 }
 
-static void items_are_numbers(void) {
+static void item_returns_a_number_or_rejects_the_tensor(void) {
   const uint64_t large = UINT64_MAX;
   double d = 0;
   int64_t i = 0;
@@ -411,7 +411,7 @@ int main(void) {
   RUN(copies_memory_that_is_not_aligned);
   RUN(scalars_adopt_the_dtype_of_the_other_operand);
   RUN(a_float_scalar_with_integers_is_an_error_that_names_cast);
-  RUN(items_are_numbers);
+  RUN(item_returns_a_number_or_rejects_the_tensor);
   RUN(prints_as_numpy_does);
   RUN(reads_asynchronously);
   RUN(destroys_the_callback_of_a_read_that_fails);
