@@ -1,4 +1,5 @@
-// The same work in PyTorch's C++ API with InferenceMode, and as TorchScript for loops.
+// The work of benches/functions.cc in PyTorch's C++ API under InferenceMode. Its loops run as
+// TorchScript.
 
 #include <torch/jit.h>
 

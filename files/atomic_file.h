@@ -60,8 +60,8 @@ inline std::string link_target(const std::string& path) {
   return path;
 }
 
-// Waits until the disk has a file or folder. File systems that cannot do it answer with one of
-// these numbers.
+// Waits until the file or folder is on the disk. Also returns true on file systems that do not
+// support this.
 inline bool synchronise(int descriptor) {
   if (fsync(descriptor) == 0) return true;
   return errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EROFS;
@@ -76,7 +76,7 @@ inline void synchronise_folder(const std::string& folder) {
 
 class AtomicFile {
  public:
-  // If anything fails, error() says so, and the calls that follow do nothing.
+  // If a call fails, error() returns its errno, and later calls do nothing.
   explicit AtomicFile(const std::string& path) {
     struct stat status = {};
     const bool is_there = stat(path.c_str(), &status) == 0;

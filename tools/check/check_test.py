@@ -114,7 +114,7 @@ class Annotations(unittest.TestCase):
         self.expect("out_list TENON_BORROWED", "out_list",
                     "tenon_query: out_list: TENON_OWNED or TENON_BORROWED is missing")
 
-    def test_plugin_slots_are_checked(self):
+    def test_plugin_functions_need_annotations_and_comments(self):
         self.expect("TENON_BORROWED void*, map", "void*, map",
                     "tenon_calls: map: returns a pointer: TENON_OWNED or TENON_BORROWED is missing")
         self.expect("data TENON_BORROWED) TENON_NULLABLE", "data) TENON_NULLABLE",
@@ -146,12 +146,12 @@ class Annotations(unittest.TestCase):
 
 
 class Wrappers(unittest.TestCase):
-    def test_every_function_is_called_or_excused(self):
+    def test_every_function_is_called_or_exempted(self):
         called = wrappers.called_in(["check(tenon_a(x));  // As tenon_b() would."])
         self.assertEqual(wrappers.faults_in(["tenon_a", "tenon_b"], called, {"tenon_b": "why"}), [])
         self.assertEqual(len(wrappers.faults_in(["tenon_a", "tenon_b"], called, {})), 1)
 
-    def test_excuses_of_called_or_missing_functions_are_faults(self):
+    def test_exemptions_of_called_or_missing_functions_are_faults(self):
         reasons = {"tenon_a": "why", "tenon_gone": "why", "tenon_b": " "}
         faults = wrappers.faults_in(["tenon_a", "tenon_b"], {"tenon_a"}, reasons)
         self.assertEqual([fault.split(": ", 1)[1] for fault in faults],

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts onnxruntime into build/onnxruntime, an environment of Python's, with models to run in it
+# Installs onnxruntime and test models into build/onnxruntime, a virtual environment of Python
 set -eu
 
 folder=build/onnxruntime
