@@ -1,8 +1,9 @@
 // The entry of the CPU plugin.
 //
 // Read this file, then plugins/simd: plugin_table.h for the calls, kernels.def for the kernels and
-// kernels/ for their loops. Memory and streams are in plugins/sdk/host_device.h. Only this file is compiled for the baseline processor of its
-// architecture, so that it can report an unsupported processor.
+// kernels/ for their loops. Memory and streams are in plugins/sdk/host_device.h. Only this file is
+// compiled for the baseline processor of its architecture, so that it can report an unsupported
+// processor.
 
 #include <tenon/plugin.h>
 

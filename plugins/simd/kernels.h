@@ -64,6 +64,21 @@ inline tenon_dtype compute_dtype(tenon_dtype dtype) {
   return is_half(dtype) ? TENON_FLOAT32 : dtype;
 }
 
+// Calls f(Type<U>{}) for the unsigned integer as wide as the dtype's elements.
+template <class F>
+auto dispatch_bits(tenon_dtype dtype, F&& f) {
+  switch (size_of(dtype)) {
+    case 1:
+      return f(Type<uint8_t>{});
+    case 2:
+      return f(Type<uint16_t>{});
+    case 4:
+      return f(Type<uint32_t>{});
+    default:
+      return f(Type<uint64_t>{});
+  }
+}
+
 inline bool has_input(const Request& request, size_t i) {
   return i < request.n_inputs() && request.input(i).strides != TENON_STRIDES_ABSENT;
 }

@@ -7,24 +7,48 @@
 namespace tenon_simd {
 namespace {
 
-template <class T>
-Span compare_span(uint32_t op) {
-  switch (op) {
-    case TENON_OP_equal:
-      return binary_loop<T, Bool>([](T a, T b) { return a == b; });
-    case TENON_OP_not_equal:
-      return binary_loop<T, Bool>([](T a, T b) { return a != b; });
-    case TENON_OP_less:
-      return binary_loop<T, Bool>([](T a, T b) { return a < b; });
-    case TENON_OP_less_equal:
-      return binary_loop<T, Bool>([](T a, T b) { return a <= b; });
-    case TENON_OP_greater:
-      return binary_loop<T, Bool>([](T a, T b) { return a > b; });
-    case TENON_OP_greater_equal:
-      return binary_loop<T, Bool>([](T a, T b) { return a >= b; });
-    default:
-      return nullptr;
+struct Less {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b;
   }
+};
+struct LessEqual {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+
+// The same loop with its operands swapped.
+template <class T, class Function>
+Span swapped_loop(Function) {
+  return
+      [](const void* const* in, const size_t* step, void* out, size_t n, const SpanParams& params) {
+        const void* const operands[] = {in[1], in[0]};
+        const size_t steps[] = {step[1], step[0]};
+        binary_loop<T, Bool>(Function{})(operands, steps, out, n, params);
+      };
+}
+
+template <class T>
+Span order_span(uint32_t op) {
+  switch (op) {
+    case TENON_OP_less:
+      return binary_loop<T, Bool>(Less{});
+    case TENON_OP_less_equal:
+      return binary_loop<T, Bool>(LessEqual{});
+    case TENON_OP_greater:
+      return swapped_loop<T>(Less{});
+    default:
+      return swapped_loop<T>(LessEqual{});
+  }
+}
+
+template <class T>
+Span equality_span(uint32_t op) {
+  if (op == TENON_OP_equal) return binary_loop<T, Bool>([](T a, T b) { return a == b; });
+  return binary_loop<T, Bool>([](T a, T b) { return a != b; });
 }
 
 template <class T>
@@ -45,8 +69,18 @@ Span test_span(uint32_t op) {
 
 Prepared prepare_compare(const Request& request) {
   const tenon_dtype dtype = compute_dtype(request.input(0).dtype);
-  const Span span =
-      dispatch<SpanAny>(dtype, [&]<class T>(Type<T>) { return compare_span<T>(request.op()); });
+  const uint32_t op = request.op();
+  if (op != TENON_OP_equal && op != TENON_OP_not_equal) {
+    const Span span = dispatch<SpanAny>(dtype, [&]<class T>(Type<T>) { return order_span<T>(op); });
+    return kernel_of(request, span);
+  }
+  const Span span = dispatch<SpanAny>(dtype, [&]<class T>(Type<T>) {
+    if constexpr (std::is_integral_v<T>) {  // Integers are equal if their bits are.
+      return equality_span<std::make_unsigned_t<T>>(op);
+    } else {
+      return equality_span<T>(op);
+    }
+  });
   return kernel_of(request, span);
 }
 

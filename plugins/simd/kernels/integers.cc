@@ -63,8 +63,9 @@ uint64_t wide(T x) {
   return static_cast<uint64_t>(x);
 }
 
+// Ops whose bits do not depend on the sign, for unsigned T.
 template <class T>
-Span binary_span(uint32_t op) {
+Span unsigned_binary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_add:
       return binary_loop<T, T>([](T a, T b) { return wide(a) + wide(b); });
@@ -72,6 +73,22 @@ Span binary_span(uint32_t op) {
       return binary_loop<T, T>([](T a, T b) { return wide(a) - wide(b); });
     case TENON_OP_mul:
       return binary_loop<T, T>([](T a, T b) { return wide(a) * wide(b); });
+    case TENON_OP_bitwise_and:
+      return binary_loop<T, T>([](T a, T b) { return a & b; });
+    case TENON_OP_bitwise_or:
+      return binary_loop<T, T>([](T a, T b) { return a | b; });
+    case TENON_OP_bitwise_xor:
+      return binary_loop<T, T>([](T a, T b) { return a ^ b; });
+    case TENON_OP_shift_left:
+      return binary_loop<T, T>([](T a, T b) { return is_beyond(b) ? 0 : wide(a) << b; });
+    default:
+      return nullptr;
+  }
+}
+
+template <class T>
+Span binary_span(uint32_t op) {
+  switch (op) {
     case TENON_OP_div:
       return binary_loop<T, T>([](T a, T b) { return divide(a, b); });
     case TENON_OP_floor_div:
@@ -88,14 +105,6 @@ Span binary_span(uint32_t op) {
       return binary_loop<T, T>([](T a, T b) { return a < b ? b : a; });
     case TENON_OP_minimum:
       return binary_loop<T, T>([](T a, T b) { return b < a ? b : a; });
-    case TENON_OP_bitwise_and:
-      return binary_loop<T, T>([](T a, T b) { return a & b; });
-    case TENON_OP_bitwise_or:
-      return binary_loop<T, T>([](T a, T b) { return a | b; });
-    case TENON_OP_bitwise_xor:
-      return binary_loop<T, T>([](T a, T b) { return a ^ b; });
-    case TENON_OP_shift_left:
-      return binary_loop<T, T>([](T a, T b) { return is_beyond(b) ? 0 : wide(a) << b; });
     case TENON_OP_shift_right:
       return binary_loop<T, T>(
           [](T a, T b) { return static_cast<T>(is_beyond(b) ? (a < 0 ? -1 : 0) : a >> b); });
@@ -105,18 +114,26 @@ Span binary_span(uint32_t op) {
 }
 
 template <class T>
-Span unary_span(uint32_t op) {
+Span unsigned_unary_span(uint32_t op) {
   switch (op) {
     case TENON_OP_neg:
       return unary_loop<T, T>([](T x) { return 0 - wide(x); });
-    case TENON_OP_abs:
-      return unary_loop<T, T>([](T x) { return x < 0 ? 0 - wide(x) : wide(x); });
-    case TENON_OP_sign:
-      return unary_loop<T, T>([](T x) { return (x > 0) - (x < 0); });
     case TENON_OP_square:
       return unary_loop<T, T>([](T x) { return wide(x) * wide(x); });
     case TENON_OP_bitwise_not:
       return unary_loop<T, T>([](T x) { return ~x; });
+    default:
+      return nullptr;
+  }
+}
+
+template <class T>
+Span unary_span(uint32_t op) {
+  switch (op) {
+    case TENON_OP_abs:
+      return unary_loop<T, T>([](T x) { return x < 0 ? 0 - wide(x) : wide(x); });
+    case TENON_OP_sign:
+      return unary_loop<T, T>([](T x) { return (x > 0) - (x < 0); });
     case TENON_OP_relu:
       return unary_loop<T, T>([](T x) { return x > 0 ? x : T{0}; });
     default:
@@ -146,14 +163,18 @@ Span logical_span(uint32_t op) {
 }  // namespace
 
 Prepared prepare_int_binary(const Request& request) {
-  const Span span = dispatch<Ints>(request.input(0).dtype,
-                                   [&]<class T>(Type<T>) { return binary_span<T>(request.op()); });
+  const Span span = dispatch<Ints>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    const Span wrapping = unsigned_binary_span<std::make_unsigned_t<T>>(request.op());
+    return wrapping != nullptr ? wrapping : binary_span<T>(request.op());
+  });
   return kernel_of(request, span);
 }
 
 Prepared prepare_int_unary(const Request& request) {
-  const Span span = dispatch<Ints>(request.input(0).dtype,
-                                   [&]<class T>(Type<T>) { return unary_span<T>(request.op()); });
+  const Span span = dispatch<Ints>(request.input(0).dtype, [&]<class T>(Type<T>) {
+    const Span wrapping = unsigned_unary_span<std::make_unsigned_t<T>>(request.op());
+    return wrapping != nullptr ? wrapping : unary_span<T>(request.op());
+  });
   return kernel_of(request, span);
 }
 

@@ -2,9 +2,29 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
 
 namespace tenon_simd {
 namespace {
+
+// NaN comes last, and zeros of either sign have the same key.
+template <KeyRule::Kind kKind, class U>
+U key_of(U bits, U infinity) {
+  constexpr U kTop = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
+  if constexpr (kKind == KeyRule::Kind::kBool) {
+    return bits != 0 ? 1 : 0;
+  } else if constexpr (kKind == KeyRule::Kind::kSigned) {
+    return static_cast<U>(bits ^ kTop);
+  } else if constexpr (kKind == KeyRule::Kind::kFloat) {
+    const U magnitude = static_cast<U>(bits & ~kTop);
+    if (magnitude > infinity) return static_cast<U>(~U{0});
+    if (magnitude == 0) return kTop;
+    return static_cast<U>((bits & kTop) != 0 ? ~bits : bits | kTop);
+  } else {
+    return bits;
+  }
+}
 
 template <class Word>
 bool precedes(const Ranked<Word>& a, const Ranked<Word>& b) {
@@ -12,6 +32,55 @@ bool precedes(const Ranked<Word>& a, const Ranked<Word>& b) {
 }
 
 }  // namespace
+
+KeyRule::KeyRule(tenon_dtype dtype) {
+  if (is_float(dtype)) {
+    kind = Kind::kFloat;
+    infinity = dispatch<tenon_sdk::Floats>(dtype, []<class T>(Type<T>) {
+      const T infinite = static_cast<T>(HUGE_VAL);
+      uint64_t bits = 0;
+      std::memcpy(&bits, &infinite, sizeof infinite);
+      return bits;
+    });
+  } else if (dtype == TENON_BOOL) {
+    kind = Kind::kBool;
+  } else if (TENON_DTYPE_CODE(dtype) == TENON_CODE_INT) {
+    kind = Kind::kSigned;
+  }
+}
+
+template <class Word>
+template <KeyRule::Kind kKind, class U>
+void Ranking<Word>::load_keys(const Pool* pool, const U* x, int64_t stride, U infinity,
+                              bool descending) {
+  constexpr U kAll = static_cast<U>(~U{0});
+  key_bytes_ = static_cast<int>(sizeof(U));
+  const U flip = descending ? kAll : U{0};
+  over_ranges(pool, n_, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const U key = key_of<kKind>(x[i * stride], infinity);
+      const bool is_nan = kKind == KeyRule::Kind::kFloat && key == kAll;
+      items_[at(i)] = {static_cast<U>(is_nan ? key : key ^ flip), static_cast<Word>(i)};
+    }
+  });
+}
+
+template <class Word>
+template <class U>
+void Ranking<Word>::load(const Pool* pool, const U* x, int64_t stride, const KeyRule& rule,
+                         bool descending) {
+  switch (rule.kind) {
+    case KeyRule::Kind::kBool:
+      return load_keys<KeyRule::Kind::kBool>(pool, x, stride, U{0}, descending);
+    case KeyRule::Kind::kUnsigned:
+      return load_keys<KeyRule::Kind::kUnsigned>(pool, x, stride, U{0}, descending);
+    case KeyRule::Kind::kSigned:
+      return load_keys<KeyRule::Kind::kSigned>(pool, x, stride, U{0}, descending);
+    case KeyRule::Kind::kFloat:
+      return load_keys<KeyRule::Kind::kFloat>(pool, x, stride, static_cast<U>(rule.infinity),
+                                              descending);
+  }
+}
 
 // Uses comparisons for short rows, for which the histograms of a radix sort would cost more. Their
 // cost grows with the number of bytes.
@@ -88,5 +157,16 @@ void Ranking<Word>::sort_places(int64_t k) {
 
 template class Ranking<uint32_t>;
 template class Ranking<uint64_t>;
+#define TENON_RANKING_LOAD(Word, U)                                               \
+  template void Ranking<Word>::load(const Pool* pool, const U* x, int64_t stride, \
+                                    const KeyRule& rule, bool descending);
+TENON_RANKING_LOAD(uint32_t, uint8_t)
+TENON_RANKING_LOAD(uint32_t, uint16_t)
+TENON_RANKING_LOAD(uint32_t, uint32_t)
+TENON_RANKING_LOAD(uint64_t, uint8_t)
+TENON_RANKING_LOAD(uint64_t, uint16_t)
+TENON_RANKING_LOAD(uint64_t, uint32_t)
+TENON_RANKING_LOAD(uint64_t, uint64_t)
+#undef TENON_RANKING_LOAD
 
 }  // namespace tenon_simd

@@ -3,38 +3,21 @@
 
 #pragma once
 
-#include <cstring>
 #include <memory>
 
 #include "plugins/simd/kernels/axes.h"
 
 namespace tenon_simd {
 
-template <class T>
-using Bits =
-    std::conditional_t<sizeof(T) == 1, uint8_t,
-                       std::conditional_t<sizeof(T) == 2, uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+// How elements of a dtype are ordered by their bits, so that one loop serves all dtypes of a size.
+struct KeyRule {
+  enum class Kind { kBool, kUnsigned, kSigned, kFloat };
 
-// NaN comes last in either direction, and zeros of either sign have the same key.
-template <class T>
-Bits<T> key_of(T x, bool descending) {
-  using Key = Bits<T>;
-  constexpr Key kAll = static_cast<Key>(~Key{0});
-  constexpr Key kTop = static_cast<Key>(Key{1} << (8 * sizeof(T) - 1));
-  Key key;
-  if constexpr (std::is_same_v<T, Bool>) {
-    key = x.byte != 0 ? 1 : 0;
-  } else if constexpr (tenon_sdk::kIsFloat<T>) {
-    if (x != x) return kAll;
-    std::memcpy(&key, &x, sizeof key);  // libc++ 14 has no std::bit_cast.
-    if (x == 0) key = 0;
-    key = static_cast<Key>((key & kTop) != 0 ? ~key : key | kTop);
-  } else {
-    key = static_cast<Key>(static_cast<Key>(x) ^ (std::is_signed_v<T> ? kTop : 0));
-  }
-  return static_cast<Key>(descending ? key ^ kAll : key);
-}
+  explicit KeyRule(tenon_dtype dtype);
+
+  Kind kind = Kind::kUnsigned;
+  uint64_t infinity = 0;  // The bits of infinity; those of a NaN without its sign are more.
+};
 
 template <class Word>
 struct Ranked {
@@ -52,15 +35,9 @@ class Ranking {
 
   const Ranked<Word>& operator[](int64_t i) const { return items_[at(i)]; }
 
-  template <class T>
-  void load(const Pool* pool, const T* x, int64_t stride, bool descending) {
-    key_bytes_ = static_cast<int>(sizeof(T));
-    over_ranges(pool, n_, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        items_[at(i)] = {key_of(x[i * stride], descending), static_cast<Word>(i)};
-      }
-    });
-  }
+  // Loads the elements at x, `stride` elements apart. NaN comes last in either direction.
+  template <class U>
+  void load(const Pool* pool, const U* x, int64_t stride, const KeyRule& rule, bool descending);
 
   // Sorts by key, then by index.
   void sort(const Pool* pool);
@@ -85,6 +62,9 @@ class Ranking {
   static constexpr int64_t kChunk = 32 * 1024;
 
   static size_t at(int64_t i) { return static_cast<size_t>(i); }
+
+  template <KeyRule::Kind kKind, class U>
+  void load_keys(const Pool* pool, const U* x, int64_t stride, U infinity, bool descending);
   void sort_by_byte(const Pool* pool, int shift);
 
   int64_t n_;
@@ -96,7 +76,7 @@ class Ranking {
 extern template class Ranking<uint32_t>;
 extern template class Ranking<uint64_t>;
 
-// Calls body(Type<Word>) with the smallest Word for n elements of type T.
+// Calls body(Type<Word>) with the smallest Word for n elements like T.
 template <class T, class Body>
 void with_word(int64_t n, const Body& body) {
   if constexpr (sizeof(T) <= sizeof(uint32_t)) {

@@ -20,8 +20,8 @@ int64_t checked(const tenon_launch& launch, int64_t index, int64_t bound) {
   return found;
 }
 
-template <class T>
-using Update = T (*)(T old, T update);
+// Combines the element at `to` with the update.
+using Update = void (*)(void* to, const void* update);
 
 // The type in which updates are combined: half types in float32, and integers so that they wrap.
 template <class T>
@@ -30,27 +30,36 @@ using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
 
 // Combines an update with the old value; NULL if bool does not support the reduction. Propagates
 // NaN.
+template <class T, class Function>
+Update update_by(Function) {
+  return [](void* to, const void* update) {
+    T& element = *static_cast<T*>(to);
+    element = Function{}(element, *static_cast<const T*>(update));
+  };
+}
 template <class T>
-Update<T> update_function(int32_t reduction) {
-  if (reduction == TENON_SCATTER_REDUCTION_NONE) return [](T, T update) { return update; };
+Update update_function(int32_t reduction) {
+  if (reduction == TENON_SCATTER_REDUCTION_NONE) return update_by<T>([](T, T u) { return u; });
   if constexpr (!std::is_same_v<T, Bool>) {
     using W = Wide<T>;
     using Compared = std::conditional_t<std::is_integral_v<T>, T, W>;
     switch (reduction) {
       case TENON_SCATTER_REDUCTION_ADD:
-        return [](T a, T b) { return static_cast<T>(static_cast<W>(a) + static_cast<W>(b)); };
+        return update_by<T>(
+            [](T a, T b) { return static_cast<T>(static_cast<W>(a) + static_cast<W>(b)); });
       case TENON_SCATTER_REDUCTION_MUL:
-        return [](T a, T b) { return static_cast<T>(static_cast<W>(a) * static_cast<W>(b)); };
+        return update_by<T>(
+            [](T a, T b) { return static_cast<T>(static_cast<W>(a) * static_cast<W>(b)); });
       case TENON_SCATTER_REDUCTION_MIN:
-        return [](T a, T b) {
+        return update_by<T>([](T a, T b) {
           const Compared x = a, y = b;
           return x != x || x < y ? a : b;
-        };
+        });
       case TENON_SCATTER_REDUCTION_MAX:
-        return [](T a, T b) {
+        return update_by<T>([](T a, T b) {
           const Compared x = a, y = b;
           return x != x || y < x ? a : b;
-        };
+        });
     }
   }
   return nullptr;
@@ -62,13 +71,13 @@ void copy_first(const tenon_launch& launch) {
   std::copy_n(x.data(), count(launch.outputs[0]), data<T>(launch.outputs[0]));
 }
 
-// Applies updates of type T to elements of y.
+// Applies updates to elements of y, which are as large as T.
 template <class T>
 struct ByFunction {
-  Update<T> update;
+  Update update;
 
   void begin(int64_t) const {}
-  void meet(T& to, T u) const { to = update(to, u); }
+  void meet(T& to, const T& u) const { update(&to, &u); }
 };
 template <class T>
 struct BySum {
@@ -79,7 +88,7 @@ struct BySum {
   void begin(int64_t to) const {
     if (sums != nullptr) sums->make_room(y, to);
   }
-  void meet(T& to, T u) const { to += u; }
+  void meet(T& to, const T& u) const { to += u; }
 };
 
 // Calls scatter(launch, way) with the update function for the reduction. `updates_of` returns the
@@ -100,12 +109,13 @@ Prepared scatter_kernel(const Request& request, int32_t reduction, const Updates
       sums.finish(y);
     });
   }
-  return dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Prepared {
-    const Update<T> update = update_function<T>(reduction);
-    if (update == nullptr) return refuse("no such reduction for this dtype");
+  const Update update = dispatch<tenon_sdk::Any>(
+      dtype, [&]<class T>(Type<T>) { return update_function<T>(reduction); });
+  if (update == nullptr) return refuse("no such reduction for this dtype");
+  return dispatch_bits(dtype, [&]<class U>(Type<U>) -> Prepared {
     return kernel(kTraits, [=](const tenon_launch& launch) {
-      copy_first<T>(launch);
-      scatter(launch, ByFunction<T>{update});
+      copy_first<U>(launch);
+      scatter(launch, ByFunction<U>{update});
     });
   });
 }

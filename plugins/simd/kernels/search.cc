@@ -8,15 +8,6 @@ namespace {
 constexpr int64_t kChunk = 32 * 1024;       // Elements per task of nonzero.
 constexpr int64_t kSearchGrain = 1 * 1024;  // Values per task of searchsorted.
 
-template <class T>
-bool is_nonzero(T x) {
-  if constexpr (tenon_sdk::kIsFloat<T> && sizeof(T) == 2) {
-    return (x.bits & 0x7fff) != 0;
-  } else {
-    return x != T{};
-  }
-}
-
 LoopAxes axes_of(const tenon_view& view) {
   LoopAxes axes;
   for (size_t axis = 0; axis < view.rank; ++axis)
@@ -27,7 +18,7 @@ LoopAxes axes_of(const tenon_view& view) {
 // Calls found(numbers, n) with the row-major indices of nonzero elements in [begin, end), several
 // at a time. Branch-free, since the branches would be unpredictable.
 template <class T, class Found>
-void find_nonzero(const T* x, const LoopAxes& axes, int64_t begin, int64_t end,
+void find_nonzero(const T* x, T mask, const LoopAxes& axes, int64_t begin, int64_t end,
                   const Found& found) {
   constexpr int64_t kBlock = 512;
   int64_t numbers[kBlock];
@@ -39,7 +30,7 @@ void find_nonzero(const T* x, const LoopAxes& axes, int64_t begin, int64_t end,
       int64_t n_found = 0;
       for (int64_t i = first; i < last; ++i) {
         numbers[n_found] = number + i;
-        n_found += is_nonzero(x[offset + i * stride]) ? 1 : 0;
+        n_found += (x[offset + i * stride] & mask) != 0 ? 1 : 0;
       }
       found(numbers, n_found);
     }
@@ -47,9 +38,10 @@ void find_nonzero(const T* x, const LoopAxes& axes, int64_t begin, int64_t end,
   });
 }
 
-// Each chunk first counts its nonzero elements, which determines the columns that it writes.
+// Each chunk first counts its nonzero elements, which determines the columns that it writes. An
+// element is zero if its bits in `mask` are.
 template <class T>
-void nonzero(const Pool& pool, const tenon_launch& launch, int64_t room, int64_t fill) {
+void nonzero(const Pool& pool, const tenon_launch& launch, T mask, int64_t room, int64_t fill) {
   const tenon_view& in = launch.inputs[0];
   int64_t* const indices = data<int64_t>(launch.outputs[0]);  // One row for each axis.
   const LoopAxes axes = axes_of(in);
@@ -57,7 +49,7 @@ void nonzero(const Pool& pool, const tenon_launch& launch, int64_t room, int64_t
   std::vector<int64_t> columns(static_cast<size_t>(n_chunks) + 1);
   const auto search = [&](int64_t chunk, const auto& found) {
     const int64_t end = std::min(n, (chunk + 1) * kChunk);
-    find_nonzero(data<const T>(in), axes, chunk * kChunk, end, found);
+    find_nonzero(data<const T>(in), mask, axes, chunk * kChunk, end, found);
   };
 
   pool.parallel_for(n_chunks, [&](int64_t chunk) {
@@ -94,22 +86,30 @@ bool precedes(T a, T b) {
   return b != b ? a == a : a < b;
 }
 
+// The number of elements of a sorted sequence that precede the value; with `right`, also of those
+// equal to it.
+using Search = int64_t (*)(const void* sorted, int64_t n, const void* value, bool right);
 template <class T>
-void search(const Pool& pool, const tenon_launch& launch, bool right) {
+int64_t search(const void* sorted, int64_t n, const void* value, bool right) {
+  const T *const first = static_cast<const T*>(sorted), x = *static_cast<const T*>(value);
+  return (right ? std::upper_bound(first, first + n, x, precedes<T>)
+                : std::lower_bound(first, first + n, x, precedes<T>)) -
+         first;
+}
+
+template <class U>
+void search_all(const Pool& pool, const tenon_launch& launch, Search search, bool right) {
   const tenon_view &sequence = launch.inputs[0], &in = launch.inputs[1];
-  const DenseInput<T> sorted(sequence);
-  const T *const first = sorted.data(), *const last = first + sequence.sizes[0];
+  const DenseInput<U> sorted(sequence);
+  const int64_t length = sequence.sizes[0];
   const LoopAxes axes = axes_of(in);
   const int64_t stride = axes.inner_stride();
   pool.parallel_ranges(count(in), kSearchGrain, [&](int64_t begin, int64_t end) {
     int64_t* y = data<int64_t>(launch.outputs[0]) + begin;
     axes.runs(begin, end, [&](int64_t offset, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        const T value = data<const T>(in)[offset + i * stride];
-        *y++ = (right ? std::upper_bound(first, last, value, precedes<T>)
-                      : std::lower_bound(first, last, value, precedes<T>)) -
-               first;
-      }
+      const U* const from = data<const U>(in) + offset;
+      for (int64_t i = 0; i < n; ++i)
+        *y++ = search(sorted.data(), length, from + i * stride, right);
     });
   });
 }
@@ -119,9 +119,13 @@ void search(const Pool& pool, const tenon_launch& launch, bool right) {
 Prepared prepare_nonzero(const Request& request) {
   const auto attrs = request.attrs<tenon_nonzero_attrs>();
   if (attrs.size < 0) return refuse_unsized();
-  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [attrs, pool = &pool_of(request)](const tenon_launch& launch) {
-      nonzero<T>(*pool, launch, attrs.size, attrs.fill);
+  const tenon_dtype dtype = request.input(0).dtype;
+  return dispatch_bits(dtype, [&]<class U>(Type<U>) {
+    // The sign of a float does not count.
+    const U mask = static_cast<U>(is_float(dtype) ? static_cast<U>(~U{0}) >> 1 : ~U{0});
+    const Pool* pool = &pool_of(request);
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      nonzero<U>(*pool, launch, mask, attrs.size, attrs.fill);
     });
   });
 }
@@ -129,10 +133,13 @@ Prepared prepare_nonzero(const Request& request) {
 Prepared prepare_searchsorted(const Request& request) {
   const bool right =
       request.attrs<tenon_searchsorted_attrs>().side == TENON_SEARCHSORTED_SIDE_RIGHT;
-  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [right, pool = &pool_of(request)](const tenon_launch& launch) {
-      search<T>(*pool, launch, right);
-    });
+  const tenon_dtype dtype = request.input(0).dtype;
+  const Search one =
+      dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Search { return search<T>; });
+  return dispatch_bits(dtype, [&]<class U>(Type<U>) {
+    const Pool* pool = &pool_of(request);
+    return kernel(kTraits,
+                  [=](const tenon_launch& launch) { search_all<U>(*pool, launch, one, right); });
   });
 }
 

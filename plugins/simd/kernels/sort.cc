@@ -11,6 +11,7 @@ constexpr int64_t kLongLine = 128 * 1024;
 constexpr int64_t kGrain = 8 * 1024;  // Minimum elements per task.
 
 struct Order {
+  KeyRule rule;
   size_t axis;
   bool descending;
   bool sorted = true;  // Whether the result stays sorted, or is put back in index order.
@@ -19,7 +20,7 @@ struct Order {
 // Keeps as many elements of each line as the output holds: their values, their indices, or both. A
 // pointer is NULL if that output is not needed.
 template <class T>
-void keep_first(const Pool& pool, const tenon_launch& launch, Order order, T* values,
+void keep_first(const Pool& pool, const tenon_launch& launch, const Order& order, T* values,
                 int64_t* indices) {
   const tenon_view &in = launch.inputs[0], &out = launch.outputs[0];
   if (count(out) == 0) return;
@@ -38,7 +39,7 @@ void keep_first(const Pool& pool, const tenon_launch& launch, Order order, T* va
       for (int64_t line = begin; line < end; ++line) {
         const T* const x = data<const T>(in) + in_lines.offset(line);
         const int64_t to = out_lines.offset(line);
-        ranking.load(inside, x, stride, order.descending);
+        ranking.load(inside, x, stride, order.rule, order.descending);
         ranking.sort_first(inside, k);
         if (!order.sorted) ranking.sort_places(k);
         ranking.over_ranges(inside, k, [&](int64_t first, int64_t last) {
@@ -59,38 +60,40 @@ void keep_first(const Pool& pool, const tenon_launch& launch, Order order, T* va
   });
 }
 
+// A kernel with the values of the order, its indices, or both.
+Prepared prepare_order(const Request& request, const Order& order, bool has_values,
+                       bool has_indices) {
+  return dispatch_bits(request.input(0).dtype, [&]<class U>(Type<U>) {
+    const Pool* pool = &pool_of(request);
+    return kernel(kTraits, [=](const tenon_launch& launch) {
+      U* const values = has_values ? data<U>(launch.outputs[0]) : nullptr;
+      keep_first<U>(*pool, launch, order, values,
+                    has_indices ? data<int64_t>(launch.outputs[has_values ? 1 : 0]) : nullptr);
+    });
+  });
+}
+
+Order order_of(const Request& request, int64_t axis, bool descending, bool sorted = true) {
+  const tenon_operand& x = request.input(0);
+  return {KeyRule(x.dtype), tenon_sdk::from_front(axis, x.rank), descending, sorted};
+}
+
 }  // namespace
 
 Prepared prepare_sort(const Request& request) {
   const auto attrs = request.attrs<tenon_sort_attrs>();
-  const Order order = {tenon_sdk::from_front(attrs.axis, request.input(0).rank), attrs.descending};
-  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [order, pool = &pool_of(request)](const tenon_launch& launch) {
-      keep_first<T>(*pool, launch, order, data<T>(launch.outputs[0]), nullptr);
-    });
-  });
+  return prepare_order(request, order_of(request, attrs.axis, attrs.descending), true, false);
 }
 
 Prepared prepare_argsort(const Request& request) {
   const auto attrs = request.attrs<tenon_argsort_attrs>();
-  const Order order = {tenon_sdk::from_front(attrs.axis, request.input(0).rank), attrs.descending};
-  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [order, pool = &pool_of(request)](const tenon_launch& launch) {
-      keep_first<T>(*pool, launch, order, nullptr, data<int64_t>(launch.outputs[0]));
-    });
-  });
+  return prepare_order(request, order_of(request, attrs.axis, attrs.descending), false, true);
 }
 
 Prepared prepare_top_k(const Request& request) {
   const auto attrs = request.attrs<tenon_top_k_attrs>();
-  const Order order = {tenon_sdk::from_front(attrs.axis, request.input(0).rank), attrs.largest,
-                       attrs.sorted};
-  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [order, pool = &pool_of(request)](const tenon_launch& launch) {
-      keep_first<T>(*pool, launch, order, data<T>(launch.outputs[0]),
-                    data<int64_t>(launch.outputs[1]));
-    });
-  });
+  return prepare_order(request, order_of(request, attrs.axis, attrs.largest, attrs.sorted), true,
+                       true);
 }
 
 }  // namespace tenon_simd

@@ -23,25 +23,42 @@ struct Outputs {
 
 // The start of each run of equal elements, followed by the end of the last. Each NaN is its own
 // run.
-template <class T, class Word>
-std::vector<int64_t> runs_of(const T* x, const Ranking<Word>& ranking, int64_t n) {
+template <class Word>
+std::vector<int64_t> runs_of(const Ranking<Word>& ranking, int64_t n, bool is_float,
+                             Word key_of_nan) {
   std::vector<int64_t> begins;
   for (int64_t i = 0; i < n; ++i) {
-    const T value = x[ranking[i].place];
-    if (i == 0 || ranking[i].key != ranking[i - 1].key || value != value) begins.push_back(i);
+    const Word key = ranking[i].key;
+    if (i == 0 || key != ranking[i - 1].key || (is_float && key == key_of_nan)) {
+      begins.push_back(i);
+    }
   }
   begins.push_back(n);
   return begins;
 }
 
+// The bits of `value` as an element of the dtype.
+template <class U>
+U bits_of(double value, tenon_dtype dtype) {
+  return dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) {
+    const T element = static_cast<T>(value);
+    U bits = 0;
+    std::memcpy(&bits, &element, std::min(sizeof bits, sizeof element));
+    return bits;
+  });
+}
+
 template <class T, class Word>
-void unique(const Pool& pool, const tenon_launch& launch, bool sorted, int64_t room, T fill) {
+void unique(const Pool& pool, const tenon_launch& launch, const KeyRule& rule, bool sorted,
+            int64_t room, T fill) {
   const DenseInput<T> x(launch.inputs[0]);
   const int64_t n = count(launch.inputs[0]);
   Ranking<Word> ranking(n);
-  ranking.load(&pool, x.data(), 1, false);
+  ranking.load(&pool, x.data(), 1, rule, false);
   ranking.sort(&pool);
-  const std::vector<int64_t> begins = runs_of(x.data(), ranking, n);
+  const bool is_float = rule.kind == KeyRule::Kind::kFloat;
+  const std::vector<int64_t> begins =
+      runs_of(ranking, n, is_float, static_cast<Word>(static_cast<T>(~T{0})));
   const auto n_found = static_cast<int64_t>(begins.size()) - 1;
   const auto first_index = [&](int64_t run) {
     return static_cast<int64_t>(ranking[begins[static_cast<size_t>(run)]].place);
@@ -77,10 +94,13 @@ void unique(const Pool& pool, const tenon_launch& launch, bool sorted, int64_t r
 Prepared prepare_unique(const Request& request) {
   const auto attrs = request.attrs<tenon_unique_attrs>();
   if (attrs.size < 0) return refuse_unsized();
-  return dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return kernel(kTraits, [attrs, pool = &pool_of(request)](const tenon_launch& launch) {
-      with_word<T>(count(launch.inputs[0]), [&]<class Word>(Type<Word>) {
-        unique<T, Word>(*pool, launch, attrs.sorted, attrs.size, static_cast<T>(attrs.fill));
+  const tenon_dtype dtype = request.input(0).dtype;
+  return dispatch_bits(dtype, [&]<class U>(Type<U>) {
+    const U fill = bits_of<U>(attrs.fill, dtype);
+    const Pool* pool = &pool_of(request);
+    return kernel(kTraits, [=, rule = KeyRule(dtype)](const tenon_launch& launch) {
+      with_word<U>(count(launch.inputs[0]), [&]<class Word>(Type<Word>) {
+        unique<U, Word>(*pool, launch, rule, attrs.sorted, attrs.size, fill);
       });
     });
   });
