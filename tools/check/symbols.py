@@ -1,5 +1,6 @@
 """libtenon exports tenon_* alone, imports the C and C++ runtimes alone and is small; a plugin exports
-its entry alone and imports no symbol of ours. libtenon and the plugins of the CPU register no
+its entry alone and imports no symbol of ours. The plugin cpu is small and does not need OpenBLAS,
+which the library beside it does. libtenon and the plugins of the CPU register no
 destructors. Checks the release build, which users run."""
 
 import os
@@ -16,6 +17,8 @@ ENTRY = "tenon_plugin_query_v1"
 AT_EXIT = {"__cxa_atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl"}
 LASTING = {"libtenon.so", "libtenon_ref.so", "libtenon_cpu.so"}
 STRIPPED_LIMIT = 4_000_000
+CPU_STRIPPED_LIMIT = 8_000_000
+OPENBLAS_EXPORTS = {"blas_memory_alloc", "blas_memory_free", "tenon_blas_buffers"}
 
 
 def build():
@@ -71,5 +74,16 @@ def run():
             continue
         faults += [f"{path.name} calls {name}: make the object an Immortal, or trivially destructible"
                    for name in symbols(path, "--undefined-only") if name in AT_EXIT]
+    cpu = BUILD / "plugins" / "libtenon_cpu.so"
+    if stripped_size(cpu) > CPU_STRIPPED_LIMIT:
+        faults.append(f"{cpu.name} has {stripped_size(cpu)} bytes stripped, "
+                      f"the limit is {CPU_STRIPPED_LIMIT}")
+    if any("openblas" in name for name in needed(cpu)):
+        faults.append(f"{cpu.name} needs OpenBLAS, which it must load")
+    openblas = BUILD / "plugins" / "tenon_cpu_openblas.so"
+    if set(symbols(openblas, "--defined-only")) != OPENBLAS_EXPORTS:
+        faults.append(f"{openblas.name} exports {' '.join(symbols(openblas, '--defined-only'))}")
+    if "libopenblas.so.0" not in needed(openblas):
+        faults.append(f"{openblas.name} does not need libopenblas.so.0")
     details = f"libtenon exports {len(exported)}, {size / 1e6:.2f} MB; {len(plugins)} plugins"
     return details, faults

@@ -5,8 +5,7 @@
 # architecture nor changes otherwise.
 set -eu
 
-packages="libtbb-dev libtbb12 libtbbmalloc2 libhwy-dev libhwy1 libopenblas-serial-dev
-  libopenblas0-serial"
+packages="libtbb-dev libtbb12 libtbbmalloc2 libhwy-dev libhwy1"
 sysroot=$PWD/build/sysroot-arm64
 stamp="$sysroot/packages"
 wanted=$(echo $packages)

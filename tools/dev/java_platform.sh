@@ -4,7 +4,8 @@
 #   java_platform.sh [PRESET [FOLDER]]
 #
 # FOLDER is build/java/natives unless it is given; the property tenon.natives names it to Maven.
-# The jar tenon-linux-x86_64 holds libtenon, the plugins cpu and vulkan, and the oneTBB that cpu needs.
+# The jar tenon-linux-x86_64 holds libtenon, the plugins cpu and vulkan, the oneTBB that cpu needs, and
+# the library through which cpu uses an installed OpenBLAS.
 # glibc.txt in it names the oldest glibc that all of them run with.
 set -eu
 
@@ -17,6 +18,7 @@ cp -L "$build/libtenon.so" "$base/"
 for plugin in cpu vulkan; do
   cp -L "$build/tenon/plugins/libtenon_$plugin.so" "$base/tenon/plugins/"
 done
+cp -L "$build/tenon/plugins/tenon_cpu_openblas.so" "$base/tenon/plugins/"
 for library in $(ldd "$base/tenon/plugins/libtenon_cpu.so" | sed -n 's/.*=> \(.*libtbb[^ ]*\) .*/\1/p'); do
   cp -L "$library" "$base/"
 done

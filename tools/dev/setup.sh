@@ -35,7 +35,7 @@ if [ "${1:-}" = --dry-run ]; then
   shift
 fi
 parts=$*
-packages="g++ cmake ninja-build libopenblas-serial-dev libtbb-dev libhwy-dev libfmt-dev
+packages="g++ cmake ninja-build libopenblas0-serial libtbb-dev libhwy-dev libfmt-dev
   nlohmann-json3-dev libcli11-dev zlib1g-dev dataset-fashion-mnist"
 vulkan="libvulkan-dev spirv-headers spirv-tools mesa-vulkan-drivers vulkan-validationlayers"
 arm64=
