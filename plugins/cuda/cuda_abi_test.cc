@@ -6,7 +6,7 @@
 #if defined(TENON_HAS_CUDA_HEADERS)
 #include <cuda.h>
 #include <nvrtc.h>
-// The types of the runtime that it includes need headers of other wheels.
+// cublasLt.h includes types of the runtime, whose headers come in other wheels.
 #if __has_include(<cublasLt.h>) && __has_include(<crt/host_defines.h>) && __has_include(<nv/target>)
 #define TENON_HAS_CUBLASLT_HEADER 1
 #include <cublasLt.h>
@@ -26,8 +26,8 @@ namespace {
 template <class T>
 constexpr bool is_number = std::is_integral_v<T> || std::is_enum_v<T>;
 
-// Whether a caller that passes an `Ours` passes what a callee that takes a `Theirs` reads. Handles
-// are pointers to types that have other names here.
+// Whether `Ours` and `Theirs` are passed to functions in the same way. Handles are pointers to
+// types that have other names here.
 template <class Ours, class Theirs>
 constexpr bool agrees() {
   if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {

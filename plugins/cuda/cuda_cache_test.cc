@@ -1,4 +1,4 @@
-// Compiled kernels on disk.
+// Tests of the cache of compiled kernels on disk.
 
 #include <filesystem>
 #include <fstream>
@@ -43,17 +43,17 @@ TEST_F(CudaCache, SecondDeviceDoesNotCompile) {
   EXPECT_EQ(again[0].numbers(), (Numbers{3}));
 }
 
-TEST_F(CudaCache, TornFileIsCompiledAgain) {
+TEST_F(CudaCache, IncompleteFileIsRecompiledAndReplaced) {
   EXPECT_EQ(add().failure.message, "");
   ASSERT_EQ(files().size(), 1u);
   const fs::path file = files()[0];
   fs::resize_file(file, fs::file_size(file) / 2);
   EXPECT_EQ(add().failure.message, "");
   const Fault fault("nvrtcCompileProgram:1+");
-  EXPECT_EQ(add().failure.message, "");  // It was written anew.
+  EXPECT_EQ(add().failure.message, "");  // The file was replaced by a valid one.
 }
 
-TEST_F(CudaCache, ForeignBytesAreCompiledAgain) {
+TEST_F(CudaCache, FileWithForeignBytesIsRecompiled) {
   EXPECT_EQ(add().failure.message, "");
   ASSERT_EQ(files().size(), 1u);
   {
@@ -64,14 +64,14 @@ TEST_F(CudaCache, ForeignBytesAreCompiledAgain) {
   EXPECT_EQ(add().failure.message, "");
 }
 
-TEST_F(CudaCache, KeyThatDiffersFindsNothing) {
+TEST_F(CudaCache, IsNotReadForAnotherKey) {
   const Cache cache(folder_);
   cache.write("sm_90 source", "code");
   EXPECT_EQ(cache.read("sm_90 source"), "code");
   EXPECT_EQ(cache.read("sm_80 source"), "");
 }
 
-TEST_F(CudaCache, FolderThatCannotBeWrittenIsIgnored) {
+TEST_F(CudaCache, UnwritableFolderIsIgnored) {
   const Bench bench(Settings{{"cache", "/proc/none"}});
   const Result result = bench.run(TENON_OP_add, nullptr, {f32({1}), f32({2})}, {f32({1}, {})});
   EXPECT_EQ(result.failure.message, "");

@@ -1,4 +1,4 @@
-// What becomes of calls that fail: an error, and never a crash or a leak.
+// Failing driver calls: the plugin returns an error, and neither crashes nor leaks.
 
 #include <atomic>
 #include <condition_variable>
@@ -21,12 +21,12 @@ constexpr const char* kFunctions[] = {
 
 class CudaFailure : public ::testing::TestWithParam<const char*> {};
 
-// All that a program does: launches, copies, fills, events, times, callbacks.
+// Calls all functions of the plugin: launches, copies, fills, events, times, callbacks.
 void use_everything() {
   const Bench bench;
   if (!bench.is_open()) return;
   bench.run(TENON_OP_add, nullptr, {f32({1, 2}), f32({3, 4})}, {f32({2}, {})});
-  // cuBLASLt's.
+  // A product that cuBLASLt computes.
   const Tensor one = by_value(f32({}, {1})).as({64, 64}, {0, 0});
   bench.run(TENON_OP_matmul, nullptr, {one, one}, {f32({64, 64}, {})});
   const tenon_plugin_calls& calls = bench.calls();
@@ -61,7 +61,7 @@ void use_everything() {
   EXPECT_EQ(n_called, 1);
 }
 
-TEST_P(CudaFailure, OfAnEntryPointGivesErrorsAndLeavesNone) {
+TEST_P(CudaFailure, OfAnEntryPointIsReportedWithoutLeakingErrors) {
   for (const char* const when : {":1", ":2", ":3", ":5", ":1+"}) {
     const Fault fault(GetParam() + std::string(when));
     use_everything();

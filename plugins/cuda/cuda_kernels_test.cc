@@ -1,4 +1,4 @@
-// Every kernel on the emulated driver, by its example.
+// Runs every kernel on the emulated driver, with the example of examples.cc.
 
 #include <set>
 
@@ -9,7 +9,7 @@ namespace {
 
 class CudaKernels : public ::testing::TestWithParam<size_t> {};
 
-TEST_P(CudaKernels, GiveWhatTheExampleSays) {
+TEST_P(CudaKernels, ReturnTheExpectedOutputsOfTheirExamples) {
   const Example& example = examples()[GetParam()];
   const Bench bench;
   ASSERT_TRUE(bench.is_open()) << bench.failure().message;
@@ -24,7 +24,7 @@ TEST_P(CudaKernels, GiveWhatTheExampleSays) {
 
 INSTANTIATE_TEST_SUITE_P(Examples, CudaKernels, ::testing::Range(size_t{0}, examples().size()));
 
-TEST(CudaKernelList, EveryLineHasAnExample) {
+TEST(CudaKernelList, EveryEntryHasAnExample) {
   const tenon_plugin* plugin = nullptr;
   ASSERT_EQ(query(&plugin).message, "");
   std::set<uint32_t> ops;
@@ -36,7 +36,7 @@ TEST(CudaKernelList, EveryLineHasAnExample) {
   }
 }
 
-TEST(CudaKernelList, EveryElementwiseLineRuns) {
+TEST(CudaKernelList, EveryElementwiseEntryRuns) {
   const Bench bench;
   ASSERT_TRUE(bench.is_open()) << bench.failure().message;
   for (size_t i = 0; i < bench.plugin().n_kernels; ++i) {
@@ -49,7 +49,7 @@ TEST(CudaKernelList, EveryElementwiseLineRuns) {
   }
 }
 
-TEST(CudaKernel, ReportTheFirstIndexOutOfRange) {
+TEST(CudaKernel, GathersReportTheFirstIndexOutOfRange) {
   const Bench bench;
   const tenon_gather_attrs attrs = {.struct_size = sizeof attrs, .axis = 0};
   using namespace tenon_sdk::testing;
@@ -96,7 +96,7 @@ TEST(CudaKernel, ScansLongLinesByTilesAndShortOnesByThreads) {
   }
 }
 
-// Added one after another in float16, they would stay at 2048.
+// Summed one after another in float16, the total would stop at 2048.
 TEST(CudaKernel, SumsHalvesOfAScatterInFloat32) {
   using namespace tenon_sdk::testing;
   const Bench bench;

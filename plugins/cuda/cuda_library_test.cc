@@ -5,9 +5,9 @@
 namespace tenon_cuda::testing {
 namespace {
 
-constexpr int64_t kSide = 64;  // The smallest that goes to the library.
+constexpr int64_t kSide = 64;  // The smallest size for which the plugin uses cuBLASLt.
 
-// What [n, m, k] times [n, k, columns] gives of the values that `a` and `b` have there.
+// The product of [n, m, k] and [n, k, columns], whose elements the functions `a` and `b` return.
 Numbers product(int64_t n, int64_t m, int64_t columns, int64_t k,
                 const std::function<int64_t(int64_t, int64_t, int64_t)>& a,
                 const std::function<int64_t(int64_t, int64_t, int64_t)>& b) {
@@ -21,17 +21,18 @@ Numbers product(int64_t n, int64_t m, int64_t columns, int64_t k,
   return result;
 }
 
-// Whether the call goes to the library: whether it fails where that does.
+// Expects that the call uses cuBLASLt if `is_used`: it then fails when cuBLASLt is made to fail.
+// Returns its result.
 Result expect_library(const Bench& bench, bool is_used, uint32_t op, const void* attrs,
                       const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   {
     const Fault fault("cublasLtMatmul:1");
     const Result failed = bench.run(op, attrs, inputs, outputs);
-    // If a part of the launch was enqueued before, the host is told instead.
+    // If a part of the launch was enqueued before, the failure is reported to the host instead.
     std::string message = failed.failure.message;
-    std::lock_guard guard(heard().mutex);
-    for (const auto& [ticket, each] : heard().failed) message += each.message;
-    heard().failed.clear();
+    std::lock_guard guard(reported_failures().mutex);
+    for (const auto& [ticket, each] : reported_failures().failed) message += each.message;
+    reported_failures().failed.clear();
     EXPECT_EQ(message.find("cublasLtMatmul") != std::string::npos, is_used) << message;
   }
   const Result result = bench.run(op, attrs, inputs, outputs);
@@ -55,13 +56,13 @@ TEST_P(CudaLibrary, MultipliesLargeMatrices) {
                 [&](int64_t, int64_t d, int64_t column) { return element(d * n + column); }));
 }
 
-// Sums of 64 products of at most 4 are integers that the half types have.
+// Sums of 64 products of at most 4 are integers that the half types represent exactly.
 INSTANTIATE_TEST_SUITE_P(Dtypes, CudaLibrary,
                          ::testing::Values(TENON_FLOAT32, TENON_FLOAT64, TENON_FLOAT16,
                                            TENON_BFLOAT16));
 
-// Both factors are transposed by attributes; a is one matrix for all, which lies at an odd address,
-// and b is strided.
+// Both factors are transposed by attributes. `a` is broadcast over the batch and begins at an odd
+// address; `b` is strided.
 TEST(CudaLibraryProducts, PacksFactorsThatTheLibraryCannotRead) {
   const Bench bench;
   const int64_t n = 2, side = kSide;
@@ -81,7 +82,7 @@ TEST(CudaLibraryProducts, PacksFactorsThatTheLibraryCannotRead) {
                 }));
 }
 
-TEST(CudaLibraryProducts, MultipliesAllByOneMatrix) {
+TEST(CudaLibraryProducts, BroadcastsARightMatrixOverTheBatch) {
   const Bench bench;
   const int64_t n = 3, side = kSide;
   const Tensor b = operand(TENON_FLOAT32, {side, side}).as({n, side, side}, {0, side, 1});
@@ -116,8 +117,8 @@ TEST(CudaLibraryProducts, GemmScalesAndAddsAfterwards) {
   EXPECT_EQ(result[0].numbers(), expected);
 }
 
-// The bound of a strict sum allows no longer chain of sums (docs/numerics.md).
-TEST(CudaLibraryProducts, StrictSumsAreShort) {
+// Longer sums would exceed the error bound of strict numerics (docs/numerics.md).
+TEST(CudaLibraryProducts, LongStrictSumsDoNotUseTheLibrary) {
   Bench bench;
   const Tensor a = by_value(f32({}, {1})).as({kSide, 4097}, {0, 0});
   const Tensor b = by_value(f32({}, {1})).as({4097, kSide}, {0, 0});
@@ -130,7 +131,7 @@ TEST(CudaLibraryProducts, StrictSumsAreShort) {
 
 TEST(CudaLibraryProducts, OnlyFastNumericsUseTf32) {
   Bench bench;
-  const double above_one = 1 + 1.0 / 4096;  // TF32 has no such number.
+  const double above_one = 1 + 1.0 / 4096;  // TF32 cannot represent this number.
   const Tensor a = by_value(f32({}, {static_cast<float>(above_one)})).as({kSide, kSide}, {0, 0});
   const Tensor b = by_value(f32({}, {1})).as({kSide, kSide}, {0, 0});
   const std::vector<Tensor> y = {f32({kSide, kSide}, {})};
@@ -148,7 +149,7 @@ TEST(CudaLibraryProducts, OwnKernelsMultiplyWithoutTheLibrary) {
   EXPECT_EQ(result[0].numbers()[0], 64);
 }
 
-TEST(CudaLibraryProducts, LibraryThatTheVariableNamesMustBeThere) {
+TEST(CudaLibraryProducts, MissingLibraryNamedByTheVariableIsAnError) {
   const Variable missing("TENON_CUDA_CUBLASLT", "/none/libcublasLt.so.13");
   const Bench bench;
   const Tensor one = by_value(f32({}, {1})).as({kSide, kSide}, {0, 0});

@@ -1,4 +1,4 @@
-// What the plugin answers where libraries are missing, foreign or without a device.
+// Loading errors: libraries that are missing, are other libraries, or find no device.
 
 #include <chrono>
 
@@ -23,7 +23,7 @@ TEST(CudaLoading, MissingDriverIsUnavailableWithinFiveMilliseconds) {
   EXPECT_LT(best_ms, 5.0);
 }
 
-TEST(CudaLoading, MissingNvrtcIsUnavailableAndSaysWhatToInstall) {
+TEST(CudaLoading, ErrorForMissingNvrtcNamesThePackageToInstall) {
   const Variable nvrtc("TENON_CUDA_NVRTC", "/none/libnvrtc.so.13");
   const tenon_plugin* plugin = nullptr;
   const Failure failure = query(&plugin);
@@ -47,7 +47,7 @@ TEST(CudaLoading, DriverWithoutADeviceOpensNone) {
   EXPECT_EQ(bench.failure().message, "cuda: there are 0 devices");
 }
 
-TEST(CudaLoading, ChipThatNvrtcDoesNotKnowIsUnavailable) {
+TEST(CudaLoading, DeviceThatNvrtcDoesNotSupportIsUnavailable) {
   const Variable chip("TENON_EMULATED_CUDA_CHIP", "75");
   const Bench bench;
   EXPECT_EQ(bench.failure().code, TENON_UNAVAILABLE);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace tenon_sdk::testing;
 
-TEST(CudaLoop, AddsVectorsAndWhatIsLeftOver) {
+TEST(CudaLoop, AddsVectorsAndTheRemainder) {
   const Bench bench;
   ASSERT_TRUE(bench.is_open()) << bench.failure().message;
   const Tensor x = f32({1, 2, 3, 4, 5, 6, 7});
@@ -35,7 +35,7 @@ TEST(CudaLoop, ReadsTransposedAndBroadcastInputs) {
   EXPECT_EQ(y[0].numbers(), (Numbers{11, 24, 12, 25, 13, 26}));
 }
 
-TEST(CudaLoop, TakesAnOperandByValue) {
+TEST(CudaLoop, ReadsAnOperandByValue) {
   const Bench bench;
   const Result y =
       bench.run(TENON_OP_mul, nullptr, {f16({1, 2, 3}), by_value(f16({3}, {2.5}).as({3}, {0}))},
@@ -57,7 +57,8 @@ TEST(CudaLoop, SumsShortRowsAndLongOnes) {
   }
 }
 
-// Rows of one thread and rows of a block, each of which uses the sum after its own stage.
+// Rows that one thread processes and rows that a block processes. Both use the row's sum in a later
+// stage.
 TEST(CudaLoop, ComputesValuesPerRowFromTheSumOfTheRow) {
   const Bench bench;
   const int64_t last[] = {1};

@@ -1,6 +1,6 @@
-// The real NVRTC, where it is installed, compiles every kernel, and every source that earlier tests
-// left in the cache of the emulated one. The emulated driver does not load what it makes, so that
-// each call ends with that error, and not with one of the compiler.
+// Compiles every kernel with the real NVRTC, where it is installed, and also every source that
+// earlier tests left in the cache of the emulated NVRTC. The emulated driver cannot load the
+// compiled code, so each call must fail with that error, not with a compiler error.
 
 #include <algorithm>
 #include <filesystem>
@@ -14,7 +14,8 @@
 namespace tenon_cuda::testing {
 namespace {
 
-// In the environment that ./dev setup --cuda makes, or where the plugin searches. Empty: nowhere.
+// Path of NVRTC in the Python environment of ./dev setup --cuda, or where the plugin searches.
+// Empty if there is none.
 std::string find_nvrtc() {
   std::error_code failure;
   for (const auto& entry :
@@ -27,7 +28,7 @@ std::string find_nvrtc() {
   return {};
 }
 
-// Sources in the cache of the emulated NVRTC, in the order of their names.
+// Sources in the cache of the emulated NVRTC, sorted by name.
 std::vector<std::filesystem::path> cached_sources() {
   std::vector<std::filesystem::path> files;
   const char* const folder = std::getenv("TENON_EMULATED_CUDA_CACHE");

@@ -1,5 +1,5 @@
-// Products of more than one tile: their elements are small integers, so that every order of sums
-// gives the same.
+// Matrix products of more than one tile. Their elements are small integers, so that the order of a
+// sum does not affect its result.
 
 #include <cmath>
 
@@ -12,11 +12,11 @@ using namespace tenon_sdk::testing;
 
 class CudaProduct : public ::testing::TestWithParam<tenon_dtype> {};
 
-// Three tiles of rows, the last with few; k is split into three parts, of which the last is short.
+// Three tiles of rows, the last with few rows. k is split into three chunks, the last one short.
 TEST_P(CudaProduct, SeveralTilesAndSplitsGiveTheExactSums) {
   const Bench bench;
   const int64_t m = 130, n = 9, k = 2100;
-  // A transposed view of a, whose rows lie apart.
+  // A transposed view of `a`, whose rows are not contiguous.
   const Tensor a = operand(GetParam(), {k, m}).as({m, k}, {1, m});
   const tenon_dtype dtype = GetParam();
   Tensor y = sized(dtype, {m, n});
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- epilogues
 
-TEST(CudaEpilogue, StoresWhatTheLoopComputesOfTheProduct) {
+TEST(CudaEpilogue, StoresTheResultsOfTheFusedLoop) {
   const Bench bench;
   const int64_t m = 70, n = 10, k = 3;
   const tenon_operand f32_matrix = {TENON_FLOAT32, 2, TENON_STRIDES_DENSE};
@@ -241,7 +241,8 @@ TEST_P(CudaAttention, GivesTheWeightedMeans) {
   const tenon_attention_attrs attrs = {
       .struct_size = sizeof attrs, .is_causal = true, .scale = 0, .softcap = 3};
   const tenon_dtype dtype = GetParam();
-  // The first key is masked for all but the first query, which has no other: it gets zeros.
+  // All keys are masked for the first query, so its result is zero. The other queries have only the
+  // first key masked.
   const Tensor mask =
       filled(TENON_FLOAT32, {1, keys}, [](int64_t i) { return i == 0 ? -INFINITY : 0; });
   Tensor shown_mask = mask;
@@ -251,7 +252,7 @@ TEST_P(CudaAttention, GivesTheWeightedMeans) {
     shown_mask = boolean({1, keys}, {});
     for (size_t i = 0; i < shown_mask.bytes.size(); ++i) shown_mask.bytes[i] = std::byte{i > 0};
   }
-  // Both heads of queries share one of keys.
+  // Both query heads share one key head.
   const Result result =
       bench.run(TENON_OP_attention, &attrs,
                 {operand(dtype, {1, heads, queries, size}), operand(dtype, {1, 1, keys, size}),

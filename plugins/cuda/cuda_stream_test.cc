@@ -1,4 +1,4 @@
-// Streams, also where the driver does everything late.
+// Tests of streams, with and without a driver that delays all work.
 
 #include <condition_variable>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// The parameter: microseconds that each piece of work is late.
+// The parameter: the delay of each stream operation, in microseconds.
 class CudaStream : public ::testing::TestWithParam<const char*> {
  protected:
   CudaStream() : late_("TENON_EMULATED_CUDA_LATE", GetParam()) {}
@@ -47,8 +47,8 @@ Bytes counting(size_t n) {
   return bytes;
 }
 
-TEST_P(CudaStream, CopiesBackWhatItGot) {
-  // Within pinned memory, as much as it holds, and beyond.
+TEST_P(CudaStream, DownloadsTheUploadedBytes) {
+  // Sizes that fit into pinned memory, fill it, and exceed it.
   for (const size_t size : {size_t{3}, size_t{1} << 20, (size_t{1} << 20) + 5}) {
     const Bytes sent = counting(size);
     Bytes read(size);
@@ -73,7 +73,7 @@ TEST_P(CudaStream, WaitsForRoomInPinnedMemory) {
   calls().release(buffer);
 }
 
-TEST_P(CudaStream, UploadSeesWhatAnEarlierDownloadWrites) {
+TEST_P(CudaStream, UploadReadsTheBytesOfAnEarlierDownload) {
   tenon_buffer_p* const a = allocate(16);
   tenon_buffer_p* const b = allocate(16);
   Bytes between(16), read(16);
@@ -130,7 +130,7 @@ TEST_P(CudaStream, OtherStreamWaitsForAnEvent) {
   calls().release(buffer);
 }
 
-TEST_P(CudaStream, CallsBackAfterTheCopiesBefore) {
+TEST_P(CudaStream, CallsBackAfterEarlierCopies) {
   struct Answer {
     std::mutex mutex;
     std::condition_variable changed;
@@ -168,10 +168,11 @@ TEST_P(CudaStream, CallsBackAfterTheCopiesBefore) {
   calls().release(buffer);
 }
 
-TEST_P(CudaStream, ClockGoesForward) {
+TEST_P(CudaStream, ClockIncreases) {
   uint64_t first = 0, second = 0, first_ns = 0, second_ns = 0;
   EXPECT_SUCCESS(calls().mark_time(stream(), &first));
-  EXPECT_SUCCESS(calls().wait(stream()));  // The stream's thread may be later than asked for.
+  EXPECT_SUCCESS(
+      calls().wait(stream()));  // The stream's thread may be later than the requested delay.
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   EXPECT_SUCCESS(calls().mark_time(stream(), &second));
   EXPECT_SUCCESS(calls().wait(stream()));

@@ -1,4 +1,4 @@
-// The emulated driver itself: what threads of a block do together, and what it reports.
+// Tests of the emulated driver itself: cooperation of the threads of a block, and error reports.
 
 #include "plugins/cuda/driver/stream.h"
 #include "plugins/cuda/kernels/device_code.h"
@@ -8,7 +8,7 @@
 namespace tenon_cuda::testing {
 namespace {
 
-// Runs one kernel over a buffer of `n` ints, which are at first their indices.
+// Runs one kernel over a buffer of `n` ints, each initialised with its index.
 class EmulatedCuda : public ::testing::Test {
  protected:
   Failure run(const std::string& body, uint32_t n_threads, uint32_t n_blocks = 1, size_t n = 64) {
@@ -78,7 +78,7 @@ TEST_F(EmulatedCuda, ShufflesExchangeWithinAWarp) {
           .message,
       "");
   EXPECT_EQ(values[0], 1003);
-  EXPECT_EQ(values[31], 31028);  // Nothing below the last lane.
+  EXPECT_EQ(values[31], 31028);  // There is no lane after the last one.
   EXPECT_EQ(values[32], 33035);
 }
 
@@ -121,7 +121,7 @@ TEST_F(EmulatedCuda, TooManyThreadsAreRefused) {
   EXPECT_EQ(run("p.x[0] = 1;", 1025).code, TENON_INTERNAL);
 }
 
-TEST_F(EmulatedCuda, SourceWithAnErrorSaysWhereItIs) {
+TEST_F(EmulatedCuda, CompilerErrorNamesTheLine) {
   const Failure failure = run("p.x[0] = nothing;", 1);
   EXPECT_EQ(failure.code, TENON_INTERNAL);
   EXPECT_NE(failure.message.find("nothing"), std::string::npos) << failure.message;

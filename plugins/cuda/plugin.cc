@@ -1,6 +1,7 @@
-// NVIDIA GPUs. driver/ is all that calls libcuda and NVRTC: memory, streams, compiled kernels.
-// kernels/ say what runs, as CUDA C++ source that they write or that is in device/; encoder.h is
-// between the two. testing/ has libraries that stand for the driver where there is no GPU.
+// The plugin for NVIDIA GPUs. driver/ contains everything that calls libcuda and NVRTC: memory,
+// streams, compiled kernels. kernels/ prepare kernels, as CUDA C++ source that they generate or
+// that is in device/. encoder.h is the interface between the two. testing/ has libraries that
+// emulate the driver on machines without a GPU.
 
 #include <tenon/plugin.h>
 
@@ -16,7 +17,8 @@
 namespace tenon_cuda {
 namespace {
 
-// Arithmetic is IEEE's: sources are compiled without contraction, fast division or flushing.
+// Arithmetic follows IEEE 754: sources are compiled without contraction, fast division or flushing
+// of subnormals.
 constexpr tenon_features kProvides = TENON_FEATURE_HOST_BLOCKING | TENON_FEATURE_IEEE_DIV |
                                      TENON_FEATURE_IEEE_FMA | TENON_FEATURE_FLOAT64;
 

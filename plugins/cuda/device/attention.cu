@@ -1,17 +1,17 @@
-// Attention with online softmax: a block has a tile of 64 queries of a head, and iterates over tiles
-// of 64 keys, whose scores it keeps in shared memory. For each query it has the largest score so far,
-// the sum of exp(score - largest), and the sum of the values with these weights; where a tile has a
-// larger score, the sums so far are multiplied by exp(largest before - largest). tile.cuh comes
-// before.
+// Attention with online softmax: a block processes a tile of 64 queries of a head. It iterates over
+// tiles of 64 keys and keeps the scores of one tile in shared memory. For each query it maintains
+// the largest score so far, the sum of exp(score - largest), and the sum of the values with these
+// weights. If a tile has a larger score, the sums so far are multiplied by exp(largest before -
+// largest). Requires tile.cuh before this file.
 //
-// A block has kChunks tiles of columns of the values; where there are more, several blocks compute
-// the same scores.
+// A block computes kChunks tiles of columns of the values. If there are more, several blocks
+// compute the same scores.
 
 typedef Accumulator<T> A;
 constexpr int kChunks = N_CHUNKS;
 
 struct Rows {
-  char* memory;  // NULL: by value.
+  char* memory;  // NULL: the operand is passed by value.
   u64 value[2];
   i64 strides[4];
 };
@@ -27,7 +27,7 @@ DEVICE const E* matrix_of(const Rows& rows, i64 batch, i64 head) {
          batch * rows.strides[0] + head * rows.strides[1];
 }
 
-// The weights of a tile as left factors of the values, 16 keys at a time.
+// The weights of a tile, as the left factor of the product with the values, 16 keys at a time.
 template <class E, bool tensor_cores>
 struct Weights {
   WidePanel<A> of_keys[kTile / kDepth];
@@ -40,7 +40,7 @@ struct Weights {
     sums.multiply(of_keys[step], values);
   }
 };
-// As halves, a weight is the sum of two, so that it keeps the precision of its score.
+// A weight is split into the sum of two halves, so that it keeps the precision of its score.
 template <class E>
 struct Weights<E, true> {
   HalfPanel high[kTile / kDepth], low[kTile / kDepth];
@@ -66,7 +66,7 @@ struct Shared {
   };
   Panel values[kChunks];
   A largest[kTile], sum[kTile], factor[kTile];
-  int has_keys[kTile];  // Whether the mask leaves the query any key.
+  int has_keys[kTile];  // Whether at least one key of the query is not masked.
 };
 
 DEVICE A larger(A a, A b) { return Reduce_max<A>::join(a, b); }
@@ -76,7 +76,7 @@ DEVICE E from_neighbour(E x, int bits) {
 }
 
 DEVICE bool meets(i64 query, i64 key, i64 end) { return key < end && (!IS_CAUSAL || key <= query); }
-// What the mask adds to a score.
+// The mask's contribution to a score.
 DEVICE A mask_at(const Attention& p, const Mask* mask, i64 query, i64 key) {
   const Mask m = mask[query * p.mask.strides[2] + key * p.mask.strides[3]];
   if constexpr (Traits<Mask>::is_bool) {
@@ -85,7 +85,7 @@ DEVICE A mask_at(const Attention& p, const Mask* mask, i64 query, i64 key) {
     return (A)widen(m);
   }
 }
-// A score as the softmax sees it.
+// A score after scaling, softcap and mask: the input of the softmax.
 DEVICE A score_of(const Attention& p, const Mask* mask, i64 query, i64 key, i64 end, A product) {
   if (query >= p.queries || !meets(query, key, end)) return lowest<A>();
   A score = product * (A)p.scale;
@@ -95,8 +95,8 @@ DEVICE A score_of(const Attention& p, const Mask* mask, i64 query, i64 key, i64 
   return HAS_MASK ? score + mask_at(p, mask, query, key) : score;
 }
 
-// Turns scores into weights, and brings the state of the queries up to date. Four neighbouring
-// threads have a query, each every fourth key.
+// Converts scores to weights and updates the state of the queries. Four neighbouring threads share
+// a query; each processes every fourth key.
 DEVICE void weigh(Shared& shared, const Attention& p, const Mask* mask, i64 query0, i64 key0,
                   i64 end) {
   const int query = (int)threadIdx.x / 4, part = (int)threadIdx.x % 4;
@@ -108,7 +108,7 @@ DEVICE void weigh(Shared& shared, const Attention& p, const Mask* mask, i64 quer
   }
   for (int bits = 1; bits < 4; bits *= 2) largest = larger(largest, from_neighbour(largest, bits));
 #if HAS_MASK
-  // Where all scores are minus infinity, the masks say whether that is their doing.
+  // If all scores are minus infinity, the masks determine whether any key is left.
   int has_keys = largest == lowest<A>() ? 0 : 1;
   for (int i = 0; i < kTile / 4 && has_keys == 0 && query0 + query < p.queries; ++i) {
     const i64 key = key0 + part + 4 * i;
@@ -120,7 +120,7 @@ DEVICE void weigh(Shared& shared, const Attention& p, const Mask* mask, i64 quer
 #endif
   const A before = shared.largest[query], sum_before = shared.sum[query];
   largest = larger(before, largest);
-  // Minus infinity is not subtracted from itself.
+  // Avoids subtracting minus infinity from itself.
   const A from = largest == lowest<A>() ? A(0) : largest;
   const A factor = op_exp(before - from);
   A sum = 0;
@@ -129,7 +129,7 @@ DEVICE void weigh(Shared& shared, const Attention& p, const Mask* mask, i64 quer
     sum += scores[i];
   }
   for (int bits = 1; bits < 4; bits *= 2) sum += from_neighbour(sum, bits);
-  __syncthreads();  // All have read the scores, whose memory is used again.
+  __syncthreads();  // All threads have read the scores, whose memory is reused.
   for (int i = 0; i < kTile / 4; ++i) shared.weights.set(part + 4 * i, query, scores[i]);
   if (part == 0) {
     shared.largest[query] = largest;
@@ -147,7 +147,7 @@ DEVICE void attend(const Attention& p, i64 item, Shared& shared) {
   const T* const k = matrix_of<T>(p.k, batch, head / p.sharing);
   const T* const v = matrix_of<T>(p.v, batch, head / p.sharing);
   const Mask* const mask = matrix_of<Mask>(p.mask, batch, head);
-  // No query of the tile attends to keys after its last one.
+  // In causal attention, keys after the last query of the tile are skipped.
   const i64 end = IS_CAUSAL ? min(p.keys, query0 + kTile) : p.keys;
   const int self = (int)threadIdx.x;
   Sums values[kChunks];
@@ -216,7 +216,7 @@ DEVICE void attend(const Attention& p, i64 item, Shared& shared) {
     values[c].each([&](int query, int column, A& sum, A&) {
       const i64 to = column0 + c * kTile + column;
       if (query0 + query >= p.queries || to >= p.value_size) return;
-      // Without a mask each query attends to the first key, if there is one.
+      // Without a mask, a query attends to no key only if there are no keys.
       const bool has_none = p.keys == 0 || (HAS_MASK && shared.has_keys[query] == 0);
       const A mean = has_none ? A(0) : sum / shared.sum[query];
       ((T*)p.y)[(matrix * p.queries + query0 + query) * p.value_size + to] = narrow<T>(mean);

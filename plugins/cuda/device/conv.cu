@@ -1,24 +1,24 @@
 // Convolution as a matrix product: rows are the output channels of a group, columns the output
-// positions of all images, and k iterates over the group's input channels and the taps. window.cuh
-// comes before, product.cuh after.
+// positions of all images, and k iterates over the group's input channels and the taps. Requires
+// window.cuh before this file and product.cuh after it.
 
 struct Factors {
   Planes x, w, y;
   Window window;
   i64 rows;
-  View bias;  // Of rank 0: none.
+  View bias;  // Rank 0: there is no bias.
 };
 
 struct Row {
   const T* w;
 };
 struct Column {
-  const T* x;  // The group's first channel.
+  const T* x;  // The first channel of the group.
   Spatial start;
 };
 struct Deep {
   i64 channel, w;  // Offsets.
-  Spatial tap;     // Times the dilation.
+  Spatial tap;     // Tap coordinates times the dilation.
 };
 DEVICE Row row_of(const Factors& p, i64 group, i64 row) {
   return {data<const T>(p.w) + (group * p.rows + row) * p.w.batch_stride};

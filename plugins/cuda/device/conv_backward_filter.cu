@@ -1,6 +1,6 @@
 // The derivative of a convolution with respect to its filter as a matrix product: rows are the
 // output channels of a group, columns its input channels and the taps, and k iterates over the
-// output positions of all images. window.cuh comes before, product.cuh after.
+// output positions of all images. Requires window.cuh before this file and product.cuh after it.
 
 struct Factors {
   Planes x, dy, dw;
@@ -13,7 +13,7 @@ struct Row {
 };
 struct Column {
   const T* x;
-  Spatial tap;  // Times the dilation.
+  Spatial tap;  // Tap coordinates times the dilation.
 };
 struct Deep {
   i64 x, dy;  // Offsets.

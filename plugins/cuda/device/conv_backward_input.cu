@@ -3,15 +3,16 @@
 //
 //   x * lhs_dilation + pad = y * step + k * dilation
 //
-// Along an axis with steps only every tap_step-th tap does, and the remainder of x, its phase, says
-// which is the first. So the positions of one phase along each axis make a matrix of their own, whose
-// k iterates over their taps only (PhaseAxis in kernels/window.cc). Rows are the input channels of a
-// group, columns the positions of a phase in all images, and k iterates over the group's output
-// channels and the phase's taps. window.cuh comes before, product.cuh after.
+// Along a strided axis, only every tap_step-th tap satisfies this, and the remainder of x, its
+// phase, determines the first. So the positions with one phase along each axis form a matrix of
+// their own, whose k iterates over their taps only (PhaseAxis in kernels/conv.cc). Rows are the
+// input channels of a group, columns the positions of a phase in all images, and k iterates over
+// the group's output channels and the phase's taps. Requires window.cuh before this file and
+// product.cuh after it.
 
 struct Phases {
-  i64 n, tap_step;         // Along an axis.
-  i64 n_places, n_taps;    // Of a phase.
+  i64 n, tap_step;         // Number of phases, and step between taps, along an axis.
+  i64 n_places, n_taps;    // Number of positions and of taps of a phase.
   i64 first_taps[8];
 };
 struct Factors {
@@ -35,7 +36,7 @@ DEVICE Phase phase_of(const Factors& p, i64 matrix) {
   return result;
 }
 
-constexpr i64 kNoTap = -1;  // In the first tap: the phase has none with this number.
+constexpr i64 kNoTap = -1;  // Value of the first tap if the phase has no tap with this index.
 
 struct Row {
   const T* w;
@@ -46,13 +47,14 @@ struct Column {
 };
 struct Deep {
   i64 dy, w;    // Offsets.
-  Spatial tap;  // Times the dilation.
+  Spatial tap;  // Tap coordinates times the dilation.
 };
 DEVICE Row row_of(const Factors& p, i64 matrix, i64 row) {
   return {data<const T>(p.w) + phase_of(p, matrix).group * p.channels * p.w.batch_stride +
           row * p.w.channel_stride};
 }
-// The image and position of a column. False: the phase has one place less along an axis.
+// Finds the image and position of a column. Returns false if there is none: some phases have one
+// position less along an axis.
 DEVICE bool find_column(const Factors& p, const Phase& phase, i64 column, i64& n, Spatial& x) {
   bool exists = true;
   for (int i = 2; i >= 0; --i) {

@@ -1,4 +1,4 @@
-// Gathers. An index outside its axis gathers zero and is reported.
+// gather, gather_elements and gather_nd. An index out of range gathers zero and is reported.
 
 struct Site {
   ErrorRecord* record;
@@ -37,7 +37,7 @@ KERNEL gather(PARAMETERS(Gather) p) {
 struct GatherElements {
   View x, indices;
   i64 n, axis;
-  i64 others[16];  // The strides of x, but for the axis.
+  i64 others[16];  // The strides of x along the other axes.
   char* y;
   Site site;
 };
@@ -53,7 +53,7 @@ KERNEL gather_elements(PARAMETERS(GatherElements) p) {
 struct GatherNd {
   View x, indices;
   i64 n, batch, tuple_size, n_inner;
-  i64 in_batch[16];  // The strides of x along its batch axes, for those of `indices`.
+  i64 in_batch[16];  // The strides of x for the batch axes of `indices`.
   char* y;
   Site site;
 };

@@ -1,5 +1,5 @@
-// Products of 8-bit integers with zero points, which come as a column for the rows of a and a row for
-// the columns of b.
+// Matrix products of 8-bit integers with zero points: a column, one per row of a, and a row, one
+// per column of b.
 
 struct Int8Matmul {
   View a, b, zero_a, zero_b;
@@ -24,7 +24,7 @@ KERNEL int8_matmul(PARAMETERS(Int8Matmul) p) {
       zero_b = (i32)data<const TB>(p.zero_b)[offset_of(batch, row_axis, p.b.sizes, p.zero_b.strides) +
                                              column * p.zero_b.strides[column_axis]];
     }
-    u32 sum = 0;  // It wraps.
+    u32 sum = 0;  // The sum wraps.
 #pragma unroll 1
     for (i64 k = 0; k < p.k; ++k) {
       const i32 x = (i32)data<const TA>(p.a)[a + k * p.a.strides[column_axis]] - zero_a;

@@ -1,17 +1,17 @@
-// The factors of matmul and gemm, [..., m, k] times [..., k, n], read by strides. product.cuh comes
-// after.
+// The factors of matmul and gemm, [..., m, k] times [..., k, n], read by strides. Requires
+// product.cuh after this file.
 
 struct Factor {
-  char* memory;  // NULL: by value.
+  char* memory;  // NULL: the operand is passed by value.
   u64 value[2];
-  i64 across, along_k;  // Strides: along rows or columns, and along k.
-  i64 strides[16];      // Along the axes of matrices.
+  i64 across, along_k;  // Strides along rows (or columns) and along k.
+  i64 strides[16];      // Strides along the batch axes.
 };
 struct Factors {
   Factor a, b;
   i64 m, n;
-  i64 rank, sizes[16];  // The axes of matrices.
-  Factor c;             // Of gemm: its strides are those of rows and columns.
+  i64 rank, sizes[16];  // The batch axes.
+  Factor c;             // The addend of gemm, with strides along rows and columns.
   i64 has_c;
   double alpha, beta;
 };

@@ -1,6 +1,7 @@
-// concat, pad, dynamic_slice and dynamic_update_slice: elements move, nothing is computed.
+// concat, pad, dynamic_slice and dynamic_update_slice: kernels that move elements without
+// computing.
 
-// Into a part of a dense output, which begins at `to`.
+// Copies a view into the part of a dense output that begins at `to`.
 struct CopyView {
   View x;
   i64 n;
@@ -14,7 +15,7 @@ KERNEL copy_view(PARAMETERS(CopyView) p) {
   }
 }
 
-// Without a value the padding is zero; a negative pad takes elements away.
+// Without a value, the padding is zero. Negative padding removes elements.
 struct Pad {
   View x, value, y;
   i64 n;
@@ -36,8 +37,8 @@ KERNEL pad(PARAMETERS(Pad) p) {
   }
 }
 
-// A slice of `size` elements begins inside `bound`: a negative start counts from the end, and then it
-// is moved as little as possible.
+// The start of a slice of `size` elements, clamped so that the slice is within `bound`. A negative
+// start counts from the end.
 DEVICE i64 wrap_start(i64 start, i64 bound, i64 size) {
   if (start < 0) start += bound;
   return max((i64)0, min(start, bound - size));

@@ -1,20 +1,20 @@
-// The indices of elements that are not zero, in row-major order: counted in chunks, whose places
-// follow, then written.
+// The indices of nonzero elements, in row-major order. Blocks count the nonzero elements of chunks;
+// a scan of the counts yields the offset of each chunk; then the indices are written.
 
-constexpr int kEach = 4;  // Neighbouring elements of a thread.
+constexpr int kEach = 4;  // Number of contiguous elements per thread.
 constexpr i64 kChunkOfBlock = kEach * kBlock;
 
 struct NonZero {
   View x;
   i64 n, n_chunks, room, fill;
-  i64 *counts, *indices, *n_found;  // Indices: a row of `room` for each axis.
+  i64 *counts, *indices, *n_found;  // `indices` has a row of `room` elements for each axis.
 };
 
 DEVICE bool is_found(const NonZero& p, i64 i) {
   return i < p.n && widen(data<const T>(p.x)[offset_of(p.x, i)]) != 0;
 }
 
-// The number of elements before each thread's own, and their sum.
+// Exclusive scan of `own` over the threads of a block. `sum` receives the total.
 DEVICE i64 places_before(i64 own, i64* shared, i64* sum) {
   const int self = (int)threadIdx.x;
   shared[self] = own;
@@ -41,7 +41,7 @@ KERNEL count_found(PARAMETERS(NonZero) p) {
   }
 }
 
-// By one block: each count becomes the sum of those before it.
+// Exclusive scan of the chunks' counts, by one block.
 KERNEL add_counts(PARAMETERS(NonZero) p) {
   __shared__ i64 shared[kBlock];
   i64 carry = 0;

@@ -1,13 +1,13 @@
-// Pooling; window.cuh comes before.
+// Pooling. Requires window.cuh before this file.
 
 struct Pool {
   Planes x, y;
   Window window;
   i64 taps[3];
   i64 n;
-  i64* indices;  // NULL: not wanted.
+  i64* indices;  // NULL: the indices are not an output.
 };
-// The first NaN wins, then the first of the largest; padding never does.
+// Returns the first NaN, otherwise the first of the largest elements. Padding is ignored.
 KERNEL max_pool(PARAMETERS(Pool) p) {
   FOR_EACH(i, p.n) {
     const Output out = output(p.y, i);
@@ -34,7 +34,7 @@ KERNEL max_pool(PARAMETERS(Pool) p) {
   }
 }
 
-// Padding counts as zeros.
+// Padding counts as zero.
 KERNEL window_sum(PARAMETERS(Pool) p) {
   FOR_EACH(i, p.n) {
     const Output out = output(p.y, i);

@@ -1,23 +1,24 @@
-// Matrix products whose factors are computed: matmul, and convolutions as implicit GEMM. The file
-// before it defines Factors, from which elements are read:
-//
-//   Row, Column, Deep   what an index along m, n and k comes to, and row_of(), column_of(), deep_of()
+// Matrix products whose factors are computed by functions: matmul, and convolutions as implicit
+// GEMM. The file before this one defines struct Factors and:
+//   Row, Column, Deep   what is precomputed for an index along m, n and k
+//   row_of() etc.       precompute it
 //   left(), right()     an element of the factors
 //   finished()          the value of a sum, before it is rounded
-//   index_of()          where the result is; -1: nowhere
+//   index_of()          linear index of an element in the result; -1: it is not stored
 //
 // and finish(Epilogue, index, element) stores the result (kernels/epilogue_source.cc).
 //
-// A block computes a tile, or, of a product with few rows or columns, a thread computes an element.
-// Sums are of p.run products each, which are added in their order. Where there are few tiles, k is
-// split, and the sums of the splits are added by another kernel in their order. All of this depends
-// on the sizes alone.
+// A block computes a tile. If the product has few rows or columns, a thread computes an element. A
+// sum is computed in runs of p.run products, which are added in order. If there are few tiles, k is
+// split, and another kernel adds the partial sums in order. The algorithm depends only on the
+// sizes.
 
 struct Product {
   i64 n_matrices, m, n, k;
   i64 n_splits, k_of_split, run;
-  i64 left_along_k, right_along_k;  // Whether neighbours in memory are neighbours along k.
-  char* partial;                    // The sums of splits.
+  // Whether contiguous elements of a factor are neighbours along k.
+  i64 left_along_k, right_along_k;
+  char* partial;                    // Partial sums, one matrix per split of k.
   Epilogue epilogue;
   Factors factors;
 };
@@ -27,7 +28,7 @@ DEVICE void store(const Product& p, i64 matrix, i64 row, i64 column, Accumulator
   if (at < 0) return;
   finish(p.epilogue, at, narrow<T>(finished(p.factors, matrix, row, column, sum)));
 }
-// A sum of split `split`, or the whole.
+// Stores an element: the partial sum of `split`, or the final sum.
 DEVICE void give(const Product& p, i64 split, i64 matrix, i64 row, i64 column, Accumulator<T> sum) {
   if (p.n_splits == 1) return store(p, matrix, row, column, sum);
   const i64 at = ((split * p.n_matrices + matrix) * p.m + row) * p.n + column;
@@ -36,10 +37,10 @@ DEVICE void give(const Product& p, i64 split, i64 matrix, i64 row, i64 column, A
 
 struct Tiles {
   Panel left, right;
-  Deep deep[2][kDepth];  // Of the panels at hand, and of the next ones.
+  Deep deep[2][kDepth];  // Precomputed indices along k of the current panels and of the next ones.
 };
 
-// The number along k, and along the rows or columns, of the element that the thread brings.
+// The index along k, and along rows or columns, of the element that the thread loads.
 struct Spot {
   int depth, i;
 };
@@ -151,7 +152,7 @@ KERNEL join_splits(PARAMETERS(Product) p) {
   }
 }
 
-// ---- around a product by a library: p.partial has its elements, each rounded to T
+// ---- before and after a product by a library: p.partial has its elements, each rounded to T
 
 KERNEL finish_product(PARAMETERS(Product) p) {
   const T* const products = (const T*)p.partial;
@@ -166,7 +167,7 @@ struct Pack {
   char* to;
   i64 n;
 };
-// Lays the elements of a factor out without gaps.
+// Copies the elements of a factor into contiguous memory.
 KERNEL pack_factor(PARAMETERS(Pack) p) {
   const T* const from = data<const T>(p.from);
   FOR_EACH(i, p.n) ((T*)p.to)[i] = from[offset_of(p.from, i)];

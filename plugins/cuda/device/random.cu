@@ -3,7 +3,7 @@
 
 struct Random {
   View state;  // The key, then the counter, low words first.
-  i64 n;       // Elements.
+  i64 n;       // Number of elements.
   char *bits, *new_state;
 };
 struct Block {
@@ -21,7 +21,7 @@ DEVICE Block philox(Block counter, u32 key0, u32 key1) {
   return counter;
 }
 
-// The 128-bit sum; it wraps.
+// Adds a number of blocks to the 128-bit counter, which wraps.
 DEVICE Block advance(Block counter, u64 blocks) {
   u64 carry = blocks;
   for (int i = 0; i < 4; ++i) {

@@ -1,12 +1,14 @@
-// How elements come down to one, in one order that depends on their number alone: short rows by one
-// thread, from the first to the last; longer ones by a block, in chunks of kChunk elements, of which
-// thread t takes elements t, t + kBlock, ... What threads have is joined as a tree, and so is what
-// the chunks came to, chunk c counting as an element of thread c % kBlock.
+// Reductions. The order depends only on the number of elements. One thread reduces a short row,
+// from the first element to the last. A block reduces a longer row in chunks of kChunk elements:
+// thread t takes elements t, t + kBlock, ... of a chunk, and the partial results of the threads are
+// joined as a tree. The results of the chunks are then reduced in the same way: thread c % kBlock
+// takes chunk c.
 
 constexpr int kBlock = 256, kWarp = 32, kWarps = kBlock / kWarp;
 constexpr i64 kChunk = 32 * kBlock;
 
-// Sums and products of integers wrap at the end as well as on the way.
+// Sums and products of integers are computed in 64 bits and wrap at the end, which equals wrapping
+// at every step.
 template <class C, int size, bool is_signed>
 struct AccumulatorOf {
   typedef C type;
@@ -52,8 +54,8 @@ DEVICE Accumulator<T> greatest() {
   }
 }
 
-// A reduction has what it is before any element was met, how one element counts, and how two parts
-// are joined, of which `b` comes after `a`.
+// A reduction defines identity(), of() for one element, and join() of two partial results, of which
+// `b` comes after `a`.
 template <class T>
 struct Reduce_sum {
   typedef Accumulator<T> Partial;
@@ -100,7 +102,7 @@ struct Reduce_min : Reduce_sum<T> {
   }
 };
 
-// Of equal elements the first wins, and NaN beats all but a NaN before it.
+// Returns the first of equal elements. NaN wins over all but an earlier NaN.
 template <class A>
 struct Found {
   A value;
@@ -137,7 +139,8 @@ DEVICE Found<A> from_lane_below(Found<A> x, int by) {
   return {__shfl_down_sync(0xffffffffu, x.value, by), __shfl_down_sync(0xffffffffu, x.index, by)};
 }
 
-// What all threads of a block have, joined; each of them gets it. `shared` has kWarps elements.
+// Joins the partial results of all threads of a block, and returns the result to each of them.
+// `shared` has kWarps elements.
 template <class Reduce>
 DEVICE typename Reduce::Partial join_block(typename Reduce::Partial own,
                                            typename Reduce::Partial* shared) {

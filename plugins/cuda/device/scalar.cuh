@@ -1,5 +1,6 @@
-// Functions of elements: op_NAME takes elements and gives one, rounded to its type. Transcendental
-// functions are not here: kernels/expansion_source.cc writes those that a kernel uses.
+// Functions of elements: op_NAME takes elements and returns one, rounded to its type.
+// Transcendental functions are not here: kernels/expansion_source.cc generates those that a kernel
+// uses.
 
 template <class T>
 DEVICE T zero() {
@@ -15,7 +16,7 @@ DEVICE bool is_nan(T x) {
   }
 }
 
-// Integers wrap: their arithmetic is that of 64 bits without a sign.
+// Integers are computed as unsigned 64-bit integers, so that they wrap.
 template <class T>
 DEVICE u64 as_u64(T x) {
   if constexpr (Traits<T>::is_signed) {
@@ -38,7 +39,7 @@ BINARY_ARITHMETIC(add, +)
 BINARY_ARITHMETIC(sub, -)
 BINARY_ARITHMETIC(mul, *)
 
-// ---- division: by 0 it gives 0, and the one quotient that overflows wraps
+// ---- division: by 0 returns 0, and the one quotient that overflows wraps
 
 template <class T>
 DEVICE T int_divide(T a, T b) {
@@ -56,7 +57,7 @@ DEVICE T int_remainder(T a, T b) {
   }
   return (T)(a % b);
 }
-// Whether the exact quotient is negative and no integer, so that floor and truncation differ.
+// Whether the exact quotient is negative and not an integer, so that floor and truncation differ.
 template <class T>
 DEVICE bool floor_is_below(T a, T b) {
   return int_remainder(a, b) != 0 && (a < 0) != (b < 0);
@@ -71,7 +72,8 @@ DEVICE T op_div(T a, T b) {
   }
 }
 
-// Of floats these are computed in double, where a quotient of floats rounds to the right side.
+// For floats, these are computed in double: rounding a quotient of floats to double does not cross
+// an integer.
 DEVICE double floor_divide(double a, double b) {
   const double quotient = a / b;
   if (b != 0 && isinf(a)) return double_of(0x7ff8000000000000ull);
@@ -112,7 +114,8 @@ DEVICE T op_mod(T a, T b) {
   }
 }
 
-// Of integers; floats have an expansion. Integers have no fractions to give a negative power.
+// pow of integers; floats use an expansion. Integers cannot represent negative powers, except those
+// of 1 and -1.
 template <class T>
 DEVICE T int_pow(T base, T exponent) {
   if constexpr (Traits<T>::is_signed) {
@@ -130,7 +133,7 @@ DEVICE T int_pow(T base, T exponent) {
   return (T)result;
 }
 
-// ---- order: NaN stays NaN
+// ---- order: NaN propagates
 
 template <class T>
 DEVICE T op_maximum(T a, T b) {
@@ -140,7 +143,7 @@ template <class T>
 DEVICE T op_minimum(T a, T b) {
   return is_nan(a) || widen(a) < widen(b) ? a : b;
 }
-// The lower bound is met first.
+// The lower bound is applied first.
 template <class T>
 DEVICE T op_clip(T x, T low, T high) {
   if (is_nan(x)) return x;
@@ -184,7 +187,7 @@ DEVICE T op_bitwise_not(T x) {
     return (T)~x;
   }
 }
-// A distance that is negative or beyond the width shifts everything out.
+// A shift count that is negative or exceeds the width shifts all bits out.
 template <class T>
 DEVICE T op_shift_left(T a, T b) {
   const u64 distance = as_u64(b);
@@ -268,8 +271,8 @@ DEVICE T op_copysign(T a, T b) {
   }
 }
 
-// Of halves the product is exact in double, and the sum is rounded to odd, so that narrowing it
-// rounds as if nothing had been rounded before.
+// For half types, the product is exact in double and the sum is rounded to odd, so that narrowing
+// it equals a single rounding.
 DEVICE double fused_of_halves(double x, double y, double z) {
   const double product = x * y, sum = product + z;
   if (isinf(sum) || isnan(sum)) return sum;
@@ -308,7 +311,7 @@ template <>
 struct BitsOf<double> {
   typedef u64 type;
 };
-// The bits of a float without its sign count upwards with its magnitude.
+// The bits of a float without its sign are ordered by magnitude.
 template <class T>
 DEVICE T op_nextafter(T a, T b) {
   typedef typename BitsOf<T>::type Bits;
@@ -319,7 +322,7 @@ DEVICE T op_nextafter(T a, T b) {
     T value;
     Bits bits;
   } next;
-  next.bits = 1;  // The least magnitude follows zero.
+  next.bits = 1;  // The successor of zero is the least magnitude.
   if (from != 0) {
     next.value = a;
     next.bits = (Bits)((to > from) == (from > 0) ? next.bits + 1 : next.bits - 1);
@@ -329,7 +332,7 @@ DEVICE T op_nextafter(T a, T b) {
   return next.value;
 }
 
-// ---- casts: floats lose their fraction and saturate, NaN becomes 0; integers wrap
+// ---- casts: floats are truncated and saturate, NaN becomes 0; integers wrap
 
 template <class To, class From>
 DEVICE To op_cast(From x) {
@@ -351,11 +354,11 @@ DEVICE To op_cast(From x) {
   }
 }
 
-// ---- what expansions are made of
+// ---- instructions of expansions
 
 DEVICE float float_bits(u32 bits) { return float_of(bits); }
 DEVICE double float_bits(u64 bits) { return double_of(bits); }
-// Of numbers that are whole and in range; of others any value.
+// Exact for integers in range; other numbers return an unspecified value.
 DEVICE u32 to_bits(float x) {
   return x >= -2147483648.0f && x < 2147483648.0f ? (u32)(i32)x : 0u;
 }

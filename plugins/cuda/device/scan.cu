@@ -1,16 +1,16 @@
-// cumsum, cumprod, cummax and cummin. A thread scans a short line; a block scans a long one in tiles,
-// of which each thread takes `each` neighbouring elements. The order of the sums depends on the
-// line's length alone.
+// cumsum, cumprod, cummax and cummin. A thread scans a short line. A block scans a long one in
+// tiles, in which each thread takes `each` neighbouring elements. The order of the sums depends
+// only on the line's length.
 
 typedef REDUCE Reduce;
 typedef Reduce::Partial Partial;
 
 struct Scan {
   View x;
-  char *y, *indices;   // Of the extremes.
-  i64 strides[16];     // Of the outputs.
+  char *y, *indices;   // Indices of the extremes, for cummax and cummin.
+  i64 strides[16];     // Strides of the outputs.
   i64 axis, n_lines, is_exclusive, is_reverse;
-  i64 line_sizes[16];  // Those of x, with 1 along the axis.
+  i64 line_sizes[16];  // The sizes of x, with 1 along the axis.
   i64 each;
 };
 
@@ -25,7 +25,7 @@ DEVICE Line line_at(const Scan& p, i64 number) {
           p.x.strides[p.axis], p.strides[p.axis]};
 }
 
-// Of a line's steps from `first` to `end`.
+// Joins the elements of a line from step `first` up to, but not including, step `end`.
 DEVICE Partial join_steps(const Scan& p, const Line& line, i64 first, i64 end) {
   Partial own = Reduce::identity();
 #pragma unroll 1
@@ -35,7 +35,7 @@ DEVICE Partial join_steps(const Scan& p, const Line& line, i64 first, i64 end) {
   }
   return own;
 }
-// The results of these steps, before which there is `value`.
+// Writes the scan results of the steps in [first, end). `value` joins the steps before `first`.
 DEVICE void write_steps(const Scan& p, const Line& line, i64 first, i64 end, Partial value) {
 #pragma unroll 1
   for (i64 step = first; step < end; ++step) {
@@ -59,7 +59,8 @@ KERNEL scan_by_thread(PARAMETERS(Scan) p) {
   }
 }
 
-// Leaves in `shared` the join of what the threads up to each have.
+// Inclusive scan over the threads of a block: shared[i] becomes the join of the values of threads 0
+// to i.
 DEVICE void scan_block(Partial own, Partial* shared) {
   const int self = (int)threadIdx.x;
   shared[self] = own;

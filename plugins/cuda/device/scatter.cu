@@ -1,7 +1,7 @@
-// Scatters into a copy of x. Updates that meet at one element are taken in their order by one
-// thread, so that the result does not depend on how threads run. An index outside its axis scatters
-// nothing and is reported. Sums of halves, and those of more than kChain updates, have a Chain for
-// each element of y in the workspace.
+// Scatters into a copy of x. One thread applies all updates of an element, in order, so that the
+// result does not depend on the scheduling of threads. An update with an index out of range is
+// dropped and reported. Sums of halves, and sums of more than kChain updates, use a Chain in the
+// workspace for each element of y.
 
 struct Site {
   ErrorRecord* record;
@@ -26,11 +26,11 @@ DEVICE i64 checked(const Site& site, i64 index, i64 bound) {
 #endif
 
 #if REDUCTION == 1
-// The sum of an element and its updates: after kChain of them a new run begins.
+// The sum of an element and its updates. A new run begins after kChain updates.
 constexpr u32 kChain = 4096;
 struct Chain {
   Accumulator<T> total, run;
-  u32 n, has_total;  // Updates of the run; whether there were runs before.
+  u32 n, has_total;  // Number of updates in the run; whether there were earlier runs.
 
   __device__ __forceinline__ void begin(T x) {
     total = 0;
@@ -77,11 +77,11 @@ KERNEL end_chains(PARAMETERS(EndChains) p) {
 }
 #endif
 
-// A thread has a line of the indices along the axis.
+// A thread processes a line of the indices along the axis.
 struct ScatterElements {
   View indices, updates, y;
   i64 axis, n_lines;
-  i64 line_sizes[16];  // Those of the indices, with 1 along the axis.
+  i64 line_sizes[16];  // The sizes of the indices, with 1 along the axis.
 };
 struct ScatterElementsAt {
   ScatterElements s;
@@ -111,7 +111,7 @@ KERNEL scatter_elements(PARAMETERS(ScatterElementsAt) p) { scatter_lines<T>(p); 
 KERNEL scatter_elements_in_chains(PARAMETERS(ScatterElementsAt) p) { scatter_lines<Chain>(p); }
 #endif
 
-// A thread has an element of the axes that are taken whole, for all tuples of indices.
+// A thread processes one element of the axes that the tuples do not index, for all tuples.
 struct ScatterNd {
   View indices, updates, y;
   i64 tuple_size, n_tuples, n_inner;

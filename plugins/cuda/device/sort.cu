@@ -1,14 +1,15 @@
-// Stable merge sort of lines, by the indices of their elements. In each pass runs of `width` are
-// merged in pairs: an element goes to its own rank in its run plus the number of elements of the other
-// run that come before it.
+// Stable merge sort of lines, which moves the indices of elements. Each pass merges pairs of runs
+// of `width` elements. The new position of an element is its rank in its own run plus the number of
+// elements of the other run that precede it.
 
 struct Line {
   View x;
   i64 axis, n_lines;
-  i64 line_sizes[16];  // Those of x, with 1 along the axis.
+  i64 line_sizes[16];  // The sizes of x, with 1 along the axis.
 };
 
-// NaN comes after all else in either direction; nothing comes before what it equals.
+// Whether `a` sorts before `b`. NaN sorts last in either direction, and equal elements do not
+// precede each other.
 DEVICE bool precedes(T a, T b, bool is_descending) {
   const auto x = widen(a), y = widen(b);
   if (y != y) return x == x;
@@ -17,9 +18,9 @@ DEVICE bool precedes(T a, T b, bool is_descending) {
 
 struct Merge {
   Line line;
-  i64 length, width;     // Of the part that is sorted, and of the runs.
+  i64 length, width;     // Length of the part of a line that is sorted, and of the runs.
   i64 is_descending, by_index;
-  u32 *from, *to;        // NULL: the elements are in their own order.
+  u32 *from, *to;        // NULL: the identity permutation.
 };
 DEVICE bool comes_before(const Merge& p, const T* x, u32 a, u32 b) {
   if (p.by_index != 0) return a < b;
@@ -42,7 +43,7 @@ KERNEL merge(PARAMETERS(Merge) p) {
     while (low < high) {
       const i64 middle = (low + high) / 2;
       const u32 other = from != nullptr ? from[middle] : (u32)middle;
-      // Equal elements of the left run come first.
+      // Equal elements of the left run precede those of the right run.
       const bool is_before =
           is_left ? comes_before(p, x, other, own) : !comes_before(p, x, own, other);
       if (is_before) {
@@ -58,9 +59,9 @@ KERNEL merge(PARAMETERS(Merge) p) {
 
 struct Place {
   Line line;
-  i64 kept;  // Elements of a line.
+  i64 kept;  // Number of elements of a line that are output.
   u32* order;
-  char *values, *indices;  // NULL: not wanted.
+  char *values, *indices;  // NULL: not an output.
   i64 strides[16];
 };
 KERNEL place(PARAMETERS(Place) p) {
@@ -80,7 +81,7 @@ KERNEL place(PARAMETERS(Place) p) {
   }
 }
 
-// A value belongs after all elements that come before it and, on the right side, after those that
+// The index is the number of elements that precede the value and, for side right, of those that
 // equal it.
 struct SearchSorted {
   View sequence, x;

@@ -1,11 +1,11 @@
-// Products of 64 x 64 tiles in shared memory, by a block of 256 threads. Panels hold kDepth columns of
-// the left matrix or rows of the right one; each thread keeps 16 sums. Half types are multiplied on
-// tensor cores, whose sums are float32; all other types by each thread itself.
+// Products of 64 x 64 tiles in shared memory, by a block of 256 threads. Panels hold kDepth columns
+// of the left matrix or rows of the right one. Each thread keeps 16 sums. Half types are multiplied
+// on tensor cores, with float32 sums; other types by ordinary instructions of each thread.
 
 constexpr int kTile = 64, kDepth = 16, kEach = 4;
 
-// Chips of compute capability 8.0 and later multiply both half types on tensor cores. The emulation
-// does what the instruction does.
+// Devices of compute capability 8.0 and later multiply both half types on tensor cores. The
+// emulation implements the same instruction.
 #if defined(TENON_CUDA_EMULATED) || __CUDA_ARCH__ >= 800
 template <class E>
 struct UsesTensorCores {
@@ -30,7 +30,7 @@ struct UsesTensorCores {
 
 template <class A>
 struct WidePanel {
-  A at[kDepth][kTile + 1];  // The odd length spreads a column over the banks.
+  A at[kDepth][kTile + 1];  // The odd row length spreads a column over the memory banks.
   template <class E>
   __device__ __forceinline__ void put(int depth, int i, E x) {
     at[depth][i] = (A)widen(x);
@@ -83,9 +83,10 @@ struct IsHalf<Half> {
 DEVICE float half_type_value(Half, u32 bits) { return half_value((u16)bits); }
 DEVICE float half_type_value(BFloat16, u32 bits) { return bfloat16_value((u16)bits); }
 
-// Adds the product of a 16 x 16 and a 16 x 8 matrix, which the lanes of a warp hold together. Lane
-// 4 g + t has rows g and g + 8 of the left one and column g of the right one, of which a register
-// holds elements 2 t and 2 t + 1, or those 8 later; it has columns 2 t and 2 t + 1 of the sums.
+// Adds the product of a 16 x 16 and a 16 x 8 matrix to the sums. The lanes of a warp hold the
+// matrices together (layout of mma.m16n8k16): lane 4 g + t holds elements 2 t, 2 t + 1, 2 t + 8 and
+// 2 t + 9 of rows g and g + 8 of the left matrix and of column g of the right one, two per
+// register. It holds columns 2 t and 2 t + 1 of the sums.
 template <class E>
 DEVICE void multiply_by_warp(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 #if defined(TENON_CUDA_EMULATED)
@@ -119,8 +120,8 @@ DEVICE void multiply_by_warp(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]
 #endif
 }
 
-// Rows of the left matrix, or columns of the right one: two neighbours are one register. The padding
-// keeps the eight rows that a warp reads at once in different banks.
+// Rows of the left matrix, or columns of the right one: a register holds two neighbours. The
+// padding puts the eight rows that a warp reads at once into different banks.
 struct HalfPanel {
   alignas(4) u16 at[kTile][kDepth + 8];
   template <class E>
@@ -132,7 +133,7 @@ struct HalfPanel {
   }
 };
 
-// Each warp has 16 rows and 32 columns.
+// Each warp computes 16 rows and 32 columns.
 template <class E>
 struct TileSums<E, true> {
   typedef float A;

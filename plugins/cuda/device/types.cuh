@@ -1,6 +1,6 @@
-// The elements of tensors in kernels, how they are widened to what they are computed in, and views
-// of memory. Every kernel begins with this text. It is compiled by NVRTC, which has no headers, and
-// by the host's compiler in tests (testing/cuda_builtins.h).
+// The element types of tensors in kernels, the types in which they are computed, and views of
+// memory. The source of every kernel begins with this file. It is compiled by NVRTC, which has no
+// headers, and in tests by the host's compiler (testing/cuda_builtins.h).
 
 typedef signed char i8;
 typedef short i16;
@@ -32,9 +32,11 @@ DEVICE u16 half_bits(float x) {
   const u32 sign = (bits >> 16) & 0x8000u;
   u32 magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return (u16)(sign | 0x7e00u);
-  if (magnitude >= 0x477ff000u) return (u16)(sign | 0x7c00u);  // 65520 and more.
+  // From 65520 on, the nearest value is infinity.
+  if (magnitude >= 0x477ff000u) return (u16)(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
-    // Below 2^-14 halves are multiples of 2^-24, the spacing of floats at 0.5: the sum rounds.
+    // Below 2^-14, halves are multiples of 2^-24, the spacing of floats near 0.5, so the addition
+    // rounds.
     return (u16)(sign | (bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u));
   }
   magnitude += 0xfffu + ((magnitude >> 13) & 1u);
@@ -68,8 +70,8 @@ DEVICE u16 bfloat16_bits(float x) {
 }
 DEVICE float bfloat16_value(u16 bits) { return float_of((u32)bits << 16); }
 
-// The float whose last bit is 1 wherever that is inexact. Rounding it to a type with at least two
-// bits less then gives what rounding `x` itself would give.
+// Rounds to odd: if inexact, returns the neighbouring float whose last bit is 1. Rounding that to a
+// type with at least two bits less equals rounding `x` directly.
 DEVICE float round_to_odd(double x) {
   const float nearest = (float)x;
   const u32 bits = bits_of(nearest);
@@ -77,7 +79,7 @@ DEVICE float round_to_odd(double x) {
   const bool is_above = fabs((double)nearest) > fabs(x);
   return float_of(is_above ? bits - 1 : bits + 1);
 }
-// The same of an integer.
+// Rounds an integer to odd.
 DEVICE float round_to_odd(u64 magnitude) {
   const int shift = 40 - (magnitude == 0 ? 64 : __clzll((i64)magnitude));
   if (shift <= 0) return (float)magnitude;
@@ -92,7 +94,7 @@ struct BFloat16 {
   u16 bits;
 };
 struct Bool {
-  u8 byte;  // Anything but 0 is true.
+  u8 byte;  // All values but 0 are true.
 };
 struct alignas(16) Wide16 {
   u64 words[2];
@@ -101,7 +103,7 @@ struct alignas(16) Wide16 {
 // ---- traits
 
 template <class T>
-struct Traits {  // Integers.
+struct Traits {  // Unspecialised: integers.
   typedef T Compute;
   static constexpr bool is_float = false, is_bool = false;
   static constexpr bool is_signed = T(-1) < T(0);
@@ -124,7 +126,8 @@ struct Traits<Bool> {
   typedef u8 Compute;
   static constexpr bool is_float = false, is_bool = true, is_signed = false;
 };
-// What elements are computed in: float for halves, 0 or 1 for bool, else their own type.
+// Converts an element to the type in which it is computed: float for halves, 0 or 1 for bool,
+// otherwise its own type.
 template <class T>
 using Compute = typename Traits<T>::Compute;
 
@@ -150,7 +153,7 @@ struct Narrow<Bool> {
     return Bool{(u8)(x != 0 ? 1 : 0)};
   }
 };
-// To 16-bit floats from float, double and integers, rounded once.
+// Conversions to 16-bit floats from float, double and integers round once.
 DEVICE float to_float_for_half(float x) { return x; }
 DEVICE float to_float_for_half(double x) { return round_to_odd(x); }
 DEVICE float to_float_for_half(i64 x) {
@@ -159,7 +162,7 @@ DEVICE float to_float_for_half(i64 x) {
 DEVICE float to_float_for_half(u64 x) { return round_to_odd(x); }
 template <class C>
 DEVICE float to_float_for_half(C x) {
-  return (float)x;  // At most 32 bits: exact in double.
+  return (float)x;  // Integers of at most 32 bits are exact in double.
 }
 DEVICE float to_float_for_half(i32 x) { return to_float_for_half((i64)x); }
 DEVICE float to_float_for_half(u32 x) { return to_float_for_half((u64)x); }
@@ -185,11 +188,11 @@ DEVICE T narrow(C x) {
 // ---- views, as Parameters::push_view writes them (kernels/parameters.h)
 
 struct View {
-  char* memory;  // NULL: by value.
+  char* memory;  // NULL: the operand is passed by value.
   u64 value[2];
   i64 rank;
   i64 sizes[16];
-  i64 strides[16];  // In elements; zeros where one element stands for all.
+  i64 strides[16];  // In elements; 0 along broadcast axes.
 };
 
 template <class T>
@@ -201,7 +204,7 @@ DEVICE i64 count(const View& view) {
   for (int i = 0; i < view.rank; ++i) n *= view.sizes[i];
   return n;
 }
-// Where the element with this row-major number is, of a shape whose strides are given.
+// Offset of the element with this row-major index, for the given sizes and strides.
 DEVICE i64 offset_of(i64 number, int rank, const i64* sizes, const i64* strides) {
   i64 offset = 0;
 #pragma unroll 1  // Divisions of 64 bits are long.
@@ -216,7 +219,7 @@ DEVICE i64 offset_of(const View& view, i64 number) {
   return offset_of(number, (int)view.rank, view.sizes, view.strides);
 }
 
-// ---- the numbers of threads, each of which takes several elements
+// ---- loops over elements, in which each thread takes several
 
 DEVICE i64 first_number() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 DEVICE i64 number_step() { return (i64)gridDim.x * blockDim.x; }
@@ -229,14 +232,14 @@ struct ErrorRecord {
   u32 state, site;
   i64 index, bound;
 };
-// Notes an index out of range. The first one stays.
+// Reports an index out of range. Only the first report is recorded.
 DEVICE void report_value_error(ErrorRecord* record, i64 site, i64 index, i64 bound) {
   if (record == nullptr || atomicCAS(&record->state, 0u, 1u) != 0u) return;
   record->site = (u32)site;
   record->index = index;
   record->bound = bound;
 }
-// An index from the front, or -1 if it is outside [-bound, bound).
+// Converts an index to one that counts from the front; returns -1 if it is outside [-bound, bound).
 DEVICE i64 wrap(i64 index, i64 bound) {
   if (index < 0) index += bound;
   return index >= 0 && index < bound ? index : -1;

@@ -1,5 +1,5 @@
-// Convolutions and pooling: a window that moves over three spatial axes, of which the first have size
-// 1 where a tensor has fewer.
+// The window of convolutions and pooling, over three spatial axes. If a tensor has fewer, the first
+// ones have size 1.
 
 struct Planes {
   char* memory;
@@ -22,7 +22,8 @@ DEVICE i64 offset(const Planes& p, i64 n, i64 channel, const Spatial& s) {
   return n * p.batch_stride + channel * p.channel_stride + s.at[0] * p.strides[0] +
          s.at[1] * p.strides[1] + s.at[2] * p.strides[2];
 }
-// Of numbers that are not negative. A division of 32 bits is several times shorter than one of 64.
+// Divides non-negative numbers, with 32 bits if possible: a 64-bit division takes several times as
+// many instructions.
 DEVICE i64 divide(i64 a, i64 b) {
   if (b == 1) return a;
   return ((u64)(a | b) >> 32) == 0 ? (i64)((u32)a / (u32)b) : a / b;
@@ -32,8 +33,9 @@ DEVICE Spatial place(i64 number, const i64* sizes) {
   const i64 line = divide(number, sizes[2]), plane = divide(line, sizes[1]);
   return {{plane, line - plane * sizes[1], number - line * sizes[2]}};
 }
-// Adds the offset of the element of `x` that a tap is on, of a window that starts here; the tap is
-// already times its dilation. False: it is on padding, or between the elements of a dilated input.
+// Adds the offset of the element of `x` under a tap of the window that starts at `start`. The tap
+// is already multiplied by the dilation. Returns false if there is no element: in the padding, or
+// between the elements of a dilated input.
 DEVICE bool add_place(const Window& w, const Spatial& start, const Spatial& tap, const Planes& x,
                       i64& offset) {
   for (int i = 0; i < 3; ++i) {
@@ -45,8 +47,8 @@ DEVICE bool add_place(const Window& w, const Spatial& start, const Spatial& tap,
   }
   return true;
 }
-// The element that tap k of the window at output p is on. False: it is on padding, or between the
-// elements of a dilated input.
+// Finds the element under tap k of the window at output p. Returns false if there is none: in the
+// padding, or between the elements of a dilated input.
 DEVICE bool find(const Window& w, const Spatial& p, const Spatial& k, const i64* sizes,
                  Spatial& found) {
   for (int i = 0; i < 3; ++i) {
@@ -66,7 +68,7 @@ DEVICE Output output(const Planes& y, i64 number) {
   return {plane / y.channels, plane % y.channels, place(number - plane * n_places, y.sizes)};
 }
 
-// A sum of runs of kRun terms each.
+// A sum that adds its terms in runs of kRun.
 constexpr int kRun = 256;
 struct Sum {
   Accumulator<T> whole = 0, run = 0;

@@ -13,12 +13,12 @@ namespace {
 struct Header {
   char magic[8];
   uint64_t key_size, code_size;
-  uint64_t checksum;  // Of the code.
+  uint64_t checksum;  // Checksum of the code.
 };
 constexpr char kMagic[8] = {'t', 'e', 'n', 'o', 'n', 'c', 'u', '1'};
 constexpr uint64_t kLargest = uint64_t{1} << 30;
 
-// FNV-1a with a seed: it distinguishes sources, and keeps nobody out.
+// FNV-1a with a seed. It distinguishes sources, but does not resist deliberate collisions.
 uint64_t hash(std::string_view bytes, uint64_t seed) {
   uint64_t value = 0xcbf29ce484222325 ^ seed;
   for (const char byte : bytes) {

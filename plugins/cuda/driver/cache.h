@@ -1,5 +1,6 @@
-// Compiled kernels on disk, one file each. A file says which source, options, architecture and
-// NVRTC it is made of, and a checksum, so that one that is torn or foreign is compiled again.
+// Compiled kernels on disk, one file each. A file begins with a key (source, options, architecture
+// and NVRTC version) and a checksum, so that incomplete files and those of other versions are
+// recompiled.
 
 #pragma once
 
@@ -10,16 +11,17 @@ namespace tenon_cuda {
 
 class Cache {
  public:
-  // An empty folder: nothing is kept.
+  // An empty folder name disables the cache.
   explicit Cache(std::string folder) : folder_(std::move(folder)) {}
 
-  // In the user's cache; empty if there is none.
+  // A folder in the user's cache; empty if there is none.
   static std::string default_folder();
 
-  // Empty: there is none, or not a whole one of this key.
+  // Returns the code for the key; empty if there is no file, or it is incomplete or has another
+  // key.
   std::string read(std::string_view key) const;
-  // Whoever reads meanwhile sees the old file or the new one. Failures are ignored: the next run
-  // compiles again.
+  // Replaces the file atomically: concurrent readers see the old file or the new one. Failures are
+  // ignored: the next run compiles again.
   void write(std::string_view key, std::string_view code) const;
 
  private:

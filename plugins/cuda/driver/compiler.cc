@@ -29,7 +29,8 @@ tenon_error* Compiler::nvrtc_error(nvrtcResult result, std::string_view what) co
                                            (text != nullptr ? text : "an unknown result"));
 }
 
-// A chip runs code made for its own major version and a minor version that is not newer.
+// A device runs code that was compiled for its own major version and the same or an older minor
+// version.
 tenon_error* Compiler::open() {
   int major = 0, minor = 0, n = 0;
   if (tenon_error* error = nvrtc_error(nvrtc_.Version(&major, &minor), "nvrtcVersion")) {
@@ -51,8 +52,7 @@ tenon_error* Compiler::open() {
   version_ = std::to_string(major) + "." + std::to_string(minor);
   if (best == 0) {
     return driver_.error(TENON_UNAVAILABLE,
-                         "cuda: NVRTC " + version_ +
-                             " does not compile for chips of compute capability " +
+                         "cuda: NVRTC " + version_ + "  does not support compute capability  " +
                              std::to_string(chip_ / 10) + "." + std::to_string(chip_ % 10));
   }
   architecture_ = "-arch=sm_" + std::to_string(best);
@@ -67,7 +67,7 @@ tenon_error* Compiler::get(const std::string& name, const std::string& source,
     *module = found->second.get();
     return nullptr;
   }
-  // Nothing is contracted: a product and a sum round twice, as on every other device.
+  // Disables contraction: a product and a sum round separately, as on other devices.
   const std::vector<std::string> options = {architecture_, "--fmad=false", "-std=c++17", "-w"};
   std::string key = "NVRTC " + version_;
   for (const std::string& option : options) key += " " + option;
@@ -113,7 +113,7 @@ tenon_error* Compiler::compile(const std::string& name, const std::string& sourc
       log.resize(size);
       if (nvrtc_.GetProgramLog(program, log.data()) != 0) log.clear();
     }
-    // The log has several lines; a message has one.
+    // Joins the lines of the log, since an error message is one line.
     std::replace(log.begin(), log.end(), '\n', ' ');
     while (!log.empty() && (log.back() == ' ' || log.back() == '\0')) log.pop_back();
     return nvrtc_error(result, "compiling " + name + (log.empty() ? "" : ": " + log));

@@ -22,7 +22,8 @@ class Module {
   Module& operator=(const Module&) = delete;
   ~Module();
 
-  // Loads compiled code, once. The context is entered; messages call the code `name`.
+  // Loads compiled code, once. Requires that the context is entered. `name` names the code in error
+  // messages.
   tenon_error* load(const std::string& name, const std::string& code);
   tenon_error* find(const std::string& name, CUfunction& function) const;
 
@@ -42,10 +43,11 @@ class Compiler {
         chip_(chip),
         cache_(std::move(cache_folder)) {}
 
-  // Chooses the architecture to compile for; an error where NVRTC knows none that the chip runs.
+  // Chooses the architecture to compile for. Returns an error if NVRTC supports none that the
+  // device runs.
   tenon_error* open();
 
-  // The module of a source, compiled or from a cache. `name` is what messages call it.
+  // Returns the module of a source, compiled or from the cache. `name` names it in error messages.
   tenon_error* get(const std::string& name, const std::string& source, const Module** module);
 
  private:
@@ -60,7 +62,7 @@ class Compiler {
   const Cache cache_;
   std::string architecture_, version_;
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Module>, std::less<>> modules_;  // By source.
+  std::map<std::string, std::unique_ptr<Module>, std::less<>> modules_;  // Keyed by source.
 };
 
 }  // namespace tenon_cuda

@@ -28,7 +28,7 @@ int compute_type(const LibraryShape& shape) {
 
 tenon_error* check(const Driver& driver, cublasStatus status, const char* what) {
   if (status == 0) return nullptr;
-  return driver.error(TENON_INTERNAL, std::string("cuda: ") + what + " failed with the status " +
+  return driver.error(TENON_INTERNAL, std::string("cuda: ") + what + "  failed with status  " +
                                           std::to_string(status) + " of cuBLASLt");
 }
 
@@ -41,8 +41,8 @@ LibraryProduct::~LibraryProduct() {
   if (description_ != nullptr) lt_.DescriptionDestroy(description_);
 }
 
-// Row-major matrices are the transposes of the library's, whose columns are contiguous, and the
-// transpose of a product is that of b times that of a. So b comes first, with its sizes exchanged.
+// cuBLASLt is column-major, so a row-major matrix is the transpose of the library's matrix, and (a
+// b)^T = b^T a^T. So b is passed first, with its sizes exchanged.
 tenon_error* LibraryProduct::make_layout(cublasLtLayout& layout, int64_t rows, int64_t columns,
                                          int64_t batch_stride) {
   cublasStatus status =
@@ -166,7 +166,7 @@ tenon_error* LibraryProducts::find(const LibraryShape& shape, const LibraryProdu
   return nullptr;
 }
 
-// ---- what kernels ask
+// ---- queries of kernels
 
 tenon_error* find_library_product(tenon_device_p* device, const LibraryShape& shape,
                                   const LibraryProduct** product) {

@@ -1,7 +1,6 @@
-// Matrix products through cuBLASLt, which is opened when the first product asks for it. A product's
-// algorithm is chosen once for its shape, by the library's heuristic and never by timing, and
-// without split sums. So the bits of a result depend on the shape and on the version of the
-// library.
+// Matrix products through cuBLASLt, which is opened for the first product that can use it. The
+// algorithm is chosen once for each shape, by the library's heuristic, without timing and without
+// split-K. So the bits of a result depend only on the shape and on the library's version.
 
 #pragma once
 
@@ -14,7 +13,8 @@
 
 namespace tenon_cuda {
 
-// A product as cuBLASLt takes it. All operands are row-major and begin at multiples of kAlignment.
+// A product that is prepared for cuBLASLt. All operands are row-major and begin at multiples of
+// kAlignment.
 class LibraryProduct {
  public:
   LibraryProduct(const Driver& driver, const CublasLtFunctions& functions, cublasLtHandle handle)
@@ -24,7 +24,7 @@ class LibraryProduct {
   ~LibraryProduct();
 
   tenon_error* open(const LibraryShape& shape);
-  // The library has an algorithm that suits the conditions.
+  // Whether the library has an algorithm for the shape.
   bool is_served() const { return is_served_; }
   uint64_t workspace_bytes() const { return choice_.workspace_bytes; }
   tenon_error* run(CUstream stream, const LibraryCall& call) const;
@@ -39,13 +39,13 @@ class LibraryProduct {
   const cublasLtHandle handle_;
   LibraryShape shape_ = {};
   cublasLtDescription description_ = nullptr;
-  // Of a and b: one matrix for each, and one for all.
+  // Layouts of a and b: [0] one matrix per batch element, [1] one matrix for the whole batch.
   cublasLtLayout a_[2] = {}, b_[2] = {}, d_ = nullptr;
   cublasLtChoice choice_ = {};
   bool is_served_ = false;
 };
 
-// A device's products.
+// The prepared products of a device, cached by shape.
 class LibraryProducts {
  public:
   LibraryProducts(const Driver& driver, CUcontext context) : driver_(driver), context_(context) {}
@@ -53,7 +53,8 @@ class LibraryProducts {
   LibraryProducts& operator=(const LibraryProducts&) = delete;
   ~LibraryProducts();
 
-  // NULL without an error: there is no library, or it has no algorithm for the shape.
+  // `product` becomes NULL, without an error, if there is no library or it has no algorithm for the
+  // shape.
   tenon_error* find(const LibraryShape& shape, const LibraryProduct** product);
 
  private:

@@ -1,4 +1,5 @@
-// The types and functions of libcublasLt that the plugin uses, as cuda_abi.h has those of libcuda.
+// Declares the types and functions of libcublasLt that the plugin uses, like cuda_abi.h for
+// libcuda.
 
 #pragma once
 
@@ -28,7 +29,8 @@ inline constexpr cublasStatus kCublasNotSupported = 15;
 // cudaDataType_t.
 inline constexpr int kCublasFloat32 = 0, kCublasFloat64 = 1, kCublasFloat16 = 2,
                      kCublasBFloat16 = 14;
-// cublasComputeType_t. Of float32, `pedantic` has no smaller type inside, and TF32 has one.
+// cublasComputeType_t. For float32, `pedantic` computes in float32 throughout, and TF32 in a
+// smaller type.
 inline constexpr int kCompute32 = 68, kCompute32Pedantic = 69, kCompute64 = 70, kComputeTf32 = 77;
 inline constexpr int kTranspose = 1;  // cublasOperation_t
 inline constexpr int kDescriptionTransposeA = 3, kDescriptionTransposeB = 4;

@@ -1,6 +1,6 @@
 // The types and functions of libcuda and libnvrtc that the plugin uses, declared here so that it is
-// built without a CUDA toolkit. cuda_abi_test.cc compares them with a toolkit's headers where those
-// are installed. The emulated driver (testing/) implements the same lists.
+// built without a CUDA toolkit. cuda_abi_test.cc compares the declarations with a toolkit's headers
+// if these are installed. The emulated driver (testing/) implements the same lists.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct CUuuid {
   char bytes[16];
 };
 
-// Results that are handled by name.
+// Result codes that the plugin handles.
 inline constexpr CUresult kCudaSuccess = 0;
 inline constexpr CUresult kCudaOutOfMemory = 2;
 inline constexpr CUresult kCudaNoDevice = 100;
@@ -39,7 +39,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventBlockingSync = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
 
-// Keys of the list through which cuLaunchKernel takes parameters with their size.
+// Keys of the list in which cuLaunchKernel receives parameters and their size (CU_LAUNCH_PARAM_*).
 inline void* const kParameterEnd = nullptr;
 inline void* const kParameterPointer = reinterpret_cast<void*>(1);
 inline void* const kParameterSize = reinterpret_cast<void*>(2);
@@ -96,7 +96,7 @@ inline void* const kParameterSize = reinterpret_cast<void*>(2);
      unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,                  \
      void** parameters, void** extra))
 
-// The same of libnvrtc, but for nvrtcGetErrorString, which returns text.
+// F(name, symbol, parameters) for libnvrtc, except nvrtcGetErrorString, which returns text.
 #define TENON_CUDA_NVRTC_FUNCTIONS(F)                                                             \
   F(Version, nvrtcVersion, (int* major, int* minor))                                              \
   F(GetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int* n))                                    \

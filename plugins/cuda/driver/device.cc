@@ -7,7 +7,8 @@
 namespace tenon_cuda {
 namespace {
 
-constexpr float kClockPeriodMs = 1000;  // After which a float has steps of 61 ns.
+constexpr float kClockPeriodMs =
+    1000;  // Maximum age of the base event: floats of milliseconds then have a resolution of 61 ns.
 
 }  // namespace
 
@@ -93,7 +94,8 @@ tenon_error* Device::make_event(EventRef& event) {
   }
   if (made == nullptr) {
     {
-      // Giving an event back does not fail: there is room for each that was made.
+      // Returning an event to the pool does not allocate: the pool has reserved space for all
+      // events.
       std::lock_guard guard(events_mutex_);
       if (events_.capacity() <= n_events_) events_.reserve(2 * n_events_ + 8);
       ++n_events_;
@@ -103,7 +105,7 @@ tenon_error* Device::make_event(EventRef& event) {
       std::lock_guard guard(events_mutex_);
       --n_events_;
     }
-    if (tenon_error* error = driver_.check(result, "making an event")) return error;
+    if (tenon_error* error = driver_.check(result, "creating an event")) return error;
   }
   event = EventRef(made, [this](CUevent released) {
     std::lock_guard guard(events_mutex_);
@@ -116,7 +118,7 @@ tenon_error* Device::start_clock() {
   const Entered entered(driver_, context_);
   if (tenon_error* error = entered.error()) return error;
   if (tenon_error* error =
-          driver_.check(driver_.cu.EventCreate(&clock_from_, 0), "making an event")) {
+          driver_.check(driver_.cu.EventCreate(&clock_from_, 0), "creating an event")) {
     return error;
   }
   if (tenon_error* error =
@@ -131,7 +133,9 @@ tenon_error* Device::read_clock(CUevent event, uint64_t& ns) {
   float ms = 0;
   const CUresult result = driver_.cu.EventElapsedTime(&ms, clock_from_, event);
   if (result == kCudaNotReady) {
-    return driver_.error(TENON_FAILED_PRECONDITION, "cuda: the stream has not passed the mark");
+    return driver_.error(
+        TENON_FAILED_PRECONDITION,
+        "cuda: the device has not reached this mark yet; wait for the stream first");
   }
   if (tenon_error* error = driver_.check(result, "reading the clock")) return error;
   ns = static_cast<uint64_t>((clock_ms_ + static_cast<double>(ms)) * 1e6);
@@ -140,7 +144,7 @@ tenon_error* Device::read_clock(CUevent event, uint64_t& ns) {
 
 tenon_error* Device::move_clock() {
   CUevent now = nullptr;
-  if (tenon_error* error = driver_.check(driver_.cu.EventCreate(&now, 0), "making an event")) {
+  if (tenon_error* error = driver_.check(driver_.cu.EventCreate(&now, 0), "creating an event")) {
     return error;
   }
   float ms = 0;
@@ -155,7 +159,7 @@ tenon_error* Device::move_clock() {
   return driver_.check(result, "reading the clock");
 }
 
-// ---- what kernels ask
+// ---- queries of kernels
 
 tenon_error* make_error(tenon_device_p* device, tenon_code code, std::string_view message) {
   return from_c(device).driver().error(code, message);

@@ -1,5 +1,5 @@
-// A device: its primary context, which other libraries in the process share, its memory, its
-// compiled kernels, its events and its clock.
+// A device: its primary context (which is shared with other libraries in the process), memory,
+// compiled kernels, events and clock.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace tenon_cuda {
 
-// An event of the driver's, which goes back to the device's pool.
+// An event of the driver. Releasing it returns it to the device's pool.
 using EventRef = std::shared_ptr<CUevent_st>;
 
 class Device {
@@ -35,10 +35,10 @@ class Device {
   uint32_t multiprocessors() const { return multiprocessors_; }
   tenon_device_properties describe(tenon_features features) const;
 
-  // An event without a time. The context is entered.
+  // Returns an event without timing. Requires that the context is entered.
   tenon_error* make_event(EventRef& event);
 
-  // Nanoseconds since the device was opened, of an event that has a time.
+  // The time of an event with timing, in nanoseconds since the device was opened.
   tenon_error* read_clock(CUevent event, uint64_t& ns);
 
  private:
@@ -59,13 +59,15 @@ class Device {
   std::unique_ptr<LibraryProducts> library_products_;
 
   std::mutex events_mutex_;
-  std::vector<CUevent> events_;  // Not in use.
-  size_t n_events_ = 0;          // That were made.
+  std::vector<CUevent> events_;  // Events that are not in use.
+  size_t n_events_ = 0;          // Number of events created.
 
-  // Elapsed times are floats of milliseconds, so the event that they count from moves along.
+  // The driver measures the time between two events as a float in milliseconds. To keep it precise,
+  // the base event is replaced from time to time.
   std::mutex clock_mutex_;
   CUevent clock_from_ = nullptr;
-  double clock_ms_ = 1;  // At that event. 0 stands for no time.
+  double clock_ms_ =
+      1;  // Time of the base event. Starts at 1, since 0 means that there is no time.
 };
 
 inline Device& from_c(tenon_device_p* device) { return *reinterpret_cast<Device*>(device); }

@@ -3,7 +3,7 @@
 namespace tenon_cuda {
 namespace {
 
-// Errors that a context does not recover from: those of kernels, and of the hardware.
+// Whether the context cannot be used after this error: errors of kernels and of the hardware.
 bool loses_device(CUresult result) {
   switch (result) {
     case 214:  // CUDA_ERROR_ECC_UNCORRECTABLE

@@ -1,4 +1,4 @@
-// The opened libraries, and what their results become: errors of the host.
+// The opened libraries, and the conversion of their results to errors of the host.
 
 #pragma once
 
@@ -25,10 +25,10 @@ class Driver {
     return host_.error(code, message);
   }
 
-  // NULL for success. After an error that leaves the context useless, such as an illegal access,
-  // the device is lost: this and every later call says so.
+  // NULL for success. After an error that makes the context unusable, such as an illegal access,
+  // the device is lost: this and all later calls return an error.
   tenon_error* check(CUresult result, std::string_view what) const;
-  // NULL: the device is not lost.
+  // Returns NULL if the device is not lost.
   tenon_error* check_lost() const;
   // The result's name and text: "CUDA_ERROR_INVALID_VALUE (invalid argument)".
   std::string describe(CUresult result) const;
@@ -40,7 +40,7 @@ class Driver {
   mutable std::string loss_;
 };
 
-// Makes a device's context the thread's own while it lives.
+// Makes a device's context current on this thread during its lifetime.
 class Entered {
  public:
   Entered(const Driver& driver, CUcontext context)

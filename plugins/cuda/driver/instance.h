@@ -1,4 +1,4 @@
-// One context's use of the plugin: the opened libraries and the devices that the options choose.
+// One context's use of the plugin: the opened libraries and the devices that the options select.
 
 #pragma once
 
@@ -20,7 +20,7 @@ class Instance {
   const Options& options() const { return options_; }
   const DriverFunctions& driver() const { return driver_; }
   const NvrtcFunctions& nvrtc() const { return nvrtc_; }
-  // The driver's numbers of the devices that the options choose.
+  // The driver's indices of the devices that the options select.
   const std::vector<int>& devices() const { return devices_; }
 
  private:

@@ -13,12 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A library's names, and where its wheels install it under site-packages.
+// A library's file names, and the folders under site-packages into which its wheels install it.
 struct Searched {
   std::vector<const char*> names, wheel_folders;
 };
-// NVRTC 13 compiles for chips from 7.5 on, NVRTC 12 for older ones too. The wheels are
-// nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12, nvidia-cublas and nvidia-cublas-cu12.
+// NVRTC 13 compiles for compute capability 7.5 and later, NVRTC 12 also for older devices. The
+// wheels are nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12, nvidia-cublas and nvidia-cublas-cu12.
 const Searched& nvrtc() {
   static const Searched searched = {{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
                                     {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}};
@@ -50,7 +50,7 @@ class Search {
   void add_site_packages(const fs::path& site_packages) {
     for (const char* const folder : searched_.wheel_folders) add_files(site_packages / folder);
   }
-  // The environment whose bin/python is under `prefix`.
+  // Adds the site-packages of the Python environment at `prefix`.
   void add_environment(const fs::path& prefix) {
     std::error_code failure;
     for (const char* const lib : {"lib", "lib64"}) {
@@ -61,7 +61,7 @@ class Search {
       }
     }
   }
-  // This library itself may be a part of a Python package.
+  // Adds the site-packages that contain this library, if it is part of a Python package.
   void add_own_site_packages() {
     Dl_info info;
     if (dladdr(reinterpret_cast<const void*>(&trusted_variable), &info) == 0) return;
@@ -74,7 +74,7 @@ class Search {
       }
     }
   }
-  // File names for dlopen, in the order in which they are tried.
+  // Returns file names for dlopen, in the order in which they are tried.
   std::vector<std::string> run() {
     for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
       if (const char* const toolkit = trusted_variable(variable)) {
@@ -100,7 +100,8 @@ class Search {
   std::vector<std::string> files_;
 };
 
-// Opens the first of these; NULL with the reason why the first one cannot be.
+// Opens the first library that can be opened. Otherwise returns NULL, with the reason why the first
+// one cannot.
 void* open_first(const std::vector<std::string>& names, std::string& name, std::string& why) {
   for (const std::string& candidate : names) {
     name = candidate;
@@ -114,7 +115,7 @@ bool find_symbol(void* library, const char* symbol, void** function, const std::
                  std::string& why) {
   *function = dlsym(library, symbol);
   if (*function != nullptr) return true;
-  if (why.empty()) why = name + " lacks the function " + symbol + ": it is too old";
+  if (why.empty()) why = name + " lacks the function " + symbol + ", so it is too old";
   return false;
 }
 
@@ -171,7 +172,7 @@ Opened open_cublaslt(CublasLtFunctions& functions, std::string& why) {
   std::string name, first_reason;
   void* const library = open_first(names, name, first_reason);
   if (library == nullptr) {
-    why = "TENON_CUDA_CUBLASLT names no library: " + first_reason;
+    why = "the library in TENON_CUDA_CUBLASLT cannot be opened:  " + first_reason;
     return forced != nullptr ? Opened::kFailed : Opened::kNone;
   }
   bool all = true;

@@ -1,5 +1,6 @@
-// Finds and opens libcuda, libnvrtc and libcublasLt. None is linked: a machine without a GPU opens
-// the plugin and hears what is missing. docs/cuda.md lists where they are searched.
+// Finds and opens libcuda, libnvrtc and libcublasLt. None of them is linked: on a machine without a
+// GPU, the plugin can be loaded and reports what is missing. docs/cuda.md lists where they are
+// searched.
 
 #pragma once
 
@@ -30,22 +31,23 @@ struct CublasLtFunctions {
 #undef TENON_CUDA_POINTER
 };
 
-// A variable of the environment; NULL also in a process with more rights than its user.
+// Returns an environment variable; NULL in a process with elevated privileges (secure_getenv).
 const char* trusted_variable(const char* name);
 
-// Opens TENON_CUDA_DRIVER, or the system's libcuda. False, with the reason: there is none.
+// Opens TENON_CUDA_DRIVER, or the system's libcuda. Returns false, with the reason in `why`, if
+// that fails.
 bool open_driver(DriverFunctions& functions, std::string& why);
 
 // Opens TENON_CUDA_NVRTC, or the first NVRTC that candidates_for_nvrtc() names.
 bool open_nvrtc(NvrtcFunctions& functions, std::string& why);
 
-// File names for dlopen, in the order in which they are tried: the system's, a toolkit's, those of
-// wheels in Python environments. Of files only those that exist.
+// File names for dlopen, in the order in which they are tried: the system's, a toolkit's, and those
+// of wheels in Python environments. Paths are listed only if the file exists.
 std::vector<std::string> candidates_for_nvrtc();
 
-// Opens TENON_CUDA_CUBLASLT, or the first libcublasLt that is found in the same places. Without one
-// the plugin's own kernels multiply; an empty variable says the same. A library that the variable
-// names must be there.
+// Opens TENON_CUDA_CUBLASLT, or the first libcublasLt that is found in the same places. Without
+// one, or if the variable is empty, the plugin uses its own kernels. If the variable names a
+// library that cannot be opened, that is an error.
 enum class Opened { kYes, kNone, kFailed };
 Opened open_cublaslt(CublasLtFunctions& functions, std::string& why);
 

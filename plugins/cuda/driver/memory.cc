@@ -11,7 +11,8 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   if (tenon_error* error = entered.error()) return error;
   auto made = std::make_unique<Buffer>(Buffer{*this, 0, size});
   {
-    // Counting may need host memory, so it comes first: nothing throws after the allocation.
+    // Counts first, because counting may allocate host memory and throw. Nothing throws after the
+    // device allocation.
     std::lock_guard guard(mutex_);
     ++counts_[size];
   }
@@ -27,7 +28,7 @@ tenon_error* Memory::allocate(uint64_t size, std::unique_ptr<Buffer>& buffer) {
   return nullptr;
 }
 
-// Names the sizes that hold most of the memory, so that a reader finds whose they are.
+// Lists the allocation sizes that hold most of the memory, to help users find their owners.
 tenon_error* Memory::out_of_memory(uint64_t size) const {
   size_t free = 0, total = 0;
   std::string message = "cuda: cannot allocate " + std::to_string(size) + " bytes";
@@ -36,7 +37,8 @@ tenon_error* Memory::out_of_memory(uint64_t size) const {
   }
   std::lock_guard guard(mutex_);
   message += "; this program holds " + std::to_string(allocated_);
-  std::vector<std::pair<uint64_t, uint64_t>> holders;  // Bytes of all of one size, that size.
+  std::vector<std::pair<uint64_t, uint64_t>>
+      holders;  // Pairs of the total bytes of all allocations of one size, and that size.
   for (const auto& [each, n] : counts_) holders.push_back({each * n, each});
   std::sort(holders.rbegin(), holders.rend());
   const size_t n_named = std::min<size_t>(holders.size(), 3);

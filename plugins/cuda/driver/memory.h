@@ -1,4 +1,4 @@
-// The host's buffers: allocations of the driver's, one each. The host caches them.
+// The runtime's buffers: each is an allocation of the driver. The runtime caches them.
 
 #pragma once
 
@@ -36,7 +36,7 @@ class Memory {
   const Driver& driver_;
   const CUcontext context_;
   mutable std::mutex mutex_;
-  std::map<uint64_t, uint64_t> counts_;  // Of allocations, by their size.
+  std::map<uint64_t, uint64_t> counts_;  // Number of allocations, by size.
   uint64_t allocated_ = 0, peak_ = 0, allocations_ = 0;
 };
 

@@ -15,7 +15,7 @@ tenon_error* read_option(const tenon_sdk::Host& host, std::string_view key, std:
   }
   if (!text.empty() && text[0] != '/') {
     return host.error(TENON_INVALID_ARGUMENT, "cuda: option cache is '" + std::string(text) +
-                                                  "', neither empty nor an absolute path");
+                                                  "', but must be empty or an absolute path");
   }
   options.cache = text;
   return nullptr;

@@ -1,4 +1,4 @@
-// What a program may say to its context about this plugin.
+// Options that a program can pass to its context for this plugin.
 
 #pragma once
 
@@ -12,11 +12,12 @@ namespace tenon_cuda {
 struct Options {
   // An index or a part of a device's name; empty: all devices.
   std::string device;
-  // Where compiled kernels are kept between runs; empty: nowhere. Not given: in the user's cache.
+  // Folder of the compiled kernels that are kept between runs; empty: none. If not given, a folder
+  // in the user's cache.
   std::optional<std::string> cache;
 };
 
-// An error for a key that is not known, or a value that means nothing.
+// Returns an error for an unknown key or an invalid value.
 tenon_error* read_options(const tenon_sdk::Host& host, const tenon_instance_options& given,
                           Options& options);
 

@@ -21,7 +21,11 @@ Staging::~Staging() {
 std::byte* Staging::take(uint64_t size) {
   const uint64_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   uint64_t begin = taken_;
-  if (begin % kBytes + rounded > kBytes) begin += kBytes - begin % kBytes;  // No copy wraps around.
+  if (begin % kBytes + rounded > kBytes)
+    begin +=
+        kBytes -
+        begin %
+            kBytes;  // A copy must be contiguous, so it does not wrap around the end of the ring.
   if (begin + rounded - released_ > kBytes) return nullptr;
   taken_ = begin + rounded;
   return data_ + begin % kBytes;

@@ -1,5 +1,5 @@
-// Pinned host memory through which small copies go, as a ring: what was taken first is given back
-// first. The driver copies to and from pinned memory without waiting.
+// A ring of pinned host memory, which stages small copies. Space is released in the order in which
+// it was taken. The driver copies to and from pinned memory asynchronously.
 
 #pragma once
 
@@ -19,11 +19,12 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
   ~Staging();
 
-  // NULL: there is no room until earlier copies are given back. At most kLargestCopy.
+  // Returns space for a copy of at most kLargestCopy bytes; NULL if earlier copies must be released
+  // first.
   std::byte* take(uint64_t size);
-  // All that was taken until now ends here.
+  // End of the space that was taken so far.
   uint64_t position() const { return taken_; }
-  // Gives back what was taken up to a position.
+  // Releases the space up to a position.
   void release(uint64_t position) { released_ = position; }
   // Allocates the memory before the first use.
   tenon_error* open();
@@ -32,7 +33,8 @@ class Staging {
   const Driver& driver_;
   const CUcontext context_;
   std::byte* data_ = nullptr;
-  uint64_t taken_ = 0, released_ = 0;  // Bytes since the beginning; the ring holds those between.
+  uint64_t taken_ = 0,
+           released_ = 0;  // Total bytes taken and released so far; the bytes between are in use.
 };
 
 }  // namespace tenon_cuda

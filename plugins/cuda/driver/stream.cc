@@ -15,7 +15,7 @@ tenon_error* Stream::open() {
   const Entered entered(driver_, device_.context());
   if (tenon_error* error = entered.error()) return error;
   const CUresult result = driver_.cu.StreamCreate(&stream_, kStreamNonBlocking);
-  if (tenon_error* error = driver_.check(result, "making a stream")) return error;
+  if (tenon_error* error = driver_.check(result, "creating a stream")) return error;
   if (tenon_error* error = staging_.open()) return error;
   thread_ = std::thread([this] { run(); });
   return nullptr;
@@ -49,7 +49,8 @@ tenon_error* Stream::launch(const Kernel& kernel, const tenon_launch& launch) {
   n_dispatched_ = 0;
   tenon_error* const error = kernel.enqueue(*this, launch);
   if (error == nullptr || n_dispatched_ == 0 || launch.work == nullptr) return error;
-  // A part of it runs, so that it did not do nothing.
+  // A part of the launch is already enqueued, so the failure is reported to the host and not
+  // returned.
   device_.host().launch_failed(launch.work, launch.ticket, error);
   return nullptr;
 }
@@ -114,7 +115,7 @@ tenon_error* Stream::mark(std::optional<tenon_done_callback> done, uint64_t& num
   return error;
 }
 
-// What is lost answers, too.
+// Callbacks run even if the device is lost.
 tenon_error* Stream::notify(const tenon_done_callback& done) {
   uint64_t number;
   if (tenon_error* error = mark(done, number)) add_failure(error);
@@ -214,7 +215,7 @@ tenon_error* Stream::mark_time(uint64_t& mark) {
   if (tenon_error* error = driver_.check_lost()) return error;
   const Entered entered(driver_, device_.context());
   if (tenon_error* error = entered.error()) return error;
-  // The map has room before there is an event: nothing throws while only this function knows it.
+  // Inserts into the map before the event is created, so that an exception cannot leak the event.
   uint64_t number = 0;
   CUevent* event = nullptr;
   {
@@ -222,7 +223,7 @@ tenon_error* Stream::mark_time(uint64_t& mark) {
     number = ++last_time_;
     event = &times_[number];
   }
-  tenon_error* error = driver_.check(driver_.cu.EventCreate(event, 0), "making an event");
+  tenon_error* error = driver_.check(driver_.cu.EventCreate(event, 0), "creating an event");
   if (error == nullptr) {
     error = driver_.check(driver_.cu.EventRecord(*event, stream_), "marking a time");
   }
@@ -242,7 +243,7 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {
     std::lock_guard guard(times_mutex_);
     const auto found = times_.find(mark);
     if (found == times_.end()) {
-      return driver_.error(TENON_INVALID_ARGUMENT, "cuda: there is no such mark");
+      return driver_.error(TENON_INVALID_ARGUMENT, "cuda: no time mark has this number");
     }
     event = found->second;
     times_.erase(found);
@@ -254,7 +255,7 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t& ns) {
   return error;
 }
 
-// ---- what kernels ask
+// ---- queries of kernels
 
 tenon_error* Kernel::launch(tenon_stream_p* stream, const tenon_launch& launch) const {
   return from_c(stream).launch(*this, launch);

@@ -1,8 +1,8 @@
-// A stream of the driver's, with what happens on the host when it has come somewhere: copies out of
-// pinned memory, callbacks. Such things wait at marks, each an event of the stream. Whoever waits
-// for a mark does what waits there; for callbacks a thread does.
+// A stream of the driver, and the host's work at points of the stream: copies out of pinned memory,
+// and callbacks. Each such point is a mark, an event of the stream. A thread that waits for a mark
+// does the work of that mark; for callbacks, the stream's thread does.
 //
-// One thread at a time enqueues; others may wait meanwhile.
+// One thread at a time enqueues; other threads may wait meanwhile.
 
 #pragma once
 
@@ -45,7 +45,8 @@ class Stream final : public Encoder {
   tenon_error* multiply(const LibraryProduct& product, const LibraryCall& call) override;
 
  private:
-  // From memory that is pinned, or from any other once all before has ended.
+  // A copy on the host, from pinned memory, or from any memory after all earlier work has
+  // completed.
   struct HostCopy {
     const std::byte* from;
     std::byte* to;
@@ -53,7 +54,7 @@ class Stream final : public Encoder {
   };
   struct Mark {
     uint64_t number = 0;
-    EventRef event;  // NULL: the stream could not record one; nothing more will come of it.
+    EventRef event;  // NULL if the stream failed to record the event; its work is then dropped.
     std::vector<HostCopy> copies;
     uint64_t staging_end = 0;
     std::optional<tenon_done_callback> done;
@@ -62,16 +63,16 @@ class Stream final : public Encoder {
   tenon_error* upload(const std::byte* from, CUdeviceptr to, uint64_t size);
   tenon_error* download(CUdeviceptr from, std::byte* to, uint64_t size);
   tenon_error* copy_on_host(const std::byte* from, std::byte* to, uint64_t size);
-  // Room in pinned memory, after waiting for it if need be.
+  // Returns space in pinned memory; waits for earlier copies if necessary.
   tenon_error* stage(uint64_t size, std::byte*& staged);
-  // Lets copies to the host that are under way end before this memory is read or written.
+  // Waits for copies in flight to this host memory, before it is read or written.
   tenon_error* settle(const std::byte* begin, uint64_t size);
   tenon_error* fill_pattern(CUdeviceptr data, const tenon_fill_region& region);
 
-  // Marks where the stream is; `done` is called there.
+  // Adds a mark at the current end of the stream; `done` is called when the stream reaches it.
   tenon_error* mark(std::optional<tenon_done_callback> done, uint64_t& number);
   tenon_error* wait_for(uint64_t number);
-  // Does what waits at marks up to this number, which the stream has passed.
+  // Does the host's work of the marks up to this number, which the stream has reached.
   void pass(uint64_t number);
   void finish(Mark& mark);
   void run();
@@ -84,20 +85,20 @@ class Stream final : public Encoder {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Mark next_;  // What the next mark has.
+  Mark next_;  // The work of the next mark.
   std::deque<Mark> marks_;
   Staging staging_;
-  tenon_error* failure_ = nullptr;  // The first that was not reported yet.
+  tenon_error* failure_ = nullptr;  // The first failure that is not yet reported.
   bool is_closing_ = false;
 
-  std::mutex passing_;  // Held while marks are passed, so that their order is kept.
+  std::mutex passing_;  // Locked while the work of marks is done, so that it is done in order.
   std::thread thread_;
 
   std::mutex times_mutex_;
   uint64_t last_time_ = 0;
   std::map<uint64_t, CUevent> times_;
 
-  // Of the launch at hand.
+  // Of the current launch.
   const std::string* launching_ = nullptr;
   uint32_t n_dispatched_ = 0;
 };

@@ -26,7 +26,7 @@ tenon_error* Stream::copy(const tenon_copy_region& region) {
     const CUdeviceptr from = device_of(region.from), to = device_of(region.to);
     if (from == to) return nullptr;
     if (from < to + region.size && to < from + region.size) {
-      return driver_.error(TENON_UNIMPLEMENTED, "cuda: a copy within memory that overlaps");
+      return driver_.error(TENON_UNIMPLEMENTED, "cuda: source and destination of a copy overlap");
     }
     return driver_.check(driver_.cu.MemcpyDtoDAsync(to, from, region.size, stream_), "a copy");
   }
@@ -81,7 +81,7 @@ tenon_error* Stream::stage(uint64_t size, std::byte*& staged) {
   std::lock_guard guard(mutex_);
   staged = staging_.take(size);
   if (staged != nullptr) return nullptr;
-  return driver_.error(TENON_INTERNAL, "cuda: no room in pinned memory");
+  return driver_.error(TENON_INTERNAL, "cuda: the pinned memory is full");
 }
 
 tenon_error* Stream::settle(const std::byte* begin, uint64_t size) {
@@ -93,7 +93,7 @@ tenon_error* Stream::settle(const std::byte* begin, uint64_t size) {
   {
     std::lock_guard guard(mutex_);
     if (!overlaps(next_) && std::none_of(marks_.begin(), marks_.end(), overlaps)) {
-      // One may be under way.
+      // Another thread may be doing this work.
       if (passing_.try_lock()) {
         passing_.unlock();
         return nullptr;
@@ -120,7 +120,7 @@ tenon_error* Stream::fill_pattern(CUdeviceptr data, const tenon_fill_region& reg
   for (uint32_t i = 0; i < sizeof pattern; ++i) {
     pattern[i] = reinterpret_cast<const std::byte*>(&region.pattern)[i % region.pattern_size];
   }
-  // The widest fill whose elements are all the same and that the address is aligned for.
+  // Chooses the widest fill that the pattern repeats with and for which the address is aligned.
   const auto repeats = [&](size_t width) {
     return std::memcmp(pattern, pattern + width, sizeof pattern - width) == 0 &&
            data % width == 0 && region.size % width == 0;
@@ -141,7 +141,7 @@ tenon_error* Stream::fill_pattern(CUdeviceptr data, const tenon_fill_region& reg
     return driver_.check(driver_.cu.MemsetD16Async(data, as(uint16_t{}), region.size / 2, stream_),
                          "a fill");
   }
-  // Uneven patterns: pinned memory that holds it, as often as there is room.
+  // Other patterns are repeated in pinned memory and copied.
   for (uint64_t done = 0; done < region.size;) {
     const uint64_t size = std::min<uint64_t>(region.size - done, Staging::kLargestCopy);
     std::byte* staged = nullptr;

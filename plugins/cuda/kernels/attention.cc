@@ -9,8 +9,9 @@
 namespace tenon_cuda {
 namespace {
 
-constexpr int64_t kTile = 64;  // Of device/tile.cuh.
-// Tiles of columns of the values that a block has at once. Shared memory holds one of float64.
+constexpr int64_t kTile = 64;  // The tile size of device/tile.cuh.
+// Maximum number of tiles of value columns that a block computes at once. For float64, shared
+// memory holds only one.
 constexpr int64_t kMaxChunks = 2;
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -21,7 +22,7 @@ int64_t bits_of(double x) {
   return bits;
 }
 
-// With kChunks tiles of columns.
+// The source, with kChunks tiles of value columns.
 std::string attention_source(tenon_dtype dtype, tenon_dtype mask,
                              const tenon_attention_attrs& attrs, int64_t n_chunks) {
   const tenon_dtype wide = dtype == TENON_FLOAT64 ? TENON_FLOAT64 : TENON_FLOAT32;
@@ -64,7 +65,7 @@ class Attention final : public Kernel {
     const int64_t n_tiles = divide_up(q.sizes[2], kTile);
     const int64_t n_parts = divide_up(v.sizes[3], n_chunks * kTile);
     const int64_t n_items = q.sizes[0] * q.sizes[1] * n_tiles * n_parts;
-    // Without a size all scores are 0, which an infinite scale would not keep.
+    // If heads have size 0, all scores are 0. An infinite scale would make them NaN.
     const auto size = static_cast<double>(std::max<int64_t>(q.sizes[3], 1));
     const double scale = attrs_.scale > 0 ? attrs_.scale : 1 / std::sqrt(size);
     Parameters parameters;
@@ -87,7 +88,8 @@ class Attention final : public Kernel {
   }
 
  private:
-  // Along batch, heads, queries and keys; axes that are missing, or of size 1, are broadcast.
+  // Pushes the mask's strides along batch, heads, queries and keys. Missing axes and axes of size 1
+  // are broadcast.
   void push_mask(Parameters& parameters, const tenon_launch& launch) const {
     if (mask_ == TENON_DTYPE_NONE) {
       parameters.push_operand(tenon_view{});
@@ -107,7 +109,7 @@ class Attention final : public Kernel {
   tenon_device_p* const device_;
   const tenon_dtype dtype_, mask_;
   const tenon_attention_attrs attrs_;
-  // By the number of chunks.
+  // Indexed by the number of chunks - 1.
   const LazyFunctions<1> functions_[kMaxChunks] = {LazyFunctions<1>({"attention"}),
                                                    LazyFunctions<1>({"attention"})};
 };

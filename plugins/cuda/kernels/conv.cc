@@ -12,12 +12,12 @@ int64_t places(const tenon_view& view) {
   return tenon_sdk::count(view.rank - size_t{2}, view.sizes + 2);
 }
 
-// Of conv_backward_input, along an axis: the positions of the input fall into phases, each with
-// taps of its own (device/conv_backward_input.cu). With more than kMaxPhases there is one, with all
-// taps.
+// Phases of conv_backward_input along an axis: the input positions of a phase have the same taps
+// (device/conv_backward_input.cu). If there would be more than kMaxPhases, there is one phase with
+// all taps.
 struct PhaseAxis {
   static constexpr int64_t kMaxPhases = 8;
-  static constexpr int64_t kNoTap = int64_t{1} << 40;  // More than any filter has.
+  static constexpr int64_t kNoTap = int64_t{1} << 40;  // Exceeds the number of taps of any filter.
 
   PhaseAxis(int64_t step, int64_t dilation, int64_t pad, int64_t lhs_dilation) {
     const int64_t n_remainders = step / std::gcd(lhs_dilation, step);

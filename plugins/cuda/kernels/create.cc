@@ -32,7 +32,7 @@ Prepared prepare_rng_bits(const Request& request) {
                               parameters.push(n);
                               parameters.push_address(address_of(launch.outputs[0]));
                               parameters.push_address(address_of(launch.outputs[1]));
-                              // The new state is written where there are no bits, too.
+                              // An empty draw still writes the new state.
                               return dispatcher.run_over(0, std::max<int64_t>(n, 1), parameters);
                             });
 }

@@ -1,4 +1,4 @@
-// The text of device/, which is embedded in the plugin, and the names of types in it.
+// The source files of device/, which are embedded in the plugin, and the names of their types.
 
 #pragma once
 
@@ -9,12 +9,13 @@
 
 namespace tenon_cuda {
 
-// The text of a file of device/, by its name.
+// Returns the contents of a file of device/.
 std::string_view device_file(std::string_view name);
 
-// "float", "Half": what device code calls a dtype.
+// The name of a dtype's type in device code: "float", "Half".
 const char* type_name(tenon_dtype dtype);
-// The unsigned integer, or Wide16, whose elements have the same size: for what is only moved.
+// The name of the unsigned integer type (or Wide16) with the same element size, for kernels that
+// only move elements.
 const char* bits_type_name(tenon_dtype dtype);
 
 // Every embedded file, for tests that compile them all.

@@ -1,5 +1,5 @@
-// Kernels whose sources are files of device/: the text, with the types that a kernel has, and a
-// function that makes dispatches of a launch.
+// Kernels whose source is a file of device/ with type definitions, and a function that dispatches a
+// launch.
 
 #pragma once
 
@@ -16,29 +16,29 @@
 
 namespace tenon_cuda {
 
-// "typedef float T;": a name that a file of device/ leaves open.
+// Returns "typedef float T;", which defines a name that a file of device/ uses.
 inline std::string type_line(const char* type, const char* name) {
   return std::string("typedef ") + type + " " + name + ";\n";
 }
 
-// types.cuh, scalar.cuh and reduce.cuh, then the lines, then the file.
+// Concatenates types.cuh, scalar.cuh and reduce.cuh, then `lines`, then the file.
 std::string embedded_source(std::string_view lines, std::string_view file);
 
-// What makes dispatches of a launch.
+// Dispatches the functions of a kernel for a launch.
 class Dispatcher {
  public:
   Dispatcher(Encoder& encoder, tenon_device_p* device, const Function* functions)
       : encoder_(encoder), device_(device), functions_(functions) {}
 
   tenon_device_p* device() const { return device_; }
-  // Function `i` of the kernel in so many blocks.
+  // Dispatches function `i` of the kernel with `n_blocks` blocks.
   tenon_error* run(size_t i, uint32_t n_blocks, const Parameters& parameters) const {
     return encoder_.dispatch({.function = functions_[i],
                               .n_blocks = n_blocks,
                               .block_size = kBlockSize,
                               .parameters = parameters.words()});
   }
-  // The same for n elements, of which each thread takes several.
+  // Dispatches function `i` for n elements, of which each thread processes several.
   tenon_error* run_over(size_t i, int64_t n, const Parameters& parameters) const {
     return n == 0 ? nullptr : run(i, blocks_for(device_, n), parameters);
   }
@@ -81,7 +81,8 @@ class EmbeddedKernel final : public Kernel {
   const Workspace workspace_;
 };
 
-// `enqueue(dispatcher, launch)` gives an error or NULL.
+// Prepares a kernel. `enqueue(dispatcher, launch)` dispatches a launch, and returns an error or
+// NULL.
 template <size_t n, class Enqueue, class Workspace = uint64_t (*)(const tenon_launch&)>
 Prepared embedded_kernel(const Request& request, const std::array<const char*, n>& functions,
                          std::string source, Enqueue enqueue, Workspace workspace = no_workspace,
@@ -92,13 +93,13 @@ Prepared embedded_kernel(const Request& request, const std::array<const char*, n
           .traits = traits};
 }
 
-// Its Site: where indices out of range are reported.
+// Pushes the launch's Site, which reports of indices out of range contain.
 inline void push_site(Parameters& parameters, const tenon_launch& launch) {
   parameters.push_address(record_of(launch));
   parameters.push(launch.site);
 }
 
-// The strides of a view, or zeros where one element stands for all.
+// The strides of a view, with 0 along broadcast axes.
 inline std::array<int64_t, kMaxRank> strides_of(const tenon_view& view) {
   std::array<int64_t, kMaxRank> strides = {};
   if (view.strides_class != TENON_STRIDES_UNIFORM) {
@@ -107,7 +108,7 @@ inline std::array<int64_t, kMaxRank> strides_of(const tenon_view& view) {
   return strides;
 }
 
-// The sizes of a view with 1 along an axis: one element there stands for each line.
+// The sizes of a view with 1 along an axis, so that each line counts as one element.
 inline std::array<int64_t, kMaxRank> line_sizes(const tenon_view& view, size_t axis) {
   std::array<int64_t, kMaxRank> sizes = {};
   std::copy_n(view.sizes, view.rank, sizes.begin());

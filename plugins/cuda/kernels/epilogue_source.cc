@@ -1,4 +1,4 @@
-// Loops that are fused after a product.
+// The source of epilogues: loops that are fused after a matrix product.
 
 #include "plugins/cuda/kernels/product.h"
 
@@ -9,7 +9,7 @@ constexpr uint32_t kAllAxes = ~0u;
 
 std::string number(size_t n) { return std::to_string(n); }
 
-// Without the product.
+// Number of inputs, without the product.
 size_t n_inputs(const LoopPlan& plan) { return plan.inputs.size() - 1; }
 
 std::vector<size_t> strided_inputs(const LoopPlan& plan) {

@@ -8,7 +8,7 @@
 namespace tenon_cuda {
 namespace {
 
-// Writes a line for each instruction. A value is the text of a constant or the name of a variable.
+// Generates a line of source for each instruction. A value is a literal or the name of a variable.
 class Writer {
  public:
   using Value = std::string;

@@ -8,10 +8,11 @@
 
 namespace tenon_cuda {
 
-// Whether the op of floats is computed by its expansion.
+// Whether the op is computed by its expansion for floating-point dtypes.
 bool has_expansion(uint32_t op);
 
-// A function op_NAME(T) or op_NAME(T, T) for elements of a floating dtype.
+// Returns the source of a function op_NAME(T) or op_NAME(T, T) for elements of a floating-point
+// dtype.
 std::string expansion_source(uint32_t op, const std::string& name, tenon_dtype dtype);
 
 }  // namespace tenon_cuda

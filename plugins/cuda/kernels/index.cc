@@ -11,7 +11,7 @@ std::string gather_source(const Request& request) {
                          "gather.cu");
 }
 
-// What is only moved is moved as bits; `none` of the reductions leaves values as they are.
+// Without a reduction, elements are moved as bits.
 std::string scatter_source(const Request& request, int32_t reduction) {
   const tenon_dtype dtype = request.input(0).dtype;
   const bool moves = reduction == TENON_SCATTER_REDUCTION_NONE;
@@ -26,10 +26,10 @@ bool has_reduction(const Request& request, int32_t reduction) {
   return reduction == TENON_SCATTER_REDUCTION_NONE || request.input(0).dtype != TENON_BOOL;
 }
 
-// Of updates that one chain adds up (device/scatter.cu).
+// Maximum number of updates in a chain (device/scatter.cu).
 constexpr int64_t kLongestChain = 4096;
 
-// How a scatter sums.
+// How a scatter adds updates.
 struct Sums {
   bool of_floats, of_halves;
   uint64_t chain_bytes;
@@ -41,14 +41,15 @@ struct Sums {
     of_floats = of_floats && reduction == TENON_SCATTER_REDUCTION_ADD;
     chain_bytes = dtype == TENON_FLOAT64 ? 24 : 16;
   }
-  // Whether the sums of so many updates, which may all meet at one element, need chains.
+  // Whether sums need chains if an element may have `n_updates` updates.
   bool use_chains(int64_t n_updates) const {
     return of_floats && (of_halves || n_updates > kLongestChain);
   }
 };
 
-// `length(launch)` is how many updates may meet at one element. `push(launch, y, parameters)` gives
-// the number of threads; y is where the elements or their chains are.
+// `length(launch)` returns the maximum number of updates of one element. `push(launch, y,
+// parameters)` pushes the parameters and returns the number of threads; y is the address of the
+// elements or of their chains.
 template <class Length, class Push>
 Prepared scatter_kernel(const Request& request, int32_t reduction, std::string_view name,
                         Length length, Push push) {
@@ -172,7 +173,7 @@ Prepared prepare_gather_nd(const Request& request) {
 Prepared prepare_scatter_elements(const Request& request) {
   const auto attrs = request.attrs<tenon_scatter_elements_attrs>();
   if (!has_reduction(request, attrs.reduction)) {
-    return tenon_sdk::refuse("no such reduction for this dtype");
+    return tenon_sdk::refuse("does not support this reduction for this dtype");
   }
   const size_t axis = tenon_sdk::from_front(attrs.axis, request.input(0).rank);
   return scatter_kernel(
@@ -195,7 +196,7 @@ Prepared prepare_scatter_elements(const Request& request) {
 Prepared prepare_scatter_nd(const Request& request) {
   const auto attrs = request.attrs<tenon_scatter_nd_attrs>();
   if (!has_reduction(request, attrs.reduction)) {
-    return tenon_sdk::refuse("no such reduction for this dtype");
+    return tenon_sdk::refuse("does not support this reduction for this dtype");
   }
   const auto n_tuples = [](const tenon_launch& launch) {
     return tenon_sdk::count(launch.inputs[1].rank - size_t{1}, launch.inputs[1].sizes);

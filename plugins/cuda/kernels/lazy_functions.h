@@ -1,4 +1,4 @@
-// Device functions that are compiled when they are first launched: the host prepares kernels that
+// Device functions that are compiled at their first launch, because the host prepares kernels that
 // it may never launch.
 
 #pragma once
@@ -17,8 +17,8 @@ class LazyFunctions {
  public:
   explicit LazyFunctions(const std::array<const char*, n>& names) : names_(names) {}
 
-  // The functions, compiled from what `source()` writes. An error if that fails; the next launch
-  // tries again.
+  // Returns the functions, compiled from the result of `source()`. Returns an error if that fails;
+  // the next launch tries again.
   template <class Source>
   tenon_error* get(tenon_device_p* device, const std::string& name, const Source& source,
                    const Function** functions) const {

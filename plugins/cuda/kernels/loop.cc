@@ -1,4 +1,5 @@
-// Loops over elements and over rows, and the kernels that are loops of one instruction.
+// Fused loops over elements and over rows. Elementwise kernels and reductions are loops of one
+// instruction.
 
 #include "plugins/cuda/kernels/device_code.h"
 #include "plugins/cuda/kernels/kernels.h"
@@ -10,7 +11,7 @@ namespace tenon_cuda {
 namespace {
 
 constexpr uint32_t kAllAxes = ~0u;
-// Of a row that one thread reduces.
+// Maximum length of a row that one thread reduces.
 constexpr int64_t kLongestRowOfThread = 32;
 
 const tenon_view& operand(const tenon_launch& launch, size_t i) {
@@ -51,7 +52,7 @@ class Loop final : public Kernel {
   }
 
  private:
-  // Whether all dense operands begin where a vector of their elements may.
+  // Whether all dense operands are aligned for vector accesses.
   bool is_aligned(const tenon_launch& launch) const {
     for (uint32_t i = 0; i < plan_.n_operands(); ++i) {
       if (plan_.is_input(i) && plan_.inputs[i].strides != TENON_STRIDES_DENSE) continue;
@@ -64,7 +65,7 @@ class Loop final : public Kernel {
 
   tenon_device_p* const device_;
   const LoopPlan plan_;
-  std::vector<size_t> strided_;  // Inputs.
+  std::vector<size_t> strided_;  // Indices of strided inputs.
   const LazyFunctions<2> functions_{{"loop_single", "loop_vector"}};
 };
 
@@ -106,8 +107,8 @@ class RowLoop final : public Kernel {
  private:
   bool is_of_row(size_t axis) const { return (plan_.row_axes >> axis & 1) != 0; }
 
-  // What is per row has no step along it. A reduction's result, with or without the axes that it
-  // lost, is dense: its strides are those of the shape with size 1 along them.
+  // Values per row have stride 0 along the row. The result of a reduction, with or without the
+  // reduced axes, is dense: its strides are those of the shape with size 1 along these axes.
   Axes axes(const tenon_launch& launch, uint32_t mask) const {
     const tenon_view& x = launch.inputs[0];
     int64_t row_sizes[kMaxRank];
@@ -147,17 +148,17 @@ Prepared prepare_as(tenon_device_p* device, LoopPlan plan, uint32_t traits) {
 Prepared prepare_plan(tenon_device_p* device, LoopPlan plan) {
   if (plan.row_axes == 0) {
     if (18 + plan.n_operands() * 19 > kMaxParameterWords) {
-      return tenon_sdk::refuse("has no room for so many operands");
+      return tenon_sdk::refuse("has more operands than fit into the parameters of a kernel");
     }
     return prepare_as<Loop>(device, std::move(plan), kTraits | TENON_KERNEL_MAY_ALIAS);
   }
   if (36 + plan.n_operands() * 35 > kMaxParameterWords) {
-    return tenon_sdk::refuse("has no room for so many operands");
+    return tenon_sdk::refuse("has more operands than fit into the parameters of a kernel");
   }
   return prepare_as<RowLoop>(device, std::move(plan), kTraits);
 }
 
-// The dtype without meaning whose elements have the same size: what is only moved keeps its bits.
+// The unsigned integer dtype with the same element size, for kernels that only move elements.
 tenon_dtype bits_dtype(tenon_dtype dtype) {
   switch (tenon_sdk::size_of(dtype)) {
     case 1:
@@ -184,14 +185,15 @@ Prepared prepare_reduction(const Request& request, uint32_t mask) {
   plan.inputs = {{request.input(0).dtype, request.input(0).strides}};
   plan.instructions = {{request.op(), {0}, request.output(0).dtype, true, true}};
   plan.outputs = {1};
-  if (mask == 0) {  // Rows of one element, along an axis that is not there.
-    if (request.input(0).rank == kMaxRank) return tenon_sdk::refuse("has no room for such a rank");
+  if (mask == 0) {  // No axis is reduced: append an axis of size 1 and reduce that.
+    if (request.input(0).rank == kMaxRank)
+      return tenon_sdk::refuse("does not support reductions over no axes at the maximum rank");
     plan.row_axes = 1u << request.input(0).rank;
   }
   return prepare_plan(request.device(), std::move(plan));
 }
 
-// Of a loop after a product.
+// Prepares a matrix product or convolution with a loop as its epilogue.
 Prepared prepare_epilogue(const tenon_sdk::LoopRequest& request, LoopPlan plan) {
   const Request anchor(request.device(), *request.anchor());
   plan.inputs.push_back({anchor.output(0).dtype, TENON_STRIDES_DENSE});
@@ -203,7 +205,7 @@ Prepared prepare_epilogue(const tenon_sdk::LoopRequest& request, LoopPlan plan) 
     case TENON_OP_conv:
       return prepare_conv(anchor, std::move(plan));
     default:
-      return tenon_sdk::refuse("has no epilogues for this op");
+      return tenon_sdk::refuse("does not support an epilogue after this op");
   }
 }
 
@@ -245,7 +247,7 @@ Prepared prepare_fill(const Request& request) {
   return prepare_plan(request.device(), std::move(plan));
 }
 
-// sum, prod, max and min, whose attributes are alike.
+// sum, prod, max and min. The four attribute structs have the same layout.
 Prepared prepare_reduce(const Request& request) {
   const auto attrs = request.attrs<tenon_sum_attrs>();
   return prepare_reduction(request, mask_of(attrs.axes, attrs.n_axes, request.input(0).rank));

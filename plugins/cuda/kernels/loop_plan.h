@@ -1,4 +1,4 @@
-// Loops as CUDA source. Elementwise kernels and reductions are loops of one instruction.
+// Generates CUDA source for loops. Elementwise kernels and reductions are loops of one instruction.
 
 #pragma once
 
@@ -25,20 +25,21 @@ std::string name_of(const LoopPlan& plan);
 
 // ---- source
 
-// "op_add(v0, v1)": an instruction whose inputs have these names.
+// Returns the call for an instruction whose inputs have these names: "op_add(v0, v1)".
 std::string call_source(const LoopPlan& plan, const LoopPlan::Instruction& instruction,
                         const std::vector<std::string>& inputs);
-// A function compute() that takes the inputs, and references to the outputs, which it sets.
+// Returns the source of a function compute(), whose parameters are the inputs and references to the
+// outputs.
 std::string compute_source(const LoopPlan& plan);
-// The functions that its instructions call and that scalar.cuh lacks, after the text of that.
+// Returns scalar.cuh, followed by the functions that the instructions call and scalar.cuh lacks.
 std::string prelude_source(const LoopPlan& plan);
 
-// A loop over elements: loop_vector, where n_lanes(plan) elements lie together in memory as 16
-// bytes or less, and loop_single.
+// Returns the kernels of a loop over elements: loop_vector accesses n_lanes(plan) contiguous
+// elements, at most 16 bytes, at once; loop_single accesses one element.
 std::string loop_source(const LoopPlan& plan);
 uint32_t n_lanes(const LoopPlan& plan);
 
-// A loop over rows: rows_by_thread and rows_by_block.
+// Returns the kernels of a loop over rows: rows_by_thread and rows_by_block.
 std::string row_loop_source(const LoopPlan& plan);
 
 }  // namespace tenon_cuda

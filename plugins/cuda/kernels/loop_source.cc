@@ -35,7 +35,8 @@ std::string parameters_source(const LoopPlan& plan, size_t n_strided) {
          "  return *(const T*)(x.memory != nullptr ? x.memory : (const char*)x.value);\n}\n";
 }
 
-// Calls compute() with what `input(v)` says an input is, and with variables for the results.
+// Returns a call of compute() with the expressions `input(v)` for inputs, and with variables for
+// the results.
 template <class Input>
 std::string compute_call(const LoopPlan& plan, const std::string& indent, Input&& input,
                          const std::string& output) {
@@ -62,7 +63,7 @@ std::string at(size_t operand, const std::string& type, const std::string& index
   return "((" + type + "*)p.operands[" + number(operand) + "].memory)[" + index + "]";
 }
 
-// One element at a time, with offsets for those that are strided. `I` counts them.
+// One element at a time, with computed offsets for strided operands. `I` is the type of the index.
 std::string single_source(const LoopPlan& plan) {
   std::string text = "template <class I>\nDEVICE void run_single(const Parameters& p) {\n";
   text += uniform_source(plan);
@@ -101,7 +102,8 @@ std::string single_source(const LoopPlan& plan) {
     text += "    " + at(plan.inputs.size() + i, type, "i") + " = out" + number(i) + ";\n";
   }
   text += "  }\n}\n";
-  const bool counts = n_strided > 0;  // Otherwise the width of `rest` does not matter.
+  const bool counts =
+      n_strided > 0;  // Without strided operands, the type of the index does not matter.
   text += "KERNEL loop_single(PARAMETERS(Parameters) p) {\n";
   text += counts ? "  if (p.n <= 0x7fffffff) {\n    run_single<u32>(p);\n  } else {\n"
                    "    run_single<u64>(p);\n  }\n"
@@ -109,7 +111,7 @@ std::string single_source(const LoopPlan& plan) {
   return text + "}\n";
 }
 
-// Several elements at a time, each operand in one access.
+// Several elements at a time, with one access per operand.
 std::string vector_source(const LoopPlan& plan) {
   const std::string lanes = number(n_lanes(plan));
   std::string text = "template <class T>\nstruct alignas(" + lanes +
@@ -137,7 +139,7 @@ std::string vector_source(const LoopPlan& plan) {
   }
   text += "  }\n";
 
-  // What is left over.
+  // The remainder.
   text += "  for (i64 i = p.n / " + lanes + " * " + lanes +
           " + first_number(); i < p.n; i += number_step()) {\n";
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
@@ -238,7 +240,7 @@ std::string loop_source(const LoopPlan& plan) {
   }
   std::string text = prelude_source(plan) + parameters_source(plan, n_strided) +
                      compute_source(plan) + single_source(plan);
-  // Strided elements do not lie together, so there is no such function for them.
+  // Strided elements are not contiguous, so loops with strided operands have no vector version.
   text += n_strided == 0 ? vector_source(plan) : "KERNEL loop_vector(PARAMETERS(Parameters)) {}\n";
   return text;
 }

@@ -14,7 +14,7 @@ struct Gemm {
   bool has_c = false, is_gemm = false;
 };
 
-// Of the last two axes, those of a factor's rows or columns, and k.
+// Which of a factor's last two axes is that of its rows (or columns), and which is k.
 struct FactorAxes {
   size_t across, along_k;
 };
@@ -34,7 +34,8 @@ void push_factor(Parameters& parameters, const tenon_view& view, int64_t across,
   parameters.push_list({strides.data(), n_batch_axes});
 }
 
-// Along an axis of the result: c may have fewer axes, and those of size 1 are broadcast.
+// Stride of c along an axis of the result: c may have fewer axes, and its axes of size 1 are
+// broadcast.
 int64_t stride_of_c(const tenon_view& c, size_t rank, size_t axis) {
   const size_t missing = rank - c.rank;
   if (axis < missing || c.sizes[axis - missing] == 1) return 0;
@@ -89,7 +90,7 @@ void push_factors(const Gemm& gemm, size_t rank, const tenon_launch& launch,
 Prepared prepare(const Request& request, const Gemm& gemm, std::optional<LoopPlan> epilogue) {
   const size_t rank = request.output(0).rank;
   if (rank < 2 || request.input(0).rank != rank || request.input(1).rank != rank) {
-    return tenon_sdk::refuse("matmul: operands and result must have one rank, two or more");
+    return tenon_sdk::refuse("matmul: operands and result must have the same rank, at least 2");
   }
   std::string lines = type_line(type_name(request.output(0).dtype), "T");
   lines += gemm.is_gemm ? "#define IS_GEMM 1\n" : "#define IS_GEMM 0\n";

@@ -1,4 +1,4 @@
-// Parameters of device functions: the one struct that each takes, word by word.
+// Builds the parameter of a device function, a struct, word by word.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace tenon_cuda {
 
 inline constexpr size_t kMaxRank = TENON_MAX_RANK;
-// Of the struct: older chips and drivers take no more.
+// Maximum size of the struct on older devices and drivers.
 inline constexpr size_t kMaxParameterWords = 4096 / 8;
 
 using Words = std::vector<uint64_t>;
@@ -23,11 +23,11 @@ class Parameters {
  public:
   void push(int64_t value) { words_.push_back(static_cast<uint64_t>(value)); }
   void push_address(uint64_t address) { words_.push_back(address); }
-  // As `list` of kMaxRank words.
+  // Pushes an array of kMaxRank words.
   void push_list(std::span<const int64_t> values) {
     for (size_t i = 0; i < kMaxRank; ++i) push(i < values.size() ? values[i] : 0);
   }
-  // Where an operand is, or its value: three words.
+  // Pushes the address of an operand, or its value, as three words.
   void push_operand(const tenon_view& view) {
     uint64_t value[2] = {};
     const uint64_t address = address_of(view);
@@ -38,12 +38,12 @@ class Parameters {
     words_.push_back(value[0]);
     words_.push_back(value[1]);
   }
-  // As `View` of device/types.cuh.
+  // Pushes a struct View of device/types.cuh.
   void push_view(const tenon_view& view) {
     push_operand(view);
     push_shape(view);
   }
-  // The same for other memory of that shape.
+  // Pushes a View with another address.
   void push_view(const tenon_view& view, uint64_t address) {
     words_.insert(words_.end(), {address, 0, 0});
     push_shape(view);
@@ -65,13 +65,14 @@ class Parameters {
   Words words_;
 };
 
-// Axes of several operands of one shape, those merged that all operands cross without a gap.
+// Axes of several operands of one shape. Adjacent axes are merged if all operands traverse them
+// without a gap.
 class Axes {
  public:
-  // The axes of `mask`, with the operands' strides; NULL stands for zeros.
+  // Selects the axes of `mask`, with the operands' strides; NULL strides are zeros.
   Axes(size_t rank, const int64_t* sizes, uint32_t mask, std::span<const int64_t* const> strides) {
     for (size_t k = 0; k < strides.size(); ++k) strides_.emplace_back();
-    std::vector<size_t> kept;  // The last one first.
+    std::vector<size_t> kept;  // Sorted from the last axis to the first.
     for (size_t axis = rank; axis-- > 0;) {
       if ((mask >> axis & 1) == 0 || sizes[axis] == 1) continue;
       bool merges = !sizes_.empty();
@@ -102,8 +103,8 @@ class Axes {
 
 inline constexpr uint32_t kBlockSize = 256;
 
-// How many blocks go over n elements or rows: enough to fill the device, each thread then taking
-// several.
+// Number of blocks for n elements or rows: at most enough to fill the device. Beyond that, each
+// thread processes several.
 inline uint32_t blocks_for(tenon_device_p* device, int64_t n, int64_t per_block = kBlockSize) {
   constexpr int64_t kBlocksEach = 32;
   const int64_t wanted = (n + per_block - 1) / per_block;

@@ -6,20 +6,22 @@
 namespace tenon_cuda {
 namespace {
 
-constexpr int64_t kTile = 64;  // Of device/tile.cuh.
-// Runs of products are added one after another: at least so many, and the square root of their
-// number, so that neither a run nor the number of runs is long.
+constexpr int64_t kTile = 64;  // The tile size of device/tile.cuh.
+// Minimum number of products in a run, whose terms are added one after another. Longer sums use
+// runs of about the square root of their length, so that neither a run nor the number of runs is
+// large.
 constexpr int64_t kShortestRun = 256;
-// A product is split along k until it has about so many tiles, or threads; a split has at least
-// kShortestSplit products. All devices have the same, so that results do not depend on them.
+// k is split until there are about this many tiles, or threads; a split has at least kShortestSplit
+// products. The numbers are the same for all devices, so that results do not depend on the device.
 constexpr int64_t kEnoughTiles = 512, kEnoughThreads = int64_t{1} << 16, kShortestSplit = 1024;
-// With fewer rows or columns, most threads of a tile would have nothing to do.
+// Minimum number of rows and of columns for tiles. With fewer, most threads of a tile would be
+// idle.
 constexpr int64_t kFewest = 8;
-// A library multiplies matrices that are not small, and whose sizes it takes. Strict sums of up to
-// kLongestStrictSum products are within their bound in any order (docs/numerics.md).
+// Minimum and maximum sizes for which cuBLASLt is used. Strict sums of up to kLongestStrictSum
+// products are within their bound in any order (docs/numerics.md).
 constexpr int64_t kFewestOfLibrary = 64, kMaxOfLibrary = int64_t{1} << 30, kLongestStrictSum = 4096;
 constexpr uint64_t kLibraryAlignment = 256;
-constexpr size_t kMaxFactorWords = 128;  // Of every file's struct Factors.
+constexpr size_t kMaxFactorWords = 128;  // Maximum size of struct Factors in all files.
 constexpr size_t kOwnWords = 10;
 
 int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -42,7 +44,7 @@ class Product final : public Kernel {
     const ProductShape shape = kind_.shape(launch);
     const LibraryProduct* product = nullptr;
     if (tenon_error* error = find_library(shape, &product)) {
-      release_error(device_, error);  // The launch reports it.
+      release_error(device_, error);  // The launch will report the error.
       return 0;
     }
     if (product != nullptr) return LibraryRoom(*product, shape, element_bytes_).end;
@@ -75,7 +77,7 @@ class Product final : public Kernel {
   }
 
  private:
-  // How a product is computed. It depends on the sizes alone.
+  // How a product is computed. Depends only on the sizes.
   struct Plan {
     explicit Plan(const ProductShape& shape)
         : by_thread(std::min(shape.rows, shape.columns) < kFewest),
@@ -96,9 +98,10 @@ class Product final : public Kernel {
     int64_t n_splits, split, run;
   };
 
-  // Where the workspace has what a library takes: its own memory, packed factors, and the product,
-  // of which finish_product makes the result. Whether factors are packed depends on their
-  // alignment, too, which no workspace may depend on.
+  // Byte offsets in the workspace of a library product: the library's own workspace is at 0, `a`
+  // and `b` are the packed copies of the factors, and `d` is the product before finish_product.
+  // Space for the copies is always reserved, because the size of the workspace may not depend on
+  // the alignment of the factors.
   struct LibraryRoom {
     uint64_t a, b, d, end;
 
@@ -115,7 +118,7 @@ class Product final : public Kernel {
     }
   };
 
-  // By the shape alone, so that the bits of a result do not depend on anything else.
+  // Chooses by the shape alone, so that the bits of a result depend on nothing else.
   tenon_error* find_library(const ProductShape& shape, const LibraryProduct** product) const {
     *product = nullptr;
     if (!kind_.library) return nullptr;
@@ -123,7 +126,8 @@ class Product final : public Kernel {
     if (std::max({shape.rows, shape.columns, shape.depth, shape.matrices}) > kMaxOfLibrary) {
       return nullptr;
     }
-    // Nothing says how the library orders its sums, so that strict ones are short.
+    // The library does not specify the order of its sums, so strict mode uses it only for short
+    // ones.
     if (is_strict_ && shape.depth > kLongestStrictSum) return nullptr;
     return find_library_product(device_,
                                 {.dtype = dtype_,
@@ -163,7 +167,8 @@ class Product final : public Kernel {
                                parameters_of(launch, shape, Plan(shape), call.d));
   }
 
-  // Where a factor lies without gaps: where it is, or where it is packed.
+  // Returns the address of a contiguous factor: its own if it is contiguous, otherwise that of a
+  // packed copy.
   tenon_error* pack(const Dispatcher& dispatcher, const tenon_view& view, uint64_t room,
                     uint64_t& address, bool& is_shared) const {
     address = address_of(view);
@@ -231,7 +236,7 @@ class Product final : public Kernel {
 Prepared prepare_product(const Request& request, ProductKind kind,
                          std::optional<LoopPlan> epilogue) {
   if (kOwnWords + kMaxFactorWords + epilogue_words(epilogue) > kMaxParameterWords) {
-    return tenon_sdk::refuse("has no room for so many operands");
+    return tenon_sdk::refuse("has more operands than fit into the parameters of a kernel");
   }
   return {.kernel = std::make_unique<Product>(request, std::move(kind), std::move(epilogue)),
           .traits = kTraits | TENON_KERNEL_WORKSPACE};

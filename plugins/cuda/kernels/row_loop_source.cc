@@ -1,7 +1,7 @@
-// The source of loops over rows, and so of reductions. A loop has stages. In each, threads go over
-// their elements once, compute what the stage's reductions and results need, and join what they
-// have (device/reduce.cuh); values per row follow. What an earlier stage computed for an element is
-// recomputed, which costs less than storing it.
+// The source of loops over rows, including reductions. A loop has stages. In each, threads iterate
+// over their elements once, compute the inputs of the stage's reductions and its results, and join
+// their partial results (device/reduce.cuh); values per row follow. Values per element of earlier
+// stages are recomputed, which costs less than storing them.
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ std::string number(size_t n) { return std::to_string(n); }
 class RowSource {
  public:
   explicit RowSource(const LoopPlan& plan) : plan_(plan) {
-    // A value that needs a reduction belongs to a later stage than that.
+    // A value that depends on a reduction belongs to a later stage.
     for (uint32_t v = 0; v < plan.n_values(); ++v) {
       uint32_t stage = 0;
       if (!plan.is_input(v)) {
@@ -50,7 +50,7 @@ class RowSource {
   }
 
  private:
-  using Names = std::map<uint32_t, std::string>;  // Of the variables that hold values.
+  using Names = std::map<uint32_t, std::string>;  // Names of the variables that hold values.
 
   std::string kernel(bool by_block) {
     by_block_ = by_block;
@@ -95,7 +95,8 @@ class RowSource {
            number(v) + "], row" + number(v) + ");\n";
   }
 
-  // Those of this stage that no reduction gives. Their inputs are per row, or uniform.
+  // Computes the values per row of this stage, except results of reductions. Their inputs are per
+  // row or uniform.
   std::string values_per_row(uint32_t stage, Names& of_row) const {
     std::string text;
     for (auto v = static_cast<uint32_t>(plan_.inputs.size()); v < plan_.n_values(); ++v) {
@@ -112,7 +113,8 @@ class RowSource {
     return text;
   }
 
-  // The variable of an element's value; what computes it goes to `text`.
+  // Returns the name of the variable of a value per element. Appends the code that computes it to
+  // `text`.
   std::string element(uint32_t v, Names& names, std::string& text) const {
     if (const auto found = names.find(v); found != names.end()) return found->second;
     const std::string type = type_name(plan_.dtype(v)), name = "e" + number(v);

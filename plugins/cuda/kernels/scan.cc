@@ -7,9 +7,9 @@
 namespace tenon_cuda {
 namespace {
 
-// Of a line that one thread scans.
+// Maximum length of a line that one thread scans.
 constexpr int64_t kLongestOfThread = 32;
-// Elements of a tile that one thread takes, of long lines: fewer barriers for each element.
+// Maximum number of elements per thread in a tile. More elements mean fewer barriers per element.
 constexpr int64_t kMaxOfThread = 16;
 
 std::string scan_source(const Request& request, const char* reduce, bool is_extreme) {
@@ -47,7 +47,7 @@ Prepared prepare(const Request& request, std::string source, int64_t given_axis,
 
 }  // namespace
 
-// The two attribute structs are alike.
+// The two attribute structs have the same layout.
 Prepared prepare_scan(const Request& request) {
   const auto attrs = request.attrs<tenon_cumsum_attrs>();
   const char* const reduce = request.op() == TENON_OP_cumsum ? "Reduce_sum" : "Reduce_prod";

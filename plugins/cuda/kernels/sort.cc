@@ -12,11 +12,12 @@ std::string sort_source(const Request& request) {
 struct Order {
   size_t axis;
   bool is_descending;
-  bool is_sorted = true;  // Whether what is kept stays in this order, or is put in that of indices.
-  int values, indices;    // Which output has them; -1: none.
+  bool is_sorted = true;  // Whether the selected elements stay in sorted order; otherwise they are
+                          // output in the order of their indices.
+  int values, indices;    // Index of the output for values and for indices; -1: none.
 };
 
-// Two lists of indices, between which they go back and forth.
+// Bytes of one of the two index lists, which merge passes read and write in turn.
 uint64_t list_bytes(const tenon_launch& launch) {
   const uint64_t bytes = 4 * static_cast<uint64_t>(tenon_sdk::count(launch.inputs[0]));
   return (bytes + 255) / 256 * 256;
@@ -39,7 +40,7 @@ class Sorting {
     lists_[1] = lists + list_bytes(launch);
   }
 
-  // Sorts the first `length` elements of each line, as they are ordered now.
+  // Sorts the first `length` elements of each line in their current order.
   tenon_error* sort(int64_t length, bool by_index) {
     const tenon_view& x = launch_.inputs[0];
     for (int64_t width = 1; width < length; width *= 2) {
@@ -78,7 +79,7 @@ class Sorting {
   const tenon_launch& launch_;
   const Order& order_;
   uint64_t lists_[2];
-  uint64_t current_ = 0;  // 0: the elements' own order.
+  uint64_t current_ = 0;  // Address of the current permutation; 0: identity.
 };
 
 Prepared prepare_order(const Request& request, const Order& order) {

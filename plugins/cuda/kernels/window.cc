@@ -5,7 +5,7 @@
 namespace tenon_cuda {
 namespace {
 
-// The two attribute structs are alike.
+// The two attribute structs have the same layout.
 template <class Attrs>
 Prepared prepare_pool(const Request& request, const char* function) {
   const auto attrs = request.attrs<Attrs>();

@@ -13,8 +13,8 @@ namespace tenon_cuda {
 inline constexpr size_t kSpatial = 3;
 using Spatial = std::array<int64_t, kSpatial>;
 
-// The values of an op's attribute, or the sizes or strides of a view, along three spatial axes;
-// those that are missing are the first.
+// Converts the values of an op's attribute, or the sizes or strides of a view, to three spatial
+// axes. Missing axes come first.
 inline Spatial spatial(const int64_t* values, size_t n, size_t rank, int64_t otherwise) {
   Spatial result;
   result.fill(otherwise);
@@ -23,14 +23,15 @@ inline Spatial spatial(const int64_t* values, size_t n, size_t rank, int64_t oth
   return result;
 }
 
-// How the window moves, of an op's attributes.
+// The parameters of a window, from an op's attributes.
 struct Window {
   Spatial steps, pads, dilations, lhs_dilations;
 
   template <class Attrs>
   Window(const Attrs& attrs, size_t rank)
       : steps(spatial(attrs.strides, attrs.n_strides, rank, 1)),
-        pads(spatial(attrs.pads, attrs.n_pads / 2, rank, 0)),  // The first half: those before.
+        pads(spatial(attrs.pads, attrs.n_pads / 2, rank,
+                     0)),  // The first half are the pads before the input.
         dilations(spatial(attrs.dilations, attrs.n_dilations, rank, 1)) {
     lhs_dilations.fill(1);
     if constexpr (requires { attrs.lhs_dilation; }) {
@@ -45,7 +46,7 @@ struct Window {
   }
 };
 
-// A view as [n, channels, three spatial axes].
+// Pushes a view as [n, channels, three spatial axes].
 inline void push_planes(Parameters& parameters, const tenon_view& view) {
   const auto strides = strides_of(view);
   parameters.push_operand(view);
@@ -58,7 +59,7 @@ inline void push_planes(Parameters& parameters, const tenon_view& view) {
   for (const int64_t each : spatial(strides.data() + 2, n, view.rank, 0)) parameters.push(each);
 }
 
-// The lines and the text that files whose kernels move a window begin with.
+// The source that must precede files that use windows: definitions and window.cuh.
 inline std::string window_lines(const Request& request) {
   return type_line(type_name(request.input(0).dtype), "T") + std::string(device_file("window.cuh"));
 }

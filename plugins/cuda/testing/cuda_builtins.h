@@ -1,6 +1,6 @@
-// What CUDA C++ has without headers, for the host's compiler: the emulated NVRTC puts this in front
-// of each source. The emulated driver writes `tenon_emulated` when it loads the code, and what is
-// behind it before each thread of a block runs.
+// The built-ins of CUDA C++, for the host's compiler: the emulated NVRTC puts this file before each
+// source. The emulated driver sets `tenon_emulated` when it loads the code, and updates the state
+// that it points to before each thread of a block runs.
 
 #pragma once
 
@@ -21,11 +21,12 @@ struct uint3 {
 };
 struct TenonEmulatedThread {
   uint3 thread, block, block_size, grid_size;
-  // Blocks the thread until all of the block have come here; `place` tells barriers apart.
+  // Blocks the thread until all threads of the block have reached this barrier; `place` identifies
+  // the barrier.
   void (*barrier)(void* place);
-  // Exchanges a value among the lanes of `mask`, and gives what each of the warp's lanes had.
+  // Exchanges a value among the lanes of `mask`. Returns the values of all lanes of the warp.
   const unsigned long long* (*exchange)(unsigned mask, unsigned long long value);
-  // Stops the launch: what it did is undefined on a GPU.
+  // Stops the launch because of an operation that is undefined on a GPU.
   void (*fault)(const char* text);
 };
 extern "C" __attribute__((visibility("default"))) TenonEmulatedThread* tenon_emulated = nullptr;

@@ -32,8 +32,8 @@ tenon_string error_message(const tenon_error* error) {
   return tenon_sdk::to_c(reinterpret_cast<const Error*>(error)->message);
 }
 void launch_failed(void*, uint64_t ticket, tenon_error* error) {
-  std::lock_guard guard(heard().mutex);
-  heard().failed[ticket] = take(error);
+  std::lock_guard guard(reported_failures().mutex);
+  reported_failures().failed[ticket] = take(error);
 }
 
 constexpr tenon_host kHost = {
@@ -47,11 +47,12 @@ constexpr tenon_host kHost = {
     .launch_failed = launch_failed,
 };
 
-// Each library counts its own calls, and ignores the names of the others.
+// Sets the fault in each library. A library counts its own calls, and ignores the names of others.
 void set_fault(const char* text) {
   for (const char* const name : {"TENON_CUDA_DRIVER", "TENON_CUDA_NVRTC", "TENON_CUDA_CUBLASLT"}) {
     const char* const file = std::getenv(name);
-    // The plugin opens cuBLASLt late: until then nothing else keeps it, and what is set here.
+    // Keeps cuBLASLt and the fault in memory, because the plugin opens it only for its first
+    // product.
     void* const library =
         file != nullptr ? dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : nullptr;
     if (library == nullptr) continue;
@@ -95,9 +96,9 @@ Failure take(tenon_error* error) {
   return failure;
 }
 
-Heard& heard() {
-  static Heard heard;
-  return heard;
+ReportedFailures& reported_failures() {
+  static ReportedFailures reported;
+  return reported;
 }
 size_t count_errors() { return n_errors; }
 const tenon_host& host() { return kHost; }

@@ -1,5 +1,5 @@
-// What the plugin's tests share: a device on the emulated driver, which computes tensors that a
-// test writes down as literals, and faults to order.
+// Shared helpers of the plugin's tests: a device on the emulated driver that computes with tensor
+// literals, and injected faults.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct Failure {
   tenon_code code = TENON_OK;
   std::string message;
 };
-// What an error says; it is released.
+// Returns the code and message of the error and releases it.
 Failure take(tenon_error* error);
 #define EXPECT_SUCCESS(call)                                              \
   do {                                                                    \
@@ -35,19 +35,20 @@ Failure take(tenon_error* error);
     EXPECT_EQ(failure_of_call.code, TENON_OK) << failure_of_call.message; \
   } while (false)
 
-// The launches that the host was told of as failed, by ticket.
-struct Heard {
+// Failed launches that the plugin reported to the host, by ticket.
+struct ReportedFailures {
   std::mutex mutex;
   std::map<uint64_t, Failure> failed;
 };
-Heard& heard();
-size_t count_errors();  // That live.
+ReportedFailures& reported_failures();
+size_t count_errors();  // Number of errors that are not released yet.
 
 const tenon_host& host();
-// The answer of the plugin's entry.
+// Calls the plugin's entry function.
 Failure query(const tenon_plugin** out_plugin);
 
-// While one lives, a call of the emulated libraries fails: "cuMemAlloc_v2:3" (emulated_faults.h).
+// During its lifetime, a call of the emulated libraries fails: "cuMemAlloc_v2:3"
+// (emulated_faults.h).
 class Fault {
  public:
   explicit Fault(const std::string& what);
@@ -56,7 +57,7 @@ class Fault {
   ~Fault();
 };
 
-// While one lives, a variable of the environment has another value; NULL: none.
+// Sets an environment variable during its lifetime; NULL: unsets it.
 class Variable {
  public:
   Variable(const char* name, const char* value);
@@ -75,7 +76,7 @@ struct Result {
   std::string refusal;
   std::vector<Tensor> outputs;
   tenon_error_record record = {};
-  bool overran = false;  // Bytes beside an output were written.
+  bool overran = false;  // Whether bytes outside an output were written.
 
   const Tensor& operator[](size_t i) const { return outputs.at(i); }
 };
@@ -97,13 +98,13 @@ class Bench {
 
   uint32_t request_flags = TENON_REQUEST_STRICT;
 
-  // Launches the first of the op's kernels that does not refuse. Sizes and dtypes of outputs are
-  // those of `outputs`.
+  // Launches the first kernel of the op that accepts the request. `outputs` specifies the sizes and
+  // dtypes of the outputs.
   Result run(uint32_t op, const void* attrs, const std::vector<Tensor>& inputs,
              const std::vector<Tensor>& outputs, uint32_t site = 7) const;
 
-  // Launches a loop whose rows lie along `row_axes`. Values are numbered: inputs first, then the
-  // results of instructions. `given` are the values of `outputs`.
+  // Launches a loop with rows along `row_axes`. Values are numbered: first inputs, then results of
+  // instructions. `given` has the numbers of the values that become `outputs`.
   struct Instruction {
     uint32_t op;
     const void* attrs;

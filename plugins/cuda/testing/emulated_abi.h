@@ -1,5 +1,5 @@
-// What the emulated driver and the code that the emulated NVRTC makes share; cuda_builtins.h has
-// the same declarations for device code.
+// The interface between the emulated driver and code that the emulated NVRTC compiles.
+// cuda_builtins.h has the same declarations for device code.
 
 #pragma once
 
@@ -15,9 +15,9 @@ struct TenonEmulatedThread {
   void (*fault)(const char* text);
 };
 
-// What the emulated NVRTC gives as a cubin: this header, then a shared library.
+// The emulated NVRTC returns a cubin as this header, followed by a shared library.
 struct TenonEmulatedCode {
   char magic[8];
-  uint64_t size;  // Of the library.
+  uint64_t size;  // Size of the library.
 };
 inline constexpr char kTenonEmulatedMagic[8] = {'t', 'e', 'n', 'o', 'n', 'e', 'm', '1'};

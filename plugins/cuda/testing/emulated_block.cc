@@ -29,8 +29,8 @@
 #if defined(TENON_TSAN_FIBERS)
 #include <sanitizer/tsan_interface.h>
 #endif
-// The sanitizers know switches between contexts, and take a jump to another stack for an error. A
-// jump needs no system call, so it is several times faster.
+// Sanitizers support switches by swapcontext, but report a jump to another stack as an error.
+// Without sanitizers, jumps are used: they need no system call and are several times faster.
 #if defined(TENON_ASAN_FIBERS) || defined(TENON_TSAN_FIBERS)
 #define TENON_SWITCHES_CONTEXTS 1
 #endif
@@ -44,17 +44,17 @@ constexpr unsigned kWarp = 32;
 struct Fiber {
   ucontext_t context;
   jmp_buf jump;
-  void* fake_stack = nullptr;  // Of AddressSanitizer, while the fiber is suspended.
+  void* fake_stack = nullptr;  // AddressSanitizer's fake stack while the fiber is suspended.
   void* stack = nullptr;
   const size_t stack_bytes;
   bool is_started = false, has_run = false;
-  bool is_idle = false;  // It waits for a thread to run.
+  bool is_idle = false;  // Whether the fiber has no thread to run.
   unsigned thread = 0;
 #if defined(TENON_TSAN_FIBERS)
   void* tsan = __tsan_create_fiber(0);
 #endif
 
-  // Stacks begin at different lines of a cache, or all fibers would compete for the same ones.
+  // Stacks begin at different offsets, so that fibers do not compete for the same cache lines.
   explicit Fiber(size_t number) : stack_bytes(kStackBytes - number % 64 * 320) {
     stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -73,8 +73,8 @@ struct Fiber {
 
 void run_fiber();
 
-// Where the scheduler goes on when a fiber is suspended. One launch runs at a time, so there is
-// one.
+// The state to which control returns when a fiber is suspended. One launch runs at a time, so there
+// is one.
 struct Scheduler {
   jmp_buf jump;
   ucontext_t context;
@@ -82,7 +82,7 @@ struct Scheduler {
   size_t stack_bytes = 0;
   void* tsan = nullptr;
 
-  // Lets the fiber begin in run_fiber(). What is on its stack is dropped.
+  // Makes the fiber begin in run_fiber() with an empty stack.
   static void start(Fiber& fiber) {
     fiber.is_started = true;
     fiber.has_run = false;
@@ -120,7 +120,7 @@ struct Scheduler {
 #endif
   }
 
-  // Of a fiber: back to resume(), until it is resumed.
+  // Called by a fiber: returns to resume(), until the fiber is resumed.
   void suspend(Fiber& fiber) {
 #if defined(TENON_ASAN_FIBERS)
     __sanitizer_start_switch_fiber(&fiber.fake_stack, stack, stack_bytes);
@@ -136,7 +136,7 @@ struct Scheduler {
     finish_switch(fiber.fake_stack);
   }
 
-  // Of a fiber, as soon as it runs.
+  // Called by a fiber as soon as it runs.
   void finish_switch(void* fake_stack) {
     (void)fake_stack;
 #if defined(TENON_ASAN_FIBERS)
@@ -162,7 +162,7 @@ class Fibers {
     fiber.is_idle = true;
     idle_.push_back(&fiber);
   }
-  // After a block that was stopped: its fibers begin anew.
+  // After a block was stopped: restarts its fibers.
   void drop_running() {
     for (const auto& fiber : all_) {
       if (fiber->is_idle) continue;
@@ -182,7 +182,8 @@ Fibers& fibers() {
 
 struct Warp {
   unsigned arrived = 0;
-  unsigned phase = 0;  // Values alternate, so that a fast lane does not overwrite what others read.
+  unsigned phase = 0;  // Two buffers alternate, so that a fast lane does not overwrite values that
+                       // others still read.
   unsigned long long values[2][kWarp];
   std::vector<Fiber*> waiting;
 };
@@ -206,7 +207,8 @@ class Block {
         resume(fibers().take());
       } else if (n_done_ < n_) {
         fault_ = "divergent barrier: " + std::to_string(n_ - n_done_) + " of " +
-                 std::to_string(n_) + " threads wait for others that have ended or wait elsewhere";
+                 std::to_string(n_) +
+                 "  threads wait at a barrier for others that have ended or wait elsewhere";
       } else {
         break;
       }
@@ -234,7 +236,7 @@ class Block {
     const unsigned n_lanes = std::min(kWarp, n_ - thread / kWarp * kWarp);
     const unsigned wanted = n_lanes == kWarp ? mask : mask & ((1u << n_lanes) - 1);
     if ((wanted >> lane & 1) == 0) {
-      fail("a lane exchanges values through a mask that does not name it");
+      fail("a lane exchanges values with a mask that does not contain it");
       return nullptr;
     }
     const unsigned long long* const values = warp.values[warp.phase];
@@ -257,7 +259,7 @@ class Block {
     suspend();
   }
 
-  // Of a fiber: runs threads until there are none left, and waits for the next block.
+  // Called by a fiber: runs threads until there are none left, and waits for the next block.
   void run_threads() {
     while (next_ < n_ && fault_.empty()) {
       current_->thread = next_++;

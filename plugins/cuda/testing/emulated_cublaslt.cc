@@ -1,5 +1,5 @@
 // libcublasLt for tests without a GPU: computes on host memory, in the order of the streams of the
-// emulated driver. It has what the plugin uses: column-major layouts, transposes and batches.
+// emulated driver. It supports what the plugin uses: column-major layouts, transposes and batches.
 
 #include <dlfcn.h>
 
@@ -18,7 +18,8 @@ using tenon_emulated::injected;
 namespace {
 
 constexpr cublasStatus kNotInitialized = 1, kInvalidValue = 7, kExecutionFailed = 13;
-constexpr size_t kWorkspaceBytes = 1000;  // That each algorithm asks for, and writes.
+constexpr size_t kWorkspaceBytes =
+    1000;  // Size of the workspace that each algorithm requests and writes.
 
 struct Layout {
   int type;
@@ -39,7 +40,7 @@ Layout& from_c(cublasLtLayout layout) { return *reinterpret_cast<Layout*>(layout
 Description& from_c(cublasLtDescription made) { return *reinterpret_cast<Description*>(made); }
 Preference& from_c(cublasLtPreference made) { return *reinterpret_cast<Preference*>(made); }
 
-// Of the emulated driver, which the plugin has opened.
+// Finds a function of the emulated driver, which the plugin has opened.
 template <class Function>
 Function driver_function(const char* name) {
   const char* const file = std::getenv("TENON_CUDA_DRIVER");
@@ -122,7 +123,7 @@ void store(int type, char* at, double x) {
   const uint16_t half = half_bits(single);
   std::memcpy(at, &half, sizeof half);
 }
-// As TF32 has it: 10 bits of the fraction.
+// Rounds to TF32, which has 10 bits of fraction.
 double to_tf32(double x) {
   const uint32_t bits = bits_of(static_cast<float>(x));
   return x != x ? x : float_of((bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu);
@@ -286,7 +287,7 @@ ENTRY(cublasLtMatmulAlgoGetHeuristic)
                            nullptr};
   if (!product.fits() || n_wanted < 1) return kInvalidValue;
   if (from_c(preference).workspace_bytes < kWorkspaceBytes) return kCublasNotSupported;
-  // Split sums may be added in any order.
+  // Split-K is refused, because its partial sums may be added in any order.
   if (from_c(preference).reduction_schemes != 0) return kCublasNotSupported;
   choices[0] = {};
   choices[0].workspace_bytes = kWorkspaceBytes;

@@ -1,7 +1,7 @@
-// libcuda for tests without a GPU: the entry points that the plugin uses, over host memory. It has
-// one device. Environment variables order what a real driver does rarely: TENON_EMULATED_CUDA_FAIL
-// (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY (emulated_memory.h), _DEVICES (how many
-// there are), _CHIP (their compute capability times ten, 90).
+// libcuda for tests without a GPU: the entry points that the plugin uses, over host memory.
+// Environment variables trigger behaviour that is rare with a real driver: TENON_EMULATED_CUDA_FAIL
+// (emulated_faults.h), _LATE (emulated_stream.h), _MEMORY (emulated_memory.h), _DEVICES (number of
+// devices, 1 by default), _CHIP (their compute capability times ten, 90 by default).
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -35,7 +35,8 @@ std::atomic<bool> is_initialized{false};
 std::atomic<int> n_retained{0};
 thread_local std::vector<CUcontext> contexts;
 int the_context;
-std::mutex execution;  // One launch runs at a time: device code has one state.
+std::mutex execution;  // Locked during a launch: one launch runs at a time, because device code has
+                       // one state.
 
 Stream& default_stream() {
   static Stream stream;
@@ -63,14 +64,14 @@ CUresult invalid(const std::string& text) {
   return kInvalidValue;
 }
 
-// Of a call that needs a context.
+// Checks the context for a call that needs one.
 CUresult check_context() {
   if (!is_initialized) return kNotInitialized;
   if (contexts.empty() || n_retained == 0) return kInvalidContext;
   return context_has_failed() ? kLaunchFailed : 0;
 }
 
-// The compute capability times ten.
+// Returns the compute capability times ten.
 int chip() {
   const char* const text = std::getenv("TENON_EMULATED_CUDA_CHIP");
   return text != nullptr ? std::atoi(text) : 90;
@@ -123,7 +124,7 @@ void run_launch(const Launch& launch) {
   MAY_FAIL(name)            \
   if (const CUresult result = check_context()) return result;
 
-// For the emulated cuBLASLt: runs `job` when the stream comes to it. 0: it was enqueued.
+// For the emulated cuBLASLt: runs `job` in the order of the stream. Returns 0 if it was enqueued.
 extern "C" __attribute__((visibility("default"))) int tenon_emulated_enqueue(
     CUstream stream, const std::function<void()>* job) {
   if (const CUresult result = check_context()) return result;
@@ -270,7 +271,7 @@ ENTRY(cuMemFree_v2)(CUdeviceptr data) {
   const bool is_known = memory().free(pointer(data), fault);
   if (!fault.empty()) fail_context(fault);
   NEEDS_CONTEXT("cuMemFree_v2")
-  return is_known ? 0 : invalid("cuMemFree of what is no allocation");
+  return is_known ? 0 : invalid("cuMemFree of an address that is not an allocation");
 }
 
 ENTRY(cuMemHostAlloc)(void** data, size_t size, unsigned) {
@@ -303,7 +304,8 @@ ENTRY(cuMemcpyDtoDAsync_v2)(CUdeviceptr to, CUdeviceptr from, size_t size, CUstr
   NEEDS_CONTEXT("cuMemcpyDtoDAsync_v2")
   if (const CUresult result = check_memory(to, size, "a copy to")) return result;
   if (const CUresult result = check_memory(from, size, "a copy from")) return result;
-  if (to < from + size && from < to + size) return invalid("a copy between memory that overlaps");
+  if (to < from + size && from < to + size)
+    return invalid("source and destination of a copy overlap");
   from_c(stream).enqueue([=] { std::memcpy(pointer(to), pointer(from), size); });
   return 0;
 }
@@ -311,7 +313,7 @@ ENTRY(cuMemcpyDtoDAsync_v2)(CUdeviceptr to, CUdeviceptr from, size_t size, CUstr
 template <class Value>
 CUresult set_memory(CUdeviceptr data, Value value, size_t n, CUstream stream) {
   if (const CUresult result = check_memory(data, n * sizeof value, "a fill")) return result;
-  if (data % sizeof value != 0) return invalid("a fill that is not aligned");
+  if (data % sizeof value != 0) return invalid("the address of a fill is not aligned");
   from_c(stream).enqueue([=] { std::fill_n(static_cast<Value*>(pointer(data)), n, value); });
   return 0;
 }
@@ -399,7 +401,7 @@ ENTRY(cuModuleLoadData)(CUmodule* module, const void* image) {
   if (std::memcmp(header.magic, kTenonEmulatedMagic, sizeof header.magic) != 0) {
     return kInvalidImage;
   }
-  // dlopen knows libraries by their names, so each has one of its own.
+  // dlopen identifies libraries by file name, so each module needs its own file.
   const char* const base = std::getenv("TMPDIR");
   std::string path = std::string(base != nullptr ? base : "/tmp") + "/tenon_kernel_XXXXXX";
   const int file = mkstemp(path.data());
@@ -459,18 +461,20 @@ ENTRY(cuLaunchKernel)
   auto& called = *reinterpret_cast<Function*>(function);
   if (grid_x == 0 || grid_y == 0 || grid_z == 0 || grid_x > 0x7fffffffu || grid_y > 65535 ||
       grid_z > 65535) {
-    return invalid(called.name + ": a grid that no device has");
+    return invalid(called.name + ": the grid is empty or exceeds the limits of every device");
   }
   const uint64_t n_threads = uint64_t{block_x} * block_y * block_z;
-  if (n_threads == 0 || n_threads > 1024) return invalid(called.name + ": a block of no size");
+  if (n_threads == 0 || n_threads > 1024)
+    return invalid(called.name + ": a block must have 1 to 1024 threads");
   if (parameters != nullptr || extra == nullptr || extra[0] != kParameterPointer ||
       extra[2] != kParameterSize || extra[4] != kParameterEnd || shared_bytes != 0) {
-    return invalid(called.name + ": parameters in another way than the emulation knows");
+    return invalid(called.name +
+                   ": the emulation supports parameters only by CU_LAUNCH_PARAM_BUFFER_POINTER");
   }
   const size_t size = *static_cast<const size_t*>(extra[3]);
   if (size != called.parameter_bytes || size > 4096) {
     return invalid(called.name + ": takes " + std::to_string(called.parameter_bytes) +
-                   " bytes of parameters, and not " + std::to_string(size));
+                   "  bytes of parameters, but the kernel takes  " + std::to_string(size));
   }
   Launch launch = {&called, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
   launch.parameters.resize((called.parameter_bytes + 7) / 8);

@@ -1,4 +1,4 @@
-// Makes calls of the emulated libraries fail on request, for tests of what the plugin does then.
+// Makes calls of the emulated libraries fail on request, for tests of the plugin's error handling.
 //
 // TENON_EMULATED_CUDA_FAIL="cuMemAlloc_v2:3" fails the third call of cuMemAlloc_v2 in this process,
 // "cuMemAlloc_v2:3+" that one and all that follow, "cuEventSynchronize:1=719" with this result. A
@@ -18,7 +18,7 @@ struct Fault {
   std::mutex mutex;
   std::string name;
   long call = 0, n_calls = 0;
-  int result = 0;  // 0: one that suits the function.
+  int result = 0;  // 0: a result that fits the function.
   bool and_all_later = false;
   std::atomic<bool> is_set{false}, has_failed{false};
 
@@ -46,8 +46,8 @@ inline Fault& fault() {
   return fault;
 }
 
-// What a call of this function returns in place of its work: an unknown error, or, where that would
-// be memory, that there is none; 0: it is not to fail.
+// The error that a call of this function must return: an unknown error or, for allocations, out of
+// memory. 0: the call must not fail.
 inline int injected(const char* name) {
   Fault& wanted = fault();
   if (!wanted.is_set) return 0;
@@ -69,7 +69,7 @@ extern "C" __attribute__((visibility("default"))) inline __attribute__((used)) v
 tenon_emulated_fail(const char* text) {
   tenon_emulated::fault().set(text);
 }
-// Whether a call has failed since then.
+// Whether a call has failed since the fault was set.
 extern "C" __attribute__((visibility("default"))) inline __attribute__((used)) bool
 tenon_emulated_has_failed() {
   return tenon_emulated::fault().has_failed;

@@ -7,7 +7,7 @@
 namespace tenon_emulated {
 namespace {
 
-constexpr size_t kMargin = 256;  // The alignment of allocations, too.
+constexpr size_t kMargin = 256;  // Size of a guard margin, and the alignment of allocations.
 constexpr int kMarginByte = 0xa5, kPoison = 0x7f;
 
 size_t rounded(size_t size) { return (size + kMargin - 1) / kMargin * kMargin; }
@@ -44,7 +44,7 @@ bool Memory::free(void* data, std::string& fault) {
   const auto found = sizes_.find(static_cast<std::byte*>(data));
   if (found == sizes_.end()) return false;
   fault = check_margins(found->first, found->second);
-  std::memset(data, 0x7e, found->second);  // Who still reads it sees that.
+  std::memset(data, 0x7e, found->second);  // Poisons freed memory, so that later reads are noticed.
   used_ -= found->second;
   sizes_.erase(found);
   std::free(static_cast<std::byte*>(data) - kMargin);

@@ -1,6 +1,6 @@
-// The memory of the emulated device: host memory between guard margins. What is allocated is
-// poisoned, so that reading it before it is written shows: a float is 3.4e38, an index out of
-// range.
+// The memory of the emulated device: host memory between guard margins. New allocations are filled
+// with a pattern, so that reads of uninitialised memory are noticed: a float is 3.4e38, an index is
+// out of range.
 
 #pragma once
 
@@ -14,16 +14,17 @@ namespace tenon_emulated {
 
 class Memory {
  public:
-  // TENON_EMULATED_CUDA_MEMORY bytes, or 8 GiB.
+  // The capacity is TENON_EMULATED_CUDA_MEMORY bytes, or 8 GiB.
   Memory();
 
-  // NULL: there is not so much left.
+  // Returns NULL if less than `size` bytes are left.
   void* allocate(size_t size);
-  // False: it is no allocation. `fault` says that something wrote beside it.
+  // Returns false if `data` is not an allocation. Describes a write outside the allocation in
+  // `fault`.
   bool free(void* data, std::string& fault);
   // Whether all of it is within one allocation.
   bool contains(const void* data, size_t size) const;
-  // Something wrote beside an allocation; empty: nothing did.
+  // Describes a write outside an allocation; empty if there was none.
   std::string check() const;
   size_t total() const { return total_; }
   size_t used() const;
@@ -34,7 +35,7 @@ class Memory {
   size_t total_;
   mutable std::mutex mutex_;
   size_t used_ = 0;
-  std::map<std::byte*, size_t> sizes_;  // By where they begin.
+  std::map<std::byte*, size_t> sizes_;  // Keyed by address.
 };
 
 Memory& memory();

@@ -1,5 +1,6 @@
-// Streams and events of the emulated driver. Work runs at once on the caller's thread, or, with
-// TENON_EMULATED_CUDA_LATE=MICROSECONDS, on a thread of the stream, each piece so much later.
+// Streams and events of the emulated driver. Operations run immediately, on the caller's thread.
+// With TENON_EMULATED_CUDA_LATE=MICROSECONDS, they run on a thread of the stream, each after that
+// delay.
 
 #pragma once
 
@@ -20,7 +21,7 @@ class Stream {
   Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  ~Stream();  // After all of its work.
+  ~Stream();  // Waits for all operations of the stream.
 
   void enqueue(Job job);
   void synchronize();
@@ -49,7 +50,7 @@ struct Event {
   void synchronize();
 };
 
-// The first thing that work did wrong; every call fails from then on until the context is released.
+// Records the first error of an operation. All later calls fail until the context is released.
 void fail_context(const std::string& text);
 bool context_has_failed();
 void reset_context();

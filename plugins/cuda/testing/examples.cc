@@ -209,7 +209,7 @@ std::vector<Example> make_examples() {
        {six, six, f32({10, 20})},
        {f32({2, 2}, {})},
        {{27, 56, 36, 78.5}}},
-      // The second query has two keys of one score.
+      // For the second query, two keys have the same score.
       {"attention",
        TENON_OP_attention,
        &kCausal,
@@ -223,7 +223,7 @@ std::vector<Example> make_examples() {
         boolean({1, 2}, {false, true})},
        {f16({1, 1, 1, 1}, {})},
        {{8}}},
-      // All scores are 0.
+      // Heads of size 0: all scores are 0.
       {"attention of heads without a size",
        TENON_OP_attention,
        nullptr,
@@ -269,7 +269,8 @@ std::vector<Example> make_examples() {
   };
 }
 
-// What an operand of a signature is: its own dtype, or float32 or what else its letter may be.
+// A tensor of ones for an operand of a signature: of its dtype, or for a letter, of float32 or
+// another dtype of its class.
 Tensor ones(std::string_view operand, std::string_view classes) {
   const auto is = [&](std::string_view name) {
     if (operand == name) return true;

@@ -1,5 +1,6 @@
-// A small call of each kernel that is no loop over elements, with what it gives: run on the
-// emulated driver by cuda_kernels_test.cc and compiled by the real NVRTC in cuda_nvrtc_test.cc.
+// A small call, with its expected outputs, for each kernel that is not elementwise.
+// cuda_kernels_test.cc runs the examples on the emulated driver; cuda_nvrtc_test.cc compiles them
+// with the real NVRTC.
 
 #pragma once
 
@@ -13,15 +14,16 @@ struct Example {
   const char* name;
   uint32_t op;
   const void* attrs;
-  std::vector<Tensor> inputs, outputs;  // Outputs: their dtypes and sizes.
+  std::vector<Tensor> inputs, outputs;  // `outputs` specifies only dtypes and sizes.
   std::vector<tenon_sdk::testing::Numbers> expected;
 };
 
 const std::vector<Example>& examples();
 
-// An elementwise line of the plugin's list, with operands of ones: of float32 where it has that.
+// The example of an elementwise entry of the plugin's kernel table, with operands of ones, of
+// float32 if the entry supports it.
 Example elementwise_example(const tenon_kernel& line);
-// Whether a line is one: it may be an instruction of a loop, and is no reduction.
+// Whether an entry is elementwise: it may be an instruction of a loop, and is not a reduction.
 bool is_elementwise(const tenon_kernel& line);
 
 }  // namespace tenon_cuda::testing

@@ -1,4 +1,4 @@
-// Operands of products: small integers, so that every order of sums gives the same.
+// Operands of products: small integers, so that the order of a sum does not affect its result.
 
 #pragma once
 

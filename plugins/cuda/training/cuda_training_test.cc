@@ -1,5 +1,5 @@
-// Trains a small network on the emulated driver while one call of each entry point fails. The whole
-// library is in use: host, plugin, emulated libcuda and NVRTC.
+// Trains a small network on the emulated driver while one call of an entry point fails; one test
+// for each entry point. Uses the whole library: host, plugin, emulated libcuda and NVRTC.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ void set_fault(const std::string& what) {
                  [&](void* fail) { reinterpret_cast<void (*)(const char*)>(fail)(what.c_str()); });
 }
 
-// Whether the call that was to fail took place.
+// Whether the call that should fail was made.
 bool was_reached() {
   bool reached = false;
   with_libraries("tenon_emulated_has_failed", [&](void* has_failed) {
@@ -47,7 +47,7 @@ bool was_reached() {
 }
 
 struct Outcome {
-  std::vector<double> losses;  // Of an eager step and two traced ones.
+  std::vector<double> losses;  // The losses of an eager step and two traced ones.
   std::string failure;
 
   bool operator==(const Outcome&) const = default;
