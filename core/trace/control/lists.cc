@@ -186,7 +186,7 @@ Tensors run_get(Scope& scope, const Call& call) {
   const TensorType type = types_of(call)[0];
   const TensorImpl& list = *call.inputs[0];
   Tensor x = content_of(list).get(index_of(call.inputs[1]));
-  // Like every output, it has an identity of its own.
+  // Outputs of an op have an identity of their own.
   if (x) return {alias_of(*x)};
   const Scope::OnDevice on(scope, *list.storage->device);
   return {zeros_or_list(type)};
@@ -233,7 +233,7 @@ struct StackAttrs {
 
 TensorTypes infer_stack(const StackAttrs& attrs, TypeSpan in) {
   require(in[0].lists == 1, "{} is not a list of tensors", in[0]);
-  require(attrs.length >= 0, "the length is {}", attrs.length);
+  require(attrs.length >= 0, "the length must not be negative, but is {}", attrs.length);
   TensorType type = element_of(in[0]);
   type.shape.insert(0, attrs.length);
   return {type};

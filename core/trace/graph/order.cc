@@ -38,7 +38,7 @@ void require_token(const TensorType& type) {
   require(type == token_type(), "the first input must be a token, but is {}", type);
 }
 
-// ---- an op preceded by a token
+// ---- an op with a token as first input and last output
 
 const OpDef& plain(const OpDef& op) { return *static_cast<const OpDef*>(op.payload.get()); }
 

@@ -80,7 +80,8 @@ class LaunchPlan::LoopFuser {
   bool broadcasts_rows(uint32_t k, const Group& group) const;
   static bool is_row_shape_of(const Ints& sizes, const Group& group);
   static bool iterates_over_rows_of(const Group& a, const Group& b);
-  uint32_t stage_after(uint32_t i) const;
+  // The stage of launches that read the output of `launch`.
+  uint32_t stage_of_readers(uint32_t launch) const;
   bool can_read(uint32_t i, uint32_t k, const Group& group) const;
   void add_launch(uint32_t i);
   void close_if_overwritten(uint32_t i);

@@ -156,9 +156,9 @@ bool LaunchPlan::LoopFuser::is_row_shape_of(const Ints& sizes, const Group& grou
                                  sizes == rows_of(group.sizes, group.row_axes, false));
 }
 
-// The stage of launches that read this launch's value. Reductions end their stage.
-uint32_t LaunchPlan::LoopFuser::stage_after(uint32_t i) const {
-  return stage_[i] + (reduced_[i] != 0 ? 1 : 0);
+// A reduction ends its stage.
+uint32_t LaunchPlan::LoopFuser::stage_of_readers(uint32_t launch) const {
+  return stage_[launch] + (reduced_[launch] != 0 ? 1 : 0);
 }
 
 // Whether the launch can join the group that produced the value of view `k`.
@@ -167,7 +167,7 @@ bool LaunchPlan::LoopFuser::can_read(uint32_t i, uint32_t k, const Group& group)
   if (sizes_of_launch(i) == group.sizes) {
     const bool is_same_row =
         reduced_[i] == 0 || group.row_axes == 0 || reduced_[i] == group.row_axes;
-    return is_same_row && stage_after(from) < kMaxStages &&
+    return is_same_row && stage_of_readers(from) < kMaxStages &&
            (is_per_row(from) ? broadcasts_rows(k, group) : is_exact_output(k));
   }
   if (reduced_[i] != 0 || !is_row_shape_of(sizes_of_launch(i), group)) return false;
@@ -207,7 +207,8 @@ void LaunchPlan::LoopFuser::join(uint32_t i) {
   own.sizes = sizes_of_launch(i);
   own.row_axes = reduced_[i];
   for (const uint32_t k : inputs_of(i)) {
-    if (producer_group(k)) stage_[i] = std::max(stage_[i], stage_after(writer_[shown(k).buffer]));
+    if (producer_group(k))
+      stage_[i] = std::max(stage_[i], stage_of_readers(writer_[shown(k).buffer]));
   }
   for (const uint32_t k : inputs_of(i)) {
     if (Group* group = producer_group(k)) absorb(own, *group);

@@ -29,7 +29,7 @@ bool begins_aligned(const Storage& storage) {
 
 class LaunchPlan::Recording {
  public:
-  // A NULL handle means that the device refused.
+  // `handle` is NULL if the device cannot record the launches; they are then enqueued one by one.
   Recording(Device& device, tenon_recording_p* handle, const std::vector<Slot>& slots,
             bool may_report)
       : may_report(may_report), device_(device), handle_(handle) {
@@ -103,7 +103,7 @@ std::unique_ptr<const LaunchPlan::Recording> LaunchPlan::make_recording(Scope& s
     if (error.is_transient()) throw;
     // The launches can still be enqueued one by one.
     log_to_context(device_.context(), TENON_LOG_WARNING,
-                   format("{} cannot record a program: {}", {device_.name(), error.what()}));
+                   format("{} cannot record a launch plan: {}", {device_.name(), error.what()}));
   }
   return std::make_unique<const Recording>(device_, handle, frame.slots, may_report);
 }

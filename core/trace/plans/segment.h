@@ -13,8 +13,8 @@ namespace tenon {
 
 class Segment {
  public:
-  // Runs `code` on the inputs, whose calls run on `device`. The first call with given sizes runs
-  // eagerly. The second records a plan, which later calls replay. `spare`: as for Program::run.
+  // Runs `code`, whose calls run on `device`, on the inputs. The first call with given sizes runs
+  // eagerly. The second records a plan, which later calls replay. `spare`: as for LaunchPlan::run.
   Tensors run(Scope& scope, Device& device, std::span<const Size> sizes, TensorSpan inputs,
               const LaunchPlan::Code& code, std::span<const uint8_t> spare = {});
   // The plan that serves these inputs; NULL if none is recorded.

@@ -20,21 +20,22 @@ OwnedAttrs evaluated(const SizeTable& table, AnyAttrs attrs, std::span<const Siz
 
 class Subgraph {
  public:
-  // The graph must outlive the subgraph and not change. Fails if a wanted value depends on an input
-  // that is not given. `whole` also includes dead calls.
-  Subgraph(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted,
+  // The graph must outlive the subgraph and not change. `inputs` and `outputs` are values of the
+  // graph. Fails if an output depends on an input of the graph that is not in `inputs`. `whole`
+  // also includes dead calls.
+  Subgraph(const Graph& graph, std::span<const Value> inputs, std::span<const Value> outputs,
            bool whole = false);
 
   // Applies the calls in the scope: they run, are recorded by tapes, or become part of another
   // trace. Repeated executions replay launch plans without dispatch. `sizes` holds the value of
   // each symbol. Values are released after their last use. `spare`: dead inputs whose memory may be
-  // reused, as for Program::run.
+  // reused, as for LaunchPlan::run.
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
                 std::span<const uint8_t> spare = {}) const;
 
-  // Runs as a do-while loop while the first wanted value, a bool of rank 0, is true. The other
-  // outputs are fed back to the first given values, where the results are stored. Returns false,
-  // with no effect, if the loop cannot be run by replaying one recorded plan.
+  // Runs the subgraph as a do-while loop while its first output, a bool of rank 0, is true. After
+  // each iteration, the other outputs replace the first tensors of `given`. Returns false, with no
+  // effect, if the loop cannot be run by replaying one recorded plan.
   bool repeat(Scope& scope, std::span<const Size> sizes, Tensors& given, TripLimit& limit) const;
 
   std::span<const Node* const> nodes() const { return nodes_; }
@@ -54,7 +55,7 @@ class Subgraph {
       return is_open ? sizes : std::span<const Size>();
     }
   };
-  // For a single step: where it finds its inputs, and where the results are found.
+  // For a subgraph of one step: the sources of its inputs and of the results.
   struct SingleStep {
     std::vector<uint32_t> reads;    // Indices in `given`.
     std::vector<uint32_t> gives;    // By result: index in the outputs of the step, or kNone;
