@@ -35,7 +35,7 @@ class EnumWord {
   fail(Code::kInvalidArgument, "attribute {}: {} {}", {name, value, what});
 }
 
-// Calls `use` with null pointers of the field's C++ type and C type.
+// Calls `use` with null pointers of the field's C++ type and C type, which select an overload.
 template <class Use>
 auto with_types(AttrKind kind, const Use& use) {
   const auto types = [&]<class T, class C>() {

@@ -26,7 +26,7 @@ namespace tenon {
 class Device;
 
 // Part of the cache key of a prepared kernel: a word for each input (dtype, rank, stride class),
-// and the sizes if a line of the op is SHAPED.
+// and the input sizes if an entry of the op in kernels.def is marked SHAPED.
 using KernelWords = SmallVector<int64_t, 8>;
 
 struct KernelKey {

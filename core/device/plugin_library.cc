@@ -47,7 +47,8 @@ tenon_error* unimplemented(const char* call) {
 // Requires that a plugin that provides a feature also provides its call.
 void check_claims(const tenon_plugin& plugin) {
   constexpr size_t kFirst = offsetof(tenon_plugin_calls, destroy);
-  require(plugin.calls->struct_size > kFirst, "its table of calls has a struct_size of {} bytes",
+  require(plugin.calls->struct_size > kFirst,
+          "its table of calls has a struct_size of {} bytes, too small for any call",
           plugin.calls->struct_size);
   complete_calls(*plugin.calls);
   tenon_plugin_calls calls = {};

@@ -240,7 +240,7 @@ void Launcher::launch(tenon_launch& launch, const Tensors& results) {
       device_.check(device_.calls().launch(kernel_->handle(), scope_.stream(device_), &launch));
     }
     if (record) [[unlikely]]
-      record->read();
+      record->copy_to_host();
     check_record(scope_, device_, call_.op);
   }
   if (recorder) [[unlikely]] {
@@ -286,7 +286,7 @@ RecordOnDevice::RecordOnDevice(Scope& scope, Device& device, tenon_launch& launc
   launch.record_offset = 0;
 }
 
-void RecordOnDevice::read() {
+void RecordOnDevice::copy_to_host() {
   device_.copy(scope_.stream(device_), {device_record_->buffer, nullptr, 0, 0},
                {nullptr, &scope_.error_record(), 0, 0}, sizeof(tenon_error_record));
 }

@@ -63,7 +63,7 @@ void report_record(Scope& scope, Device& device, const OpDef& op, std::string_vi
 class RecordOnDevice {
  public:
   RecordOnDevice(Scope& scope, Device& device, tenon_launch& launch);
-  void read();
+  void copy_to_host();  // Copies the record back, after the launch.
 
  private:
   Scope& scope_;

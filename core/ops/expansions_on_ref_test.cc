@@ -100,11 +100,11 @@ class ExpansionsOnRef : public testing::CoreTest, public ::testing::WithParamInt
   }
 };
 
-TEST_P(ExpansionsOnRef, StayWithinTheirBoundsInFloat32) {
+TEST_P(ExpansionsOnRef, ErrorsStayWithinTheirBoundsInFloat32) {
   check(all_expansions<float>()[GetParam()]);
 }
 
-TEST_P(ExpansionsOnRef, StayWithinTheirBoundsInFloat64) {
+TEST_P(ExpansionsOnRef, ErrorsStayWithinTheirBoundsInFloat64) {
   check(all_expansions<double>()[GetParam()]);
 }
 

@@ -119,15 +119,15 @@ std::string name_of(const ::testing::TestParamInfo<size_t>& info) {
 
 class Expansions : public ::testing::TestWithParam<size_t> {};
 
-TEST_P(Expansions, StayWithinTheirBoundsInFloat32) {
+TEST_P(Expansions, ErrorsStayWithinTheirBoundsInFloat32) {
   check_samples(all_expansions<float>()[GetParam()]);
 }
 
-TEST_P(Expansions, StayWithinTheirBoundsInFloat64) {
+TEST_P(Expansions, ErrorsStayWithinTheirBoundsInFloat64) {
   check_samples(all_expansions<double>()[GetParam()]);
 }
 
-TEST_P(Expansions, StayWithinTheirBoundsNextToThresholds) {
+TEST_P(Expansions, ErrorsStayWithinTheirBoundsNextToThresholds) {
   check_neighbours(all_expansions<float>()[GetParam()]);
   check_neighbours(all_expansions<double>()[GetParam()]);
 }
@@ -135,7 +135,7 @@ TEST_P(Expansions, StayWithinTheirBoundsNextToThresholds) {
 INSTANTIATE_TEST_SUITE_P(All, Expansions,
                          ::testing::Range<size_t>(0, all_expansions<float>().size()), name_of);
 
-TEST(Expansions, StayWithinTheirBoundsNearMultiplesOfHalfPi) {
+TEST(Expansions, ErrorsStayWithinTheirBoundsNearMultiplesOfHalfPi) {
   for (const auto& expansion : all_expansions<float>()) {
     if (is_periodic(expansion.name)) check_near_multiples(expansion);
   }

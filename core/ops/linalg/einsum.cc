@@ -18,7 +18,8 @@ struct Attrs {
 //       cover.
 //   C4  A letter has the same size everywhere. Axes covered by "..." broadcast, aligned at the end.
 //   C5  The result contains only letters of terms, each once, and "..." if that covers any axes.
-//   C6  Neither the result nor any intermediate product has more than 16 axes, and all of them fit.
+//   C6 The result and each intermediate product have at most 16 axes, and their sizes do not
+//       overflow.
 TensorTypes infer(const Attrs& attrs, TypeSpan in) {
   std::vector<Dims> shapes;
   for (size_t i = 0; i < in.size(); ++i) {

@@ -16,8 +16,10 @@ using Attrs = SplitAttrs;
 Sizes sizes_of(const Attrs& attrs, const TensorType& x, int64_t axis) {
   const Size n = x.shape[static_cast<size_t>(axis)];
   require((attrs.num_outputs >= 1) != !attrs.split.empty() && attrs.num_outputs >= 0,
-          "C2: give either num_outputs or split, but they are {} and {} sizes", attrs.num_outputs,
-          attrs.split.size());
+          "C2: exactly one of num_outputs and split must be given, but num_outputs is {} and split "
+          "has {} "
+          "sizes",
+          attrs.num_outputs, attrs.split.size());
   if (attrs.split.empty()) {
     constexpr int64_t kMaxOutputs = 1 << 16;
     require(attrs.num_outputs <= kMaxOutputs, "C2: num_outputs {} is more than {}",
