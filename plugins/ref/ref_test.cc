@@ -231,7 +231,7 @@ TEST(RefCast, NarrowingRoundsOnceTiesToEven) {
                  2048, 2052, 65504, kInf, 0);
   // Rounding to float32 first would give a tie, and then round down.
   EXPECT_NUMBERS(call(TENON_OP_cast, {f64({2049 + 0x1p-20})}, f16({1}, {})), 2050);
-  // The same holds for double here.
+  // Rounding this integer to double first would also give a tie, and then round down.
   const Tensor wide = i64({(int64_t{1} << 62) + (int64_t{1} << 54) + 1});
   EXPECT_NUMBERS(call(TENON_OP_cast, {wide}, bf16({1}, {})), 0x1p62 + 0x1p55);
 }

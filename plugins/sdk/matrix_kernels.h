@@ -87,7 +87,7 @@ struct MatrixKernels {
     const int64_t rank = std::min(x.rows(), x.columns());
     Matrix q(x.rows(), rank), r(rank, x.columns());
     if (x.is_finite()) {
-      const W scale = to_size_one(x);
+      const W scale = scale_to_unit(x);
       factorisations.qr(x, q, r);
       r.multiply(1 / scale);
       for (int64_t i = 0; i < rank; ++i) {
@@ -108,7 +108,7 @@ struct MatrixKernels {
     const int64_t rank = std::min(x.rows(), x.columns());
     Matrix u(x.rows(), rank), vh(rank, x.columns());
     std::vector<W> s;
-    const W scale = x.is_finite() ? to_size_one(x) : W{0};
+    const W scale = x.is_finite() ? scale_to_unit(x) : W{0};
     if (scale != 0 && factorisations.svd(x, u, s, vh)) {
       for (int64_t i = 0; i < rank; ++i) {
         s[static_cast<size_t>(i)] /= scale;
@@ -131,7 +131,7 @@ struct MatrixKernels {
     x.clear_above();
     Matrix v(x.rows(), x.rows());
     std::vector<W> w;
-    const W scale = x.is_finite() ? to_size_one(x) : W{0};
+    const W scale = x.is_finite() ? scale_to_unit(x) : W{0};
     if (scale != 0 && factorisations.eigh(x, w, v)) {
       for (W& value : w) value /= scale;
       for (int64_t i = 0; i < x.rows(); ++i) {
@@ -146,8 +146,9 @@ struct MatrixKernels {
   }
 
  private:
-  // Multiplies by a power of two, which is exact and keeps squares in range. Returns that power.
-  static W to_size_one(Matrix& x) {
+  // Scales the matrix by a power of two, so that its largest element is about 1 and squares stay in
+  // range. This is exact. Returns the factor.
+  static W scale_to_unit(Matrix& x) {
     const W most = x.largest();
     if (most == 0) return 1;
     constexpr int kMaxExponent = 100;  // 2^100 and its reciprocal are in range of every type.
