@@ -9,80 +9,15 @@
 //   depthwise  one channel and one filter per group: taps times shifted rows
 //   rows       tiles read the rows of padded planes (conv_planes.h), one or two rows at a time
 //   panels     the patches of a tile's positions are copied to a panel, which all filters use
+//   channels   the transposed product, for few positions: patches times the transposed filter
 
 #pragma once
 
 #include "plugins/simd/kernels/conv_planes.h"
+#include "plugins/simd/kernels/filter_panels.h"
 #include "plugins/simd/vectors/shifted.h"
 
 namespace tenon_simd {
-
-// The filter as a strided matrix [out channels, (channel, taps)].
-template <class T>
-struct Filter {
-  const T* data;
-  int64_t out_stride, channel_stride;
-  Spatial strides;
-  int64_t out_channels, channels;  // Per group.
-  Spatial taps;
-  int64_t group_stride;
-
-  int64_t terms() const { return channels * volume(taps); }
-  // Whether the terms of an out channel are contiguous.
-  bool is_dense() const {
-    LoopAxes axes;
-    axes.push(channels, channel_stride);
-    for (size_t i = 0; i < 3; ++i) axes.push(taps[i], strides[i]);
-    return axes.rank <= 1 && axes.inner_stride() == 1;
-  }
-};
-
-// Packs columns [block, block + kn) of the filter of one group into panels for the tile.
-template <class T>
-void pack_dense(const Filter<T>& filter, int64_t group, const MultiplyTiles<T>& tiles,
-                int64_t block, int64_t kn, int64_t mr, T* to) {
-  for (int64_t m = 0; m < filter.out_channels; m += mr, to += mr * kn) {
-    const int64_t rows = std::min(mr, filter.out_channels - m);
-    if (rows < mr) std::fill_n(to, mr * kn, T{0});
-    tiles.transpose(filter.data + group * filter.group_stride + m * filter.out_stride + block,
-                    filter.out_stride, to, mr, rows, kn);
-  }
-}
-
-// Packs the filter of one group into panels for the tile, in blocks of kBlockK columns.
-template <class T>
-void pack_filter(const Filter<T>& filter, int64_t group, const MultiplyTiles<T>& tiles, T* to) {
-  const int64_t mr = tiles.panel_rows(filter.out_channels);
-  const int64_t k = filter.terms();
-  const int64_t m_padded = (filter.out_channels + mr - 1) / mr * mr;
-  if (filter.is_dense()) {
-    for (int64_t block = 0; block < k; block += kBlockK) {
-      pack_dense(filter, group, tiles, block, std::min(kBlockK, k - block), mr,
-                 to + block * m_padded);
-    }
-    return;
-  }
-  if (m_padded != filter.out_channels) std::fill_n(to, m_padded * k, T{0});
-  const int64_t taps = volume(filter.taps);
-  std::vector<int64_t> offsets;
-  for_each_position(filter.taps, [&](const Spatial& tap) {
-    offsets.push_back(tap[0] * filter.strides[0] + tap[1] * filter.strides[1] +
-                      tap[2] * filter.strides[2]);
-  });
-  for (int64_t channel = 0; channel < filter.channels; ++channel) {
-    for (int64_t m = 0; m < filter.out_channels; ++m) {
-      const T* const from = filter.data + group * filter.group_stride +
-                            channel * filter.channel_stride + m * filter.out_stride;
-      const int64_t panel = m / mr * mr;
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t column = channel * taps + tap, block = column / kBlockK * kBlockK;
-        const int64_t block_k = std::min(kBlockK, k - block);
-        to[block * m_padded + panel * block_k + (column - block) * mr + m - panel] =
-            from[offsets[static_cast<size_t>(tap)]];
-      }
-    }
-  }
-}
 
 template <class T>
 class Convolution {
@@ -105,19 +40,16 @@ class Convolution {
 
   void run() {
     const int64_t images = x_planes_.n * groups_;
-    if (is_plain()) return multiply_plain(images);
+    if (is_plain() && !is_small()) return multiply_plain(images);
     offsets_.reserve(static_cast<size_t>(k_));
     for (int64_t c = 0; c < filter_.channels; ++c) {
       layout_.add_offsets(window_, filter_.taps, c, offsets_);
     }
     // Tiles read whole vectors, also past the end of the last row.
     planes_size_ = filter_.channels * layout_.plane + tiles_.columns;
-    is_depthwise_ = filter_.out_channels == 1 && filter_.channels == 1 && k_ <= kBlockK;
-    if (!is_depthwise_) {
-      mr_ = tiles_.panel_rows(filter_.out_channels);
-      m_padded_ = (filter_.out_channels + mr_ - 1) / mr_ * mr_;
-      uses_panels_ = prefers_panels();
-      packs_blocks_ = uses_panels_ && images == 1 && steps() <= part() && filter_.is_dense();
+    way_ = choose_way();
+    if (way_ != Way::kDepthwise) {
+      packs_blocks_ = way_ != Way::kRows && images == 1 && steps() <= part() && filter_.is_dense();
       if (!packs_blocks_) pack_filters();
     }
     const PlaneCopy<T> copy(window_, x_planes_, layout_, filter_.taps);
@@ -140,6 +72,8 @@ class Convolution {
   }
 
  private:
+  enum class Way { kDepthwise, kRows, kPanels, kChannels };
+
   // Whether the image is the matrix of patches.
   bool is_plain() const {
     LoopAxes axes;
@@ -179,47 +113,78 @@ class Convolution {
     });
   }
 
-  // Estimates the cycles of one term of an image. A tile with few valid columns takes as long as a
-  // whole one, and copying a row of a panel takes a few cycles for each run of positions.
-  bool prefers_panels() const {
-    const int64_t width = out_[2], nr = tiles_.columns, area = volume(out_);
-    const auto tiles = [nr](int64_t n) { return (n + nr - 1) / nr; };
-    const int64_t rows = out_[0] * out_[1], tile_cycles = m_padded_;
-    int64_t row_tiles = rows * tiles(width);
-    if (2 * width <= nr && k_ <= kLongestChain) row_tiles = (rows + 1) / 2;
-    const int64_t runs = tiles(area) + rows;
-    return tiles(area) * tile_cycles + 3 * tiles(area) + 2 * runs < row_tiles * tile_cycles;
+  // Whether the transposed product is considered: it keeps all sums of some channels.
+  bool is_small() const { return volume(out_) <= 1024 && filter_.out_channels >= tiles_.columns; }
+
+  static int64_t rounded(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+  void set_panels(int64_t mr) {
+    mr_ = mr;
+    m_padded_ = rounded(filter_.out_channels, mr);
   }
 
-  // What parallel tasks split: rows of the output, or panels.
+  // Estimates the cycles of one term of an image. A tile with few valid columns takes as long as a
+  // whole one, and copying a row of a panel takes a few cycles for each run of positions.
+  Way choose_way() {
+    if (filter_.out_channels == 1 && filter_.channels == 1 && k_ <= kBlockK) return Way::kDepthwise;
+    set_panels(tiles_.panel_rows(filter_.out_channels));
+    const int64_t width = out_[2], nr = tiles_.columns, area = volume(out_);
+    const int64_t rows = out_[0] * out_[1], panels = rounded(area, nr) / nr;
+    int64_t row_tiles = rows * (rounded(width, nr) / nr);
+    if (2 * width <= nr && k_ <= kLongestChain) row_tiles = (rows + 1) / 2;
+    const auto copying = [rows](int64_t tiles) { return 3 * tiles + 2 * (tiles + rows); };
+    const int64_t by_rows = row_tiles * m_padded_, by_panels = panels * m_padded_ + copying(panels);
+    // Tiles have variants for fewer rows.
+    const int64_t tiles = rounded(area, tiles_.rows) / tiles_.rows, rest = area % tiles_.rows;
+    const int64_t tile_rows = area - rest + (rest == 0 ? 0 : std::max<int64_t>(4, rest));
+    const int64_t by_channels = rounded(filter_.out_channels, nr) / nr * tile_rows + copying(tiles);
+    if (is_small() && by_channels < std::min(by_rows, by_panels)) {
+      set_panels(nr);
+      return Way::kChannels;
+    }
+    return by_panels < by_rows ? Way::kPanels : Way::kRows;
+  }
+
+  // What parallel tasks split: rows of the output, or panels of positions or channels.
   int64_t steps() const {
-    return uses_panels_ ? (volume(out_) + tiles_.columns - 1) / tiles_.columns : out_[0] * out_[1];
+    const int64_t nr = tiles_.columns;
+    if (way_ == Way::kPanels) return rounded(volume(out_), nr) / nr;
+    return way_ == Way::kChannels ? m_padded_ / nr : out_[0] * out_[1];
   }
   // The number of steps whose outputs stay in the second-level cache until all terms are added.
   int64_t part() const {
-    const int64_t outputs = filter_.out_channels * (uses_panels_ ? tiles_.columns : out_[2]);
+    int64_t outputs = filter_.out_channels * out_[2];
+    if (way_ == Way::kPanels) outputs = filter_.out_channels * tiles_.columns;
+    if (way_ == Way::kChannels) outputs = volume(out_) * tiles_.columns;
     return std::max<int64_t>(2, (1 << 16) / outputs / 2 * 2);
   }
   void pack_filters() {
     packed_ = scratch_of<T>(kScratchFilter, groups_ * m_padded_ * k_);
     pool_.parallel_for(groups_, [&](int64_t group) {
-      pack_filter(filter_, group, tiles_, packed_ + group * m_padded_ * k_);
+      pack_filter(filter_, group, tiles_, mr_, packed_ + group * m_padded_ * k_);
     });
   }
-  // Terms [kb, kb + kn) of a group's filters, in panels.
-  const T* packed_block(int64_t group, int64_t kb, int64_t kn) const {
-    if (!packs_blocks_) return packed_ + group * m_padded_ * k_ + kb * m_padded_;
-    T* const block = scratch_of<T>(kScratchA, m_padded_ * kn);
-    pack_dense(filter_, group, tiles_, kb, kn, mr_, block);
+  // Terms [kb, kb + kn) of a group's filters [begin, end), in panels. `begin` starts a panel.
+  const T* packed_block(int64_t group, int64_t kb, int64_t kn, int64_t begin, int64_t end) const {
+    if (!packs_blocks_) return packed_ + group * m_padded_ * k_ + kb * m_padded_ + begin * kn;
+    T* const block = scratch_of<T>(kScratchA, rounded(end - begin, mr_) * kn);
+    pack_dense(filter_, group, tiles_, kb, kn, mr_, block, begin, end);
     return block;
   }
 
   void multiply(int64_t image, const T* planes, int64_t begin, int64_t end) const {
-    if (is_depthwise_) return multiply_depthwise(image, planes, begin, end);
+    if (way_ == Way::kDepthwise) return multiply_depthwise(image, planes, begin, end);
     for (int64_t step = begin; step < end; step += part()) {
       const int64_t last = std::min(step + part(), end);
-      uses_panels_ ? multiply_panels(image, planes, step, last)
-                   : multiply_rows(image, planes, step, last);
+      switch (way_) {
+        case Way::kPanels:
+          multiply_panels(image, planes, step, last);
+          break;
+        case Way::kChannels:
+          multiply_channels(image, planes, step, last);
+          break;
+        default:
+          multiply_rows(image, planes, step, last);
+      }
     }
   }
 
@@ -260,9 +225,10 @@ class Convolution {
     }
     const int64_t columns = (end - begin) * nr;
     std::vector<T> sums(static_cast<size_t>(filter_.out_channels * columns));
-    sum_chains(columns, sums, [&](int64_t first, int64_t last, T* to) {
-      panel_chain(group, planes, begin, end, first, last, to, columns, false);
-    });
+    sum_chains(filter_.out_channels * columns, sums.data(),
+               [&](int64_t first, int64_t last, T* to) {
+                 panel_chain(group, planes, begin, end, first, last, to, columns, false);
+               });
     copy_sums(sums.data(), columns, y + begin * nr, std::min(columns, area - begin * nr));
   }
 
@@ -270,9 +236,8 @@ class Convolution {
   // channel; channels are `to_channel` apart.
   void panel_chain(int64_t group, const T* planes, int64_t begin, int64_t end, int64_t k0,
                    int64_t k1, T* to, int64_t to_channel, bool add) const {
-    const int64_t area = volume(out_), nr = tiles_.columns, width = out_[2];
+    const int64_t area = volume(out_), nr = tiles_.columns;
     T* const panel = scratch_of<T>(kScratchB, kBlockK * nr + nr);
-    std::vector<PatchRun> runs;
     for (int64_t kb = k0; kb < k1; kb += kBlockK) {
       const int64_t kn = std::min(kBlockK, k1 - kb);
       TileArgs<T> args{.k = kn,
@@ -282,20 +247,11 @@ class Convolution {
                        .b_k = nr,
                        .c_row = to_channel,
                        .add = add || kb > k0};
-      const T* const packed = packed_block(group, kb, kn);
+      const T* const packed = packed_block(group, kb, kn, 0, filter_.out_channels);
       for (int64_t step = begin; step < end; ++step) {
         const int64_t first = step * nr;
         args.n = std::min(nr, area - first);
-        runs.clear();
-        for (int64_t i = 0; i < args.n;) {
-          const int64_t column = (first + i) % width;
-          const int64_t n = std::min(width - column, args.n - i);
-          const T* const from = row_start(planes, (first + i) / width) + column;
-          runs.push_back({from - planes, i, n});
-          i += n;
-        }
-        tiles_.copy_patches(planes, offsets_.data() + kb, kn, runs.data(),
-                            static_cast<int64_t>(runs.size()), panel, nr);
+        copy_patches(planes, kb, kn, first, args.n, panel, nr);
         for (int64_t m = 0; m < filter_.out_channels; m += mr_) {
           args.a = packed + m * kn;
           args.c = to + m * to_channel + (step - begin) * nr;
@@ -306,12 +262,83 @@ class Convolution {
     }
   }
 
-  // Sums all terms as a tree of chains: chain(first, last, to) computes some terms of all channels,
-  // of `columns` positions each.
+  // Copies terms [kb, kb + kn) of the patches of `n` positions to rows of a panel.
+  void copy_patches(const T* planes, int64_t kb, int64_t kn, int64_t first, int64_t n, T* to,
+                    int64_t to_row) const {
+    PatchRun runs[64];
+    int64_t n_runs = 0;
+    for (int64_t i = 0; i < n;) {
+      const int64_t column = (first + i) % out_[2];
+      const int64_t size = std::min(out_[2] - column, n - i);
+      runs[n_runs++] = {row_start(planes, (first + i) / out_[2]) + column - planes, i, size};
+      i += size;
+    }
+    tiles_.copy_patches(planes, offsets_.data() + kb, kn, runs, n_runs, to, to_row);
+  }
+
+  // Computes channels [begin * nr, end * nr) of one group of one image, with positions as the rows
+  // of the product.
+  void multiply_channels(int64_t image, const T* planes, int64_t begin, int64_t end) const {
+    const int64_t area = volume(out_), nr = tiles_.columns, group = image % groups_;
+    const int64_t first = begin * nr, last = std::min(end * nr, filter_.out_channels);
+    const int64_t columns = (end - begin) * nr;
+    T* const sums = scratch_of<T>(kScratchC, area * columns);
+    const bool has_bias = bias_ != nullptr, is_long = k_ > kLongestChain;
+    if ((has_bias && !is_long) || k_ == 0) {
+      for (int64_t j = 0; j < last - first; ++j) sums[j] = bias_of(group, first + j);
+      for (int64_t i = 1; i < area; ++i) std::copy_n(sums, last - first, sums + i * columns);
+    }
+    if (is_long) {
+      std::fill_n(sums, area * columns, T{0});
+      sum_chains(area * columns, sums, [&](int64_t k0, int64_t k1, T* to) {
+        channel_chain(group, planes, first, last, k0, k1, to, columns, false);
+      });
+    } else {
+      channel_chain(group, planes, first, last, 0, k_, sums, columns, has_bias);
+    }
+    T* const y = y_ + (image * filter_.out_channels + first) * area;
+    tiles_.transpose(sums, columns, y, area, area, last - first);
+    for (int64_t j = 0; has_bias && is_long && j < last - first; ++j) {
+      const T bias = bias_of(group, first + j);
+      for (int64_t i = 0; i < area; ++i) y[j * area + i] = bias + y[j * area + i];
+    }
+  }
+
+  // Adds terms [k0, k1) of channels [first, last) to the row of each position.
+  void channel_chain(int64_t group, const T* planes, int64_t first, int64_t last, int64_t k0,
+                     int64_t k1, T* to, int64_t to_row, bool add) const {
+    const int64_t area = volume(out_), nr = tiles_.columns, rows = tiles_.rows;
+    T* const patches = scratch_of<T>(kScratchB, rounded(area, rows) * kBlockK + nr);
+    for (int64_t kb = k0; kb < k1; kb += kBlockK) {
+      const int64_t kn = std::min(kBlockK, k1 - kb);
+      const T* const packed = packed_block(group, kb, kn, first, last);
+      TileArgs<T> args{.k = kn,
+                       .a_row = 1,
+                       .a_k = rows,
+                       .b_k = nr,
+                       .c_row = to_row,
+                       .n = nr,
+                       .add = add || kb > k0};
+      for (int64_t i = 0; i < area; i += rows) {
+        copy_patches(planes, kb, kn, i, std::min(rows, area - i), patches + i * kn, rows);
+      }
+      for (int64_t j = 0; j < last - first; j += nr) {
+        args.b = packed + j * kn;
+        for (int64_t i = 0; i < area; i += rows) {
+          args.a = patches + i * kn;
+          args.c = to + i * to_row + j;
+          args.m = std::min(rows, area - i);
+          tiles_.packed(args);
+        }
+      }
+    }
+  }
+
+  // Sums all terms as a tree of chains: chain(first, last, to) computes `size` sums of some terms.
   template <class Chain>
-  void sum_chains(int64_t columns, std::vector<T>& sums, const Chain& chain) const {
-    sum_parts(int64_t{0}, (k_ + kLongestChain - 1) / kLongestChain, filter_.out_channels * columns,
-              sums.data(), [&](int64_t i, T* to) {
+  void sum_chains(int64_t size, T* sums, const Chain& chain) const {
+    sum_parts(int64_t{0}, (k_ + kLongestChain - 1) / kLongestChain, size, sums,
+              [&](int64_t i, T* to) {
                 const int64_t first = i * kLongestChain;
                 chain(first, std::min(first + kLongestChain, k_), to);
               });
@@ -364,9 +391,10 @@ class Convolution {
     // One row at a time, to limit the memory for the tree's partial sums.
     std::vector<T> sums(static_cast<size_t>(filter_.out_channels * width));
     for (int64_t row = begin; row < end; ++row) {
-      sum_chains(width, sums, [&](int64_t first, int64_t last, T* to) {
-        multiply_chain(group, planes, row, row + 1, first, last, to, width, false);
-      });
+      sum_chains(filter_.out_channels * width, sums.data(),
+                 [&](int64_t first, int64_t last, T* to) {
+                   multiply_chain(group, planes, row, row + 1, first, last, to, width, false);
+                 });
       copy_sums(sums.data(), width, y + row * width, width);
     }
   }
@@ -423,7 +451,7 @@ class Convolution {
   int64_t mr_ = 0;  // Rows of a filter panel.
   int64_t m_padded_ = 0;
   int64_t planes_size_ = 0;
-  bool is_depthwise_ = false, uses_panels_ = false;
+  Way way_ = Way::kRows;
   bool packs_blocks_ = false;  // Whether filters are packed for each block of terms.
   T* packed_ = nullptr;        // The filter in panels, in memory of the calling thread.
   std::vector<int64_t> offsets_;

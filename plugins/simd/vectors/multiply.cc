@@ -207,11 +207,61 @@ HWY_INLINE void transpose_square(const double* from, int64_t from_row, double* t
   hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, to + to_row);
 }
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+// Transposes eight rows and eight columns.
+HWY_INLINE void transpose_eight(const float* from, int64_t from_row, float* to, int64_t to_row) {
+  const hn::CappedTag<float, 8> d;
+  const hn::CappedTag<double, 4> pairs;
+  using V = hn::Vec<decltype(d)>;
+  V half[2][4];  // In each 16-byte half, column j or 4 + j of four rows.
+  HWY_UNROLL(2)
+  for (int h = 0; h < 2; ++h) {
+    const float* const at = from + 4 * h * from_row;
+    const auto r0 = hn::LoadU(d, at), r1 = hn::LoadU(d, at + from_row);
+    const auto r2 = hn::LoadU(d, at + 2 * from_row), r3 = hn::LoadU(d, at + 3 * from_row);
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+    half[h][0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
+    half[h][1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
+    half[h][2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
+    half[h][3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+  }
+  HWY_UNROLL(4)
+  for (int j = 0; j < 4; ++j) {
+    hn::StoreU(hn::ConcatLowerLower(d, half[1][j], half[0][j]), d, to + j * to_row);
+    hn::StoreU(hn::ConcatUpperUpper(d, half[1][j], half[0][j]), d, to + (j + 4) * to_row);
+  }
+}
+#endif
+
+// Transposes as many groups of eight rows and columns as there are; returns the number of rows.
+template <class T>
+int64_t transpose_eights(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
+                         int64_t columns) {
+  int64_t i = 0;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  if constexpr (std::is_same_v<T, float>) {
+    for (; i + 8 <= rows; i += 8) {
+      int64_t j = 0;
+      for (; j + 8 <= columns; j += 8) {
+        transpose_eight(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+      }
+      for (; j < columns; ++j) {
+        for (int64_t r = i; r < i + 8; ++r) to[j * to_row + r] = from[r * from_row + j];
+      }
+    }
+  }
+#endif
+  return i;
+}
+
 template <class T>
 void transpose(const T* from, int64_t from_row, T* to, int64_t to_row, int64_t rows,
                int64_t columns) {
   constexpr int64_t kSide = 16 / sizeof(T);
-  int64_t i = 0;
+  int64_t i = transpose_eights(from, from_row, to, to_row, rows, columns);
   for (; i + kSide <= rows; i += kSide) {
     int64_t j = 0;
     for (; j + kSide <= columns; j += kSide) {
