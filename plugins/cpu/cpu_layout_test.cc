@@ -159,6 +159,26 @@ TEST(CpuPool, AgreesWithRef) {
   }
 }
 
+TEST(CpuPool, MaximaOfSpecialValuesAgreeWithRef) {
+  for (const PoolCase& c : kPoolCases) {
+    const tenon_max_pool_attrs attrs{
+        sizeof attrs,  c.kernel.data(), c.kernel.size(),    c.steps.data(),     c.steps.size(),
+        c.pads.data(), c.pads.size(),   c.dilations.data(), c.dilations.size(), false};
+    const auto n = static_cast<size_t>(tenon_sdk::count(c.x.size(), c.x.data()));
+    std::vector<float> elements(n, -INFINITY);  // Windows of -inf alone are among them.
+    const std::vector<float> specials = with_specials(random_elements<float>(n, -3, 3));
+    std::copy_n(specials.begin(), n / 2, elements.begin());
+    const Tensor x = tensor_of(elements, c.x);
+    const Tensor y = zeros_of(TENON_FLOAT32, c.y), i = zeros_of(TENON_INT64, c.y);
+    const Launched want = ref().run(TENON_OP_max_pool, &attrs, {x}, {y, i});
+    const Launched got = cpu().run(TENON_OP_max_pool, &attrs, {x}, {y, i});
+    EXPECT_TRUE(same_values(got[0], want[0]));
+    EXPECT_TRUE(same_values(got[1], want[1]));
+    const Launched values = cpu().run(TENON_OP_max_pool, &attrs, {x}, {y});
+    EXPECT_TRUE(same_values(values[0], want[0]));
+  }
+}
+
 TEST(CpuPool, BackwardAddsGradientsOfOverlappingWindows) {
   const Tensor dy = f32({1, 1, 3}, {1, 2, 4}), i = i64({1, 1, 3}, {1, 1, 3});
   const int64_t shape[] = {1, 1, 4};
