@@ -27,8 +27,9 @@ def without_comments(text):
 
 
 def faults_in(functions, called, reasons, binding="bindings/cpp"):
-    """Functions that are neither called nor exempted, and unnecessary exemptions.""" listed =
-    f"{binding}/not_wrapped.toml" faults = [f"{name}: nothing in {binding} calls it, and {listed} does not say why"
+    """Functions that are neither called nor exempted, and unnecessary exemptions."""
+    listed = f"{binding}/not_wrapped.toml"
+    faults = [f"{name}: nothing in {binding} calls it, and {listed} does not say why"
               for name in functions if name not in called and name not in reasons]
     for name, reason in reasons.items():
         if name not in functions:

@@ -71,8 +71,8 @@ def agree_as_floats(op, literal, given):
 
 
 def faults(op, case, results):
-    """Returns a message for each literal of a case that differs from the formula's result.""" if len(results) <
-    len(case.expect):
+    """Returns a message for each literal of a case that differs from the formula's result."""
+    if len(results) < len(case.expect):
         return [f"the formula gives {len(results)} outputs, the case expects {len(case.expect)}"]
     lines = []
     for i, (literal, given) in enumerate(zip(case.expect, results)):

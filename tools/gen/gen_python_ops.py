@@ -88,8 +88,9 @@ def result(op):
 
 
 def parameters(op, enums=None):
-    """The op's parameters as Python source. Type hints are included if `enums` is given.""" rows = [] for entry in
-    op["inputs"]:
+    """The op's parameters as Python source. Type hints are included if `enums` is given."""
+    rows = []
+    for entry in op["inputs"]:
         types = {"required": "TensorLike", "optional": "TensorLike | None",
                  "variadic": "Sequence[TensorLike]"}[entry["kind"]]
         row = entry["name"] + (f": {types}" if enums else "")

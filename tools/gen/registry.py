@@ -112,8 +112,8 @@ def hanging(line):
 
 
 def files(pattern):
-    """The files below core/ops that match the pattern, sorted by file name.""" return sorted(OPS.rglob(pattern),
-    key=lambda path: path.name)
+    """The files below core/ops that match the pattern, sorted by file name."""
+    return sorted(OPS.rglob(pattern), key=lambda path: path.name)
 
 
 def file_named(name):

@@ -37,8 +37,8 @@ def strip(input, name=None):
 
 
 def length(input, unit="BYTE", name=None):
-    """The number of bytes of each string, or of characters if `unit` is "UTF8_CHAR".""" if unit not in ("BYTE",
-    "UTF8_CHAR"):
+    """The number of bytes of each string, or of characters if `unit` is "UTF8_CHAR"."""
+    if unit not in ("BYTE", "UTF8_CHAR"):
         raise ValueError(f"length: unit must be 'BYTE' or 'UTF8_CHAR', but is {unit!r}")
     count = len if unit == "UTF8_CHAR" else lambda text: len(text.encode())
     return _convert.tensor(_mapped(count, input))
