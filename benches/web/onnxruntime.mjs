@@ -1,0 +1,19 @@
+// onnxruntime-web on one thread, with the models that Tenon saved.
+
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { NODES } from './sizes.mjs';
+
+export async function open(_, peersFolder, models) {
+  const ort = await import(pathToFileURL(join(peersFolder, 'node_modules/onnxruntime-web/dist/ort.wasm.min.mjs')));
+  ort.env.wasm.numThreads = 1;
+  ort.env.logLevel = 'error';
+  const cases = {};
+  for (const [name, { bytes, inputs }] of Object.entries(models)) {
+    const session = await ort.InferenceSession.create(bytes);
+    const feeds = Object.fromEntries(session.inputNames.map((input, i) =>
+      [input, new ort.Tensor('float32', inputs[i].data, inputs[i].shape)]));
+    cases[name] = { count: name === 'traced_node' ? NODES : 1, run: () => session.run(feeds) };
+  }
+  return [{ peer: 'onnxruntime', cases }];
+}

@@ -1,0 +1,60 @@
+// TensorFlow.js on its backends cpu and wasm.
+
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { BATCH, CHAIN, HIDDEN, LAYERS, SIDE, labels, noise } from './sizes.mjs';
+
+export async function open(_, peersFolder) {
+  console.warn = () => {}; // It advertises its native package.
+  const require = createRequire(pathToFileURL(join(peersFolder, 'package.json')));
+  const tf = require('@tensorflow/tfjs');
+  const wasm = require('@tensorflow/tfjs-backend-wasm');
+  wasm.setWasmPaths(`${join(dirname(require.resolve('@tensorflow/tfjs-backend-wasm/package.json')), 'dist')}/`);
+  const found = [];
+  for (const backend of ['cpu', 'wasm']) {
+    await tf.setBackend(backend);
+    const tensor = (shape, seed) => tf.tensor(noise(shape.reduce((a, b) => a * b, 1), seed), shape);
+    const one = tensor([1], 1);
+    const a = tensor([SIDE, SIDE], 2), b = tensor([SIDE, SIDE], 3);
+    const chain = tf.grad((x) => {
+      let y = x;
+      for (let i = 0; i < CHAIN; ++i) y = tf.add(y, x);
+      return tf.sum(y);
+    });
+    const x = tensor([BATCH, LAYERS[0]], 4);
+    const wanted = tf.oneHot(tf.tensor1d(labels(), 'int32'), LAYERS.at(-1));
+    const weights = [], biases = [];
+    for (let i = 0; i + 1 < LAYERS.length; ++i) {
+      weights.push(tf.variable(tensor(LAYERS.slice(i, i + 2), 5 + i)));
+      biases.push(tf.variable(tf.zeros([LAYERS[i + 1]])));
+    }
+    const optimizer = tf.train.sgd(0.01);
+    const train = () => optimizer.minimize(() => {
+      let h = x;
+      weights.forEach((w, i) => {
+        h = tf.add(tf.matMul(h, w), biases[i]);
+        if (i + 1 < weights.length) h = tf.relu(h);
+      });
+      return tf.losses.softmaxCrossEntropy(wanted, h);
+    });
+    const forget = tf.scalar(0), kernel = tensor([2 * HIDDEN, 4 * HIDDEN], 13), bias = tensor([4 * HIDDEN], 14);
+    const [input, h, c] = [10, 11, 12].map((seed) => tensor([1, HIDDEN], seed));
+    const tidy = (body) => () => {
+      tf.tidy(() => void body());
+    };
+    const cases = {
+      eager_add_1: { count: 1000, run() { for (let i = 0; i < 1000; ++i) tf.add(one, one).dispose(); } },
+      grad_chain: { count: CHAIN, run: tidy(() => chain(one)) },
+      mlp_train: { count: 1, run: tidy(train) },
+      lstm_step: { count: 1, run: tidy(() => tf.basicLSTMCell(forget, kernel, bias, input, c, h)) },
+    };
+    if (backend === 'wasm') { // The other one takes seconds.
+      cases.matmul_512 = { count: 1, run: tidy(() => tf.matMul(a, b)) };
+      cases.matmul_512_transposed = { count: 1, run: tidy(() => tf.matMul(a, b, false, true)) };
+    }
+    delete globalThis.Worker; // Which its module defines in Node, and which jax-js would take for a browser's.
+    found.push({ peer: `tfjs_${backend}`, cases, select: () => tf.setBackend(backend) });
+  }
+  return found;
+}
