@@ -1,9 +1,9 @@
 #include "plugins/cpu/openblas.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <atomic>
-#include <cerrno>
 #include <mutex>
 #include <string>
 
@@ -77,6 +77,17 @@ bool use_buffer(const Blas& blas) {
   return true;
 }
 
+// Whether OpenBLAS and a buffer for it fit the address space. dlopen does not say that it failed for
+// want of memory, and that passes, unlike a missing library.
+bool has_room() {
+  constexpr size_t kRoom = size_t{400} << 20;
+  void* const memory =
+      mmap(nullptr, kRoom, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  munmap(memory, kRoom);
+  return true;
+}
+
 OpenBlas load() {
   OpenBlas made;
   const auto refuse = [&](const std::string& reason) {
@@ -85,10 +96,9 @@ OpenBlas load() {
   };
   const std::string folder = plugin_folder();
   if (folder.empty()) return refuse("the plugin has no folder");
-  errno = 0;
+  if (!has_room()) throw std::bad_alloc();
   void* const library = dlopen((folder + kFile).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    if (errno == ENOMEM) throw std::bad_alloc();
     const char* const why = dlerror();
     return refuse(why != nullptr ? why : "cannot be loaded");
   }

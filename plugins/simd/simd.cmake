@@ -22,7 +22,7 @@ function(tenon_simd_kernels target)
   # -O3 vectorises the plain loops of these files, and unrolls their loops over registers. Not under
   # a sanitizer, which also keeps GCC 12 from crashing.
   list(FILTER sources INCLUDE REGEX
-       "/(attention|batch_norm|blocked|cast|compare|conv|conv_filter|copy|cross_entropy|eigen|gru_cell|int8_matmul|int_reduce|integers|loop|lstm_cell|matmul|nextafter|norm|optimizer|reduce|reflections|row_loop|search|softmax|sort|unique|vectors/.*)\\.cc$")
+       "/(attention|batch_norm|blocked|cast|compare|conv|conv_filter|copy|cross_entropy|gru_cell|int8_matmul|int_reduce|integers|loop|lstm_cell|matmul|nextafter|norm|optimizer|reduce|row_loop|search|softmax|sort|unique|vectors/.*)\\.cc$")
   if(NOT TENON_SANITIZE)
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -O3)
   endif()

@@ -123,7 +123,7 @@ static void test_op(op call, int64_t size, double expected) {
   tenon_context_release(context);
 }
 
-/* OpenBLAS computes large products on `cpu`; other devices would only take long. */
+/* `cpu` needs memory to pack large products; other devices would only take long. */
 static void products(void) {
   const char* device = getenv("TENON_TEST_DEVICE");
   test_op(matmul, device && strcmp(device, "cpu") == 0 ? kSize : 128, 16);

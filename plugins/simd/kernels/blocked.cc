@@ -41,8 +41,7 @@ void subtract_product(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const
     T* const to = memory.data() + i * n;
     for (int64_t j = 0; j < n; ++j) to[j] = -from[j];
   }
-  multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, Matrix<T>{memory.data(), n, 1}, c.data, c.row,
-                true);
+  multiply_dense(m, n, k, a, Matrix<T>{memory.data(), n, 1}, c.data, c.row, true);
 }
 
 // Solves a x = b for a triangle of n rows; x replaces the `columns` columns of b.
@@ -233,6 +232,16 @@ bool Blocked<T>::solve(Matrix& a, Matrix& b) {
   return true;
 }
 
+template <class T>
+void multiply_dense(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Matrix<T>& b, T* c,
+                    int64_t c_row, bool add) {
+  multiply_part(int64_t{0}, m, int64_t{0}, n, k, a, b, c, c_row, add);
+}
+
+template void multiply_dense(int64_t, int64_t, int64_t, const Matrix<float>&, const Matrix<float>&,
+                             float*, int64_t, bool);
+template void multiply_dense(int64_t, int64_t, int64_t, const Matrix<double>&,
+                             const Matrix<double>&, double*, int64_t, bool);
 template struct Blocked<float>;
 template struct Blocked<double>;
 

@@ -28,4 +28,9 @@ struct Blocked {
   static bool eigh(Matrix& x, std::vector<T>& w, Matrix& v);
 };
 
+// c = a b, or c += a b, of m rows and n columns, on this thread.
+template <class T>
+void multiply_dense(int64_t m, int64_t n, int64_t k, const Matrix<T>& a, const Matrix<T>& b, T* c,
+                    int64_t c_row, bool add);
+
 }  // namespace tenon_simd

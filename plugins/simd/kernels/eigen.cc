@@ -357,8 +357,8 @@ bool Blocked<T>::svd(Matrix& x, Matrix& u, std::vector<T>& s, Matrix& vh) {
     qr(x, q, r);
     const bool found = svd(r, inner, s, vh);
     if (found) {
-      multiply_part(int64_t{0}, m, int64_t{0}, n, n, tenon_simd::Matrix<T>{q.data(), n, 1},
-                    tenon_simd::Matrix<T>{inner.data(), n, 1}, u.data(), n, false);
+      multiply_dense(m, n, n, tenon_simd::Matrix<T>{q.data(), n, 1},
+                     tenon_simd::Matrix<T>{inner.data(), n, 1}, u.data(), n, false);
     }
     return found;
   }

@@ -62,8 +62,7 @@ void Reflections<T>::apply(int64_t begin, int64_t end, int64_t first, bool rever
   std::vector<T> memory(static_cast<size_t>(2 * size * n));
   T* const along = memory.data();
   T* const change = along + size * n;
-  multiply_part(int64_t{0}, size, int64_t{0}, n, m, Matrix<T>{v, length(), 1},
-                Matrix<T>{from, c_row, 1}, along, n, false);
+  multiply_dense(size, n, m, Matrix<T>{v, length(), 1}, Matrix<T>{from, c_row, 1}, along, n, false);
   for (int64_t i = 0; i < size; ++i) {
     for (int64_t k = 0; k < size; ++k) {
       const T factor = reversed ? t[k][i] : t[i][k];
@@ -72,8 +71,7 @@ void Reflections<T>::apply(int64_t begin, int64_t end, int64_t first, bool rever
       }
     }
   }
-  multiply_part(int64_t{0}, m, int64_t{0}, n, size, Matrix<T>{v, 1, length()},
-                Matrix<T>{change, n, 1}, from, c_row, true);
+  multiply_dense(m, n, size, Matrix<T>{v, 1, length()}, Matrix<T>{change, n, 1}, from, c_row, true);
 }
 
 template <class T>
