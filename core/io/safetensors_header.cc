@@ -42,7 +42,7 @@ TensorType read_type(const std::string& name, const Json& entry) {
   TensorType type;
   type.dtype = dtype_from_safetensors(dtype_name);
   require_code(type.dtype != DType::kNone, Code::kUnimplemented,
-               "the dtype {} of tensor \"{}\" is unknown here", dtype_name, name);
+               "the dtype {} of tensor \"{}\" is not supported", dtype_name, name);
 
   const Json& shape = field(name, entry, "shape");
   check(shape.is_array(), "the shape of tensor \"{}\" is not a list", name);

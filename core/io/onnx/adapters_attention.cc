@@ -12,7 +12,7 @@ namespace tenon::onnx::adapters {
 Tensor split_heads(const Tensor& x, int64_t heads) {
   if (x->rank() == 4) return x;
   require(x->rank() == 3 && heads > 0 && x->shape()[2] % heads == 0,
-          "{} cannot be split into {} heads", x->type, heads);
+          "input must have three axes, the last a multiple of {} heads, but is {}", heads, x->type);
   const Dims& shape = x->shape();
   return transpose(reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
 }
@@ -42,10 +42,13 @@ constexpr int64_t kHeadsAxis = 1, kLengthAxis = 2;
 // Extends the last axis of a mask to the number of keys. The added keys are masked.
 Tensor extended(const Tensor& mask, Size keys) {
   const size_t rank = mask->rank();
-  require(rank > 0, "the mask has no axis");
+  require(rank > 0, "the mask must have at least one axis");
   const Size missing = keys - mask->shape()[rank - 1];
   if (missing == 0) return mask;
-  require(missing > 0, "the mask is {}, but there are {} keys", mask->type, keys);
+  require(
+      missing > 0,
+      "the last axis of the mask must have at most {} elements, one per key, but the mask is {}",
+      keys, mask->type);
   Sizes pads(2 * rank, 0);
   pads[2 * rank - 1] = missing;
   const bool is_bool = mask->type.dtype == DType::kBool;
@@ -71,7 +74,7 @@ Operands operands_of(const NodeCall& n) {
   return all;
 }
 
-// All masks of a call but the causal one of a call without a cache.
+// Combines all masks of a call. `is_causal`: including the causal mask.
 Tensor mask_of(const NodeCall& n, const Operands& x, bool is_causal) {
   const Size queries = x.q->shape()[kLengthAxis], keys = x.k->shape()[kLengthAxis];
   Tensor mask = n.optional(3);
@@ -154,8 +157,10 @@ Tensors tensor_scatter(const NodeCall& n) {
   const Tensor &cache = n.in(0), &update = n.in(1);
   const size_t rank = cache->rank();
   const auto axis = static_cast<size_t>(require_axis(n.attr("axis", -2), rank, "axis"));
-  require(axis > 0 && update->rank() == rank, "axis {} of {} cannot be updated by {}", axis,
-          cache->type, update->type);
+  require(axis > 0 && update->rank() == rank,
+          "the axis must not be 0, and the update must have the rank of the cache, but axis is {}, "
+          "the cache {} and the update {}",
+          axis, cache->type, update->type);
   const std::string mode = n.attr_text("mode", "linear");
   require(mode == "linear" || mode == "circular",
           "attribute mode must be \"linear\" or \"circular\", but is \"{}\"", mode);
@@ -181,7 +186,8 @@ Tensors flex_attention(const NodeCall& n) {
   const Dims &a = q->shape(), &b = k->shape();
   const int64_t heads = a[1], kv_heads = b[1];
   require(kv_heads > 0 && heads % kv_heads == 0,
-          "{} heads of q are not a multiple of {} heads of k", heads, kv_heads);
+          "the heads of q must be a multiple of those of k, but they are {} and {}", heads,
+          kv_heads);
   const double size = static_cast<double>(int64_t{a[3]});
   const double scale = n.attr_float("scale", 1 / std::sqrt(size));
   const Size rows = heads / kv_heads * a[2];
@@ -249,10 +255,12 @@ Tensors linear_attention(const NodeCall& n) {
           "is \"{}\"",
           rule);
   require(n.has(4) == is_gated && n.has(5) == is_delta,
-          "update_rule {} is given decay: {}, beta: {}", rule, n.has(4), n.has(5));
+          "update_rule {} requires other inputs: decay is given: {}, beta is given: {}", rule,
+          n.has(4), n.has(5));
   const int64_t heads = n.attr("q_num_heads", 0), kv_heads = n.attr("kv_num_heads", 0);
   require(heads > 0 && kv_heads > 0 && heads % kv_heads == 0,
-          "{} heads of queries are not a multiple of {} heads of keys", heads, kv_heads);
+          "q_num_heads must be a positive multiple of kv_num_heads, but they are {} and {}", heads,
+          kv_heads);
   const DType dtype = n.in(0)->type.dtype, wide = wide_dtype(dtype);
   const auto wide_heads = [&](size_t i, int64_t of) {
     require(n.rank(i) == 3, "input {} must have three axes, but is {}", i, n.in(i)->type);
@@ -261,8 +269,8 @@ Tensors linear_attention(const NodeCall& n) {
   const Tensor q = wide_heads(0, heads), k = wide_heads(1, kv_heads), v = wide_heads(2, kv_heads);
   const Size batch = q->shape()[0];
   const int64_t length = q->shape()[2], d_k = k->shape()[3], d_v = v->shape()[3];
-  require_code(length <= kMaxPositions, Code::kUnimplemented, "{} positions are more than {}",
-               length, kMaxPositions);
+  require_code(length <= kMaxPositions, Code::kUnimplemented,
+               "supports at most {} positions, but there are {}", kMaxPositions, length);
   // One factor for each head, or for each feature of a key.
   const Tensor decay = is_gated ? exp(wide_heads(4, kv_heads)) : Tensor();
   const Tensor beta = is_delta ? wide_heads(5, n.in(5)->shape()[2] == 1 ? 1 : kv_heads) : Tensor();

@@ -11,7 +11,7 @@ namespace tenon::onnx::adapters {
 namespace {
 
 struct RoiAlignSettings {
-  int64_t height, width;  // Of the result.
+  int64_t height, width;  // Size of the result of a region.
   double scale, shift;
   bool is_half_pixel, is_max;
 };
@@ -96,14 +96,14 @@ Tensors roi_align(const NodeCall& n) {
   to.shift = to.is_half_pixel ? 0.5 : 0;
   to.is_max = mode == "max";
   const int64_t ratio = n.attr("sampling_ratio", 0);
-  constexpr int64_t kMaxSamples = int64_t{1} << 24;  // Of a region.
+  constexpr int64_t kMaxSamples = int64_t{1} << 24;  // Maximum per region.
   const auto require_few = [&](double rows, double columns) {
     require_code(
         rows >= 0 && columns >= 0 &&
             rows * static_cast<double>(to.height) * columns * static_cast<double>(to.width) <=
                 static_cast<double>(kMaxSamples),
-        Code::kUnimplemented, "{} by {} samples in each of {} by {} cells are too many", rows,
-        columns, to.height, to.width);
+        Code::kUnimplemented, "too many samples: {} by {} in each of {} by {} cells", rows, columns,
+        to.height, to.width);
   };
   require(to.height > 0 && to.width > 0 && ratio >= 0,
           "output_height {}, output_width {} and sampling_ratio {} must not be negative", to.height,
@@ -174,8 +174,8 @@ std::vector<Box> boxes_of(const std::vector<double>& numbers, bool by_centre) {
 
 }  // namespace
 
-// Selects boxes by descending score, without those that overlap a selected one too much. The host
-// does it, because the number of boxes is unknown before.
+// Selects boxes by descending score, except those that overlap a selected box too much. Runs on the
+// host, because the number of selected boxes is not known in advance.
 Tensors non_max_suppression(const NodeCall& n) {
   const Dims &boxes = n.shape(0), &scores = n.shape(1);
   require(boxes.rank() == 3 && boxes[2] == 4 && scores.rank() == 3 && scores[0] == boxes[0] &&

@@ -35,8 +35,8 @@ const Graph& body_of(const NodeCall& n, std::string_view name) {
   return *body;
 }
 
-// The values that are carried between iterations, and those collected in each iteration. A body
-// returns the carried values from index `first`, and then the collected ones.
+// The values that are carried between iterations, and the scan outputs of each iteration. A body
+// returns the carried values from index `first`, followed by the scan outputs.
 struct Iterations {
   Iterations(const Graph& body, Tensors initial, size_t first)
       : carried(std::move(initial)), first(first) {
@@ -62,8 +62,8 @@ struct Iterations {
 
 Ints per_value_list(const NodeCall& n, std::string_view name, size_t size) {
   const Ints given = n.attr_ints(name);
-  require(given.empty() || given.size() == size, "attribute {} has {} values for {}", name,
-          given.size(), size);
+  require(given.empty() || given.size() == size, "attribute {} must have {} values, but has {}",
+          name, size, given.size());
   return given.empty() ? Ints(size, 0) : given;
 }
 
@@ -103,7 +103,8 @@ ScanInputs scan_inputs(const NodeCall& n, size_t first) {
   const int64_t n_scanned = n.attr("num_scan_inputs", 0);
   const auto n_inputs = static_cast<int64_t>(n.n_inputs());
   require(n_scanned > 0 && n_scanned <= n_inputs - static_cast<int64_t>(first),
-          "attribute num_scan_inputs is {} of {} inputs", n_scanned, n_inputs);
+          "attribute num_scan_inputs must be positive and at most {}, but is {}",
+          n_inputs - static_cast<int64_t>(first), n_scanned);
   const auto begin = static_cast<size_t>(n_inputs - n_scanned);
   return {inputs_of(n, first, begin), inputs_of(n, begin, n.n_inputs())};
 }
@@ -120,7 +121,7 @@ Tensors scan_batch(const NodeCall& n) {
     for (const Tensor& x : all) part.push_back(slice_at(x, 0, b));
     return part;
   };
-  require(inputs.scanned[0]->rank() > 0, "a scanned input has no axis");
+  require(inputs.scanned[0]->rank() > 0, "a scanned input must have at least one axis");
   const int64_t batch = inputs.scanned[0]->shape()[0];
   std::vector<Tensors> results(body.outputs.size());
   for (int64_t b = 0; b < batch; ++b) {
@@ -145,8 +146,8 @@ Tensors if_else(const NodeCall& n) {
   return traced_if(n, then_branch, else_branch);
 }
 
-// Runs while the condition holds, which the body recomputes, up to the maximum number of
-// iterations.
+// Runs the body while the condition, which the body recomputes, is true, up to the maximum number
+// of iterations.
 Tensors loop(const NodeCall& n) {
   const Graph& body = body_of(n, "body");
   if (is_traced()) return traced_loop(n, body);

@@ -32,7 +32,7 @@ Tensor activated(const Tensor& x, const std::string& name, const Parameter& para
     return call_named1("hard_sigmoid", {{"alpha", parameter(0, 0.2)}, {"beta", parameter(1, 0.5)}},
                        {x});
   }
-  fail(Code::kUnimplemented, "the activation {} is unknown here", {name});
+  fail(Code::kUnimplemented, "activation {} is not supported", {name});
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Tensors fused_mat_mul(const NodeCall& n) {
   n.require_attr("transBatchA", 0);
   n.require_attr("transBatchB", 0);
   const double alpha = n.attr_float("alpha", 1);
-  // A vector has nothing to transpose.
+  // The attribute has no effect on a vector.
   const auto transposes = [&](std::string_view name, size_t i) {
     return n.flag(name, false) && n.rank(i) > 1;
   };
@@ -142,7 +142,7 @@ Tensor key_mask(const Tensor& mask, Size keys) {
   const Tensor allowed = not_equal(mask, number_of(mask->type.dtype, 0));
   const Dims& shape = mask->shape();
   if (mask->rank() == 2) return reshape(allowed, {shape[0], 1, 1, shape[1]});
-  require(mask->rank() == 3, "a mask of keys cannot be {}", mask->type);
+  require(mask->rank() == 3, "a mask of keys must have one to three axes, but is {}", mask->type);
   return reshape(allowed, {shape[0], 1, shape[1], shape[2]});
 }
 
@@ -168,7 +168,7 @@ Tensor part_of_last(const Tensor& x, Size start, Size end) {
 
 Tensors multi_head_attention(const NodeCall& n) {
   n.require_attr("do_rotary", 0);
-  n.ignore("mask_filter_value");  // Masked keys have no weight.
+  n.ignore("mask_filter_value");  // Masked keys get weight 0, whatever the attribute is.
   const int64_t heads = n.attr("num_heads", 0);
   require_code(n.has(1) && n.has(2) && n.rank(0) == 3, Code::kUnimplemented,
                "packed queries, keys and values are not supported");
@@ -194,7 +194,8 @@ Tensors multi_head_attention(const NodeCall& n) {
   return {y, x.k, x.v};
 }
 
-// One product computes queries, keys and values. The past holds keys and values in its first axis.
+// Attention whose queries, keys and values are computed by one matrix product. The input `past`
+// holds keys and values along its first axis.
 Tensors packed_attention(const NodeCall& n) {
   n.require_attr("do_rotary", 0);
   n.require_attr("past_present_share_buffer", 0);
@@ -203,8 +204,8 @@ Tensors packed_attention(const NodeCall& n) {
   const Tensor& w = n.in(1);
   require(w->rank() == 2, "weights must have two axes, but are {}", w->type);
   const Ints sizes = n.attr_ints("qkv_hidden_sizes");
-  require(sizes.empty() || sizes.size() == 3, "attribute qkv_hidden_sizes has {} sizes",
-          sizes.size());
+  require(sizes.empty() || sizes.size() == 3,
+          "attribute qkv_hidden_sizes must have three sizes, but has {}", sizes.size());
   const int64_t third = w->shape()[1] / 3;
   const int64_t q_size = sizes.empty() ? third : sizes[0],
                 k_size = sizes.empty() ? third : sizes[1];
@@ -232,7 +233,8 @@ Tensors packed_attention(const NodeCall& n) {
 // Input 1 is one position for each element, or the first position of all sequences.
 Tensors rotary_embedding(const NodeCall& n) {
   n.ignore("is_packed_batching");
-  require_code(n.attr_float("scale", 1) == 1, Code::kUnimplemented, "a scale is not supported");
+  require_code(n.attr_float("scale", 1) == 1, Code::kUnimplemented,
+               "attribute scale is not supported");
   const Tensor& x = n.in(0);
   const size_t length_axis = x->rank() == 4 ? 2 : 1;
   require(x->rank() >= 3, "input must have three or four axes, but is {}", x->type);

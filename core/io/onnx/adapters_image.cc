@@ -12,7 +12,8 @@ namespace tenon::onnx::adapters {
 Ints spatial_sizes(const Tensor& x) {
   Ints sizes;
   for (size_t i = 2; i < x->rank(); ++i) sizes.push_back(x->shape()[i]);
-  for (const int64_t size : sizes) require(size > 0, "{} has no elements to sample", x->type);
+  for (const int64_t size : sizes)
+    require(size > 0, "cannot sample {}, which has no elements", x->type);
   return sizes;
 }
 
@@ -37,7 +38,8 @@ enum class Padding { kZeros, kBorder, kReflection };
 struct Sampling {
   Interpolation mode = Interpolation::kLinear;
   Padding padding = Padding::kZeros;
-  bool align_corners = true;  // Whether borders are the centres of the outer elements.
+  bool align_corners =
+      true;  // Whether the borders of the image are the centres of its outer elements.
 };
 
 // The positions from which an axis is reflected.
@@ -71,7 +73,7 @@ Tensor padded_positions(const Tensor& p, int64_t size, const Sampling& how) {
 
 // A neighbour of each position along one axis: its index, its weight, and whether it exists.
 struct Tap {
-  Tensor index, weight, exists;  // Without a weight, 1. Without exists, always.
+  Tensor index, weight, exists;  // If `weight` is empty, it is 1. If `exists` is empty, it is true.
 };
 
 Tap tap_at(const Tensor& place, const Tensor& weight, int64_t size, const Sampling& how) {
@@ -88,7 +90,7 @@ Tap tap_at(const Tensor& place, const Tensor& weight, int64_t size, const Sampli
 }
 
 std::vector<Tap> taps_of(const Tensor& position, int64_t size, const Sampling& how) {
-  // Positions that are no numbers count as outside.
+  // NaN positions count as outside the image.
   const Tensor p = padded_positions(where(isfinite(position), position, number(-4)), size, how);
   if (how.mode == Interpolation::kNearest) return {tap_at(round(p), Tensor(), size, how)};
   const Tensor low = floor(p), f = p - low;
@@ -149,10 +151,11 @@ Tensors grid_sample(const NodeCall& n) {
   const Ints sizes = spatial_sizes(x);
   const auto axes = static_cast<int64_t>(sizes.size());
   constexpr int64_t kMaxAxes = 4;
-  require_code(axes <= kMaxAxes, Code::kUnimplemented, "{} spatial axes are more than {}", axes,
-               kMaxAxes);
-  require(grid->shape()[grid->rank() - 1] == axes, "grid is {}, but there are {} spatial axes",
-          grid->type, axes);
+  require_code(axes <= kMaxAxes, Code::kUnimplemented,
+               "supports at most {} spatial axes, but there are {}", kMaxAxes, axes);
+  require(grid->shape()[grid->rank() - 1] == axes,
+          "the last axis of grid must have {} elements, one per spatial axis, but grid is {}", axes,
+          grid->type);
   const std::string mode = n.attr_text("mode", "linear");
   const std::string padding = n.attr_text("padding_mode", "zeros");
   Sampling how;
@@ -224,7 +227,8 @@ Tensors center_crop_pad(const NodeCall& n) {
   if (axes.empty()) {
     for (size_t i = 0; i < x->rank(); ++i) axes.push_back(static_cast<int64_t>(i));
   }
-  require(axes.size() == wanted.size(), "{} sizes for {} axes", wanted.size(), axes.size());
+  require(axes.size() == wanted.size(), "shape must have {} elements, one per axis, but has {}",
+          axes.size(), wanted.size());
   Sizes pads(2 * x->rank(), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(require_axis(axes[i], x->rank(), "axes"));
@@ -247,8 +251,8 @@ Tensors deform_conv(const NodeCall& n) {
                "only two spatial axes are supported, but x is {} and W is {}", x->type, w->type);
   const auto values = [&](std::string_view name, size_t size, int64_t otherwise) {
     const Ints given = n.attr_ints(name);
-    require(given.empty() || given.size() == size, "attribute {} has {} values, not {}", name,
-            given.size(), size);
+    require(given.empty() || given.size() == size, "attribute {} must have {} values, but has {}",
+            name, size, given.size());
     return given.empty() ? Ints(size, otherwise) : given;
   };
   const Ints strides = values("strides", 2, 1), dilations = values("dilations", 2, 1);
@@ -256,14 +260,15 @@ Tensors deform_conv(const NodeCall& n) {
   const Ints kernel = {w->shape()[2], w->shape()[3]};
   const Ints given_kernel = n.attr_ints("kernel_shape");
   require(given_kernel.empty() || given_kernel == kernel,
-          "attribute kernel_shape differs from the filter {}", w->type);
+          "attribute kernel_shape must equal the spatial sizes of the filter, {}", w->type);
   const int64_t group = n.attr("group", 1), offset_group = n.attr("offset_group", 1);
   const Size batch = x->shape()[0];
   const int64_t channels = x->shape()[1], filters = w->shape()[0];
   require(group > 0 && offset_group > 0 && channels % group == 0 && filters % group == 0 &&
               channels % offset_group == 0,
-          "group {} and offset_group {} do not divide the channels of {} and {}", group,
-          offset_group, x->type, w->type);
+          "group {} and offset_group {} must divide the numbers of channels of x and W, which are "
+          "{} and {}",
+          group, offset_group, x->type, w->type);
   const Ints sizes = spatial_sizes(x);
   const Tensor& offset = n.in(2);
   require(offset->rank() == 4, "offset must have four axes, but is {}", offset->type);

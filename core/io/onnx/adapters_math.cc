@@ -11,7 +11,7 @@ namespace {
 
 // ---- reductions ----
 
-// The meaning of a reduction over an empty list of axes.
+// The meaning of noop_with_empty_axes for an op: returns the input, or is not specified.
 enum class EmptyAxes { kItself, kUnknown };
 
 // Reductions keep the reduced axes by default, and take the axes as an input from some version on.
@@ -21,7 +21,9 @@ Tensors reduce(const NodeCall& n, std::string_view op, int64_t since,
   const bool keepdims = n.flag("keepdims", true);
   if (n.flag("noop_with_empty_axes", false) && axes.empty()) {
     require_code(of_none == EmptyAxes::kItself, Code::kUnimplemented,
-                 "noop_with_empty_axes is ambiguous for {}", n.node().op);
+                 "attribute noop_with_empty_axes is not supported for {}, where ONNX does not "
+                 "specify its meaning",
+                 n.node().op);
     return {n.in(0)};
   }
   return call_named(op, {{"axes", axes}, {"keepdims", int64_t{keepdims}}}, {n.in(0)});
@@ -34,7 +36,7 @@ Tensor extreme_of(DType dtype, const Dims& shape, bool largest) {
                             ? 0
                             : std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype));
   const Tensor y = fill(integer(least), shape, dtype);
-  return largest ? sub(y, integer(1)) : y;  // Wraps around to the largest.
+  return largest ? sub(y, integer(1)) : y;  // 0 - 1 wraps around to the largest number.
 }
 
 // max and min of no elements are the identity of the reduction.
@@ -108,7 +110,7 @@ Tensors reduce_mean(const NodeCall& n) {
       call_named1("sum", {{"axes", axes}, {"keepdims", keepdims}}, {cast(n.in(0), DType::kI64)});
   if (count(total->shape()) == 0) return {cast(total, x.dtype)};
   const int64_t terms = count(x.shape) / count(total->shape());
-  require(terms > 0, "the mean of no integers is undefined");
+  require(terms > 0, "cannot compute the mean of an empty integer tensor");
   return {cast(div(total, integer(terms)), x.dtype)};
 }
 
@@ -167,7 +169,8 @@ Tensors pow(const NodeCall& n) {
 
 Tensors bit_shift(const NodeCall& n) {
   const std::string direction = n.attr_text("direction", "");
-  require(direction == "LEFT" || direction == "RIGHT", "attribute direction is \"{}\"", direction);
+  require(direction == "LEFT" || direction == "RIGHT",
+          "attribute direction must be \"LEFT\" or \"RIGHT\", but is \"{}\"", direction);
   return {direction == "LEFT" ? shift_left(n.in(0), n.in(1)) : shift_right(n.in(0), n.in(1))};
 }
 
@@ -182,8 +185,8 @@ Tensors gemm(const NodeCall& n) {
 
 Tensors gelu(const NodeCall& n) {
   const std::string approximate = n.attr_text("approximate", "none");
-  require(approximate == "none" || approximate == "tanh", "attribute approximate is \"{}\"",
-          approximate);
+  require(approximate == "none" || approximate == "tanh",
+          "attribute approximate must be \"none\" or \"tanh\", but is \"{}\"", approximate);
   return call_named("gelu", {{"approximate", int64_t{approximate == "tanh"}}}, {n.in(0)});
 }
 
@@ -231,7 +234,7 @@ Tensors bit_cast(const NodeCall& n) {
     return {not_equal(cast(x, DType::kI32), integer(0))};
   }
   require(to == DType::kNone || size_of(to) == size_of(x->type.dtype),
-          "the bits of {} are not as wide as those of {}", x->type, to);
+          "the elements of {} and of {} must have equal sizes", x->type, to);
   return {bitcast(x, to)};
 }
 
@@ -259,10 +262,10 @@ Tensors range(const NodeCall& n) {
     return {add(mul(i, reshape(delta, {})), reshape(start, {}))};
   }
   const double step = n.one_number(2);
-  require(step != 0, "delta is 0");
+  require(step != 0, "delta must not be 0");
   const double size = std::ceil((n.one_number(1) - n.one_number(0)) / step);
-  require(size < 0x1p53, "from {} to {} by {} are too many", n.one_number(0), n.one_number(1),
-          step);
+  require(size < 0x1p53, "the range from {} to {} by {} has too many elements", n.one_number(0),
+          n.one_number(1), step);
   const auto rounded = static_cast<int64_t>(std::max(size, 0.0));
   const Tensor i = iota({rounded}, start->type.dtype, 0);
   return {add(mul(i, reshape(delta, {})), reshape(start, {}))};

@@ -11,7 +11,7 @@ namespace {
 
 Tensor host_floats(const std::vector<float>& values, const Dims& shape) {
   Scope& scope = current_scope();
-  require(count(shape) == static_cast<int64_t>(values.size()), "{} numbers are given for {}",
+  require(count(shape) == static_cast<int64_t>(values.size()), "{} values do not match the type {}",
           values.size(), TensorType(DType::kF32, shape));
   return from_host(scope, scope.device(), TensorType(DType::kF32, shape), values.data());
 }
@@ -24,13 +24,14 @@ Tensor float32(const Tensor& x) { return to_dtype(x, DType::kF32); }
 
 }  // namespace
 
-// Offsets and scales are one for all features, or one for each.
+// There is one offset and scale for all features, or one for each feature.
 Tensors scaler(const NodeCall& n) {
   Tensor y = float32(n.in(0));
   const std::vector<float> offset = n.attr_floats("offset"), scale = n.attr_floats("scale");
   if (!offset.empty()) y = y - host_floats(offset);
   if (!scale.empty()) y = y * host_floats(scale);
-  require(y->shape() == n.in(0)->shape(), "{} offsets and {} scales do not fit {}", offset.size(),
+  require(y->shape() == n.in(0)->shape(),
+          "{} offsets and {} scales cannot be broadcast to the input, {}", offset.size(),
           scale.size(), n.in(0)->type);
   return {y};
 }
@@ -46,7 +47,7 @@ Tensors normalizer(const NodeCall& n) {
   } else if (norm == "L1") {
     size = sum(abs(x), row);
   } else {
-    require(norm == "L2", "attribute norm is \"{}\"", norm);
+    require(norm == "L2", "attribute norm must be \"MAX\", \"L1\" or \"L2\", but is \"{}\"", norm);
     size = sqrt(sum(x * x, row));
   }
   return {x / where(equal(size, number(0)), number(1), size)};
@@ -67,13 +68,14 @@ Tensors array_feature_extractor(const NodeCall& n) {
 
 Tensors linear_regressor(const NodeCall& n) {
   const std::string transform = n.attr_text("post_transform", "NONE");
-  require_code(transform == "NONE", Code::kUnimplemented, "the post_transform {} is not supported",
-               transform);
+  require_code(transform == "NONE", Code::kUnimplemented,
+               "attribute post_transform must be \"NONE\", but is \"{}\"", transform);
   const int64_t targets = n.attr("targets", 1);
   const std::vector<float> coefficients = n.attr_floats("coefficients");
   const std::vector<float> intercepts = n.attr_floats("intercepts");
   const auto given = static_cast<int64_t>(coefficients.size());
-  require(targets > 0 && given % targets == 0, "{} coefficients are given for {} targets", given,
+  require(targets > 0 && given % targets == 0,
+          "the number of coefficients, {}, must be a multiple of the number of targets, {}", given,
           targets);
   const Tensor w = host_floats(coefficients, {targets, given / targets});
   const Tensor y = matmul(float32(n.in(0)), w, {.transpose_b = true});
@@ -85,11 +87,13 @@ Tensors linear_regressor(const NodeCall& n) {
 namespace {
 
 struct NGrams {
-  std::map<std::vector<int64_t>, size_t> columns;  // Those of the sizes that count.
+  std::map<std::vector<int64_t>, size_t>
+      columns;  // The n-grams whose length is in the requested range, with their column.
   size_t n_columns = 0;
 };
 
-// The pool lists all n-grams of one size, then those of the next; ngram_counts are the starts.
+// The pool lists the n-grams by size, shortest first. ngram_counts are the offsets at which the
+// sizes begin.
 NGrams n_grams_of(const NodeCall& n, int64_t least, int64_t most) {
   const Ints pool = n.attr_ints("pool_int64s"), starts = n.attr_ints("ngram_counts");
   const Ints columns = n.attr_ints("ngram_indexes");
@@ -97,7 +101,8 @@ NGrams n_grams_of(const NodeCall& n, int64_t least, int64_t most) {
   constexpr int64_t kMaxColumns = int64_t{1} << 26;
   NGrams all;
   for (const int64_t column : columns) {
-    require(column >= 0 && column < kMaxColumns, "ngram_indexes contain {}", column);
+    require(column >= 0 && column < kMaxColumns,
+            "elements of ngram_indexes must be in [0, 2^26), but one is {}", column);
     all.n_columns = std::max(all.n_columns, static_cast<size_t>(column) + 1);
   }
   size_t next = 0;
@@ -105,10 +110,11 @@ NGrams n_grams_of(const NodeCall& n, int64_t least, int64_t most) {
     const auto size = static_cast<int64_t>(i) + 1;
     const int64_t start = starts[i], end = i + 1 < starts.size() ? starts[i + 1] : total;
     require(start >= 0 && start <= end && end <= total && (end - start) % size == 0,
-            "ngram_counts from {} to {} do not fit a pool of {}", start, end, total);
+            "ngram_counts contain the range from {} to {}, which is outside the pool of {} tokens",
+            start, end, total);
     for (int64_t at = start; at < end; at += size, ++next) {
-      require(next < columns.size(), "there are more n-grams than {} ngram_indexes",
-              columns.size());
+      require(next < columns.size(),
+              "ngram_indexes must have one element per n-gram, but has only {}", columns.size());
       const int64_t* first = pool.data() + at;
       if (size >= least && size <= most) {
         all.columns.emplace(std::vector<int64_t>(first, first + size),
@@ -145,15 +151,19 @@ void count_n_grams(const NGrams& of, std::span<const int64_t> row, int64_t least
 Tensors tf_idf_vectorizer(const NodeCall& n) {
   require_code(!n.has_attr("pool_strings"), Code::kUnimplemented, "strings are not supported");
   const std::string mode = n.attr_text("mode", "");
-  require(mode == "TF" || mode == "IDF" || mode == "TFIDF", "attribute mode is \"{}\"", mode);
+  require(mode == "TF" || mode == "IDF" || mode == "TFIDF",
+          "attribute mode must be \"TF\", \"IDF\" or \"TFIDF\", but is \"{}\"", mode);
   const int64_t least = n.attr("min_gram_length", 1), most = n.attr("max_gram_length", 1);
   const int64_t skip = n.attr("max_skip_count", 0);
-  require(least > 0 && most >= least && most < (1 << 20) && skip >= 0 && skip < (1 << 20),
-          "n-grams of {} to {} tokens that skip {} are not possible", least, most, skip);
+  require(
+      least > 0 && most >= least && most < (1 << 20) && skip >= 0 && skip < (1 << 20),
+      "min_gram_length {}, max_gram_length {} and max_skip_count {} are not a valid combination",
+      least, most, skip);
   const NGrams of = n_grams_of(n, least, most);
   const std::vector<float> weights = n.attr_floats("weights");
-  require(weights.empty() || weights.size() >= of.n_columns, "{} weights are given for {} columns",
-          weights.size(), of.n_columns);
+  require(weights.empty() || weights.size() >= of.n_columns,
+          "the number of weights, {}, must equal the number of columns, {}", weights.size(),
+          of.n_columns);
   const Dims shape = n.shape(0);
   require(shape.rank() == 1 || shape.rank() == 2, "X must have one or two axes, but is {}",
           n.in(0)->type);

@@ -8,13 +8,13 @@ namespace {
 
 // ---- windows ----
 
-// The windows over the spatial axes as Tenon's ops take them: pads are numbers, and no list is
-// empty.
+// The parameters of windows over the spatial axes, in the form of Tenon's ops: pads are numbers,
+// and no list is empty.
 struct Windows {
   Ints strides, dilations, pads;
 };
 
-// Keeps sums and products of two values far from overflow.
+// Bound of all window parameters, so that sums and products of two of them cannot overflow.
 constexpr int64_t kMaxValue = int64_t{1} << 30;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -35,14 +35,16 @@ Ints same_pads(const Dims& x, const Ints& kernel, const Windows& w, bool upper) 
 }
 
 Ints or_else(Ints given, size_t size, int64_t value) {
-  require(given.empty() || given.size() == size, "{} values for {} axes", given.size(), size);
+  require(given.empty() || given.size() == size,
+          "a list of window parameters must have {} values, but has {}", size, given.size());
   return given.empty() ? Ints(size, value) : given;
 }
 
 Windows windows_of(const NodeCall& n, const Ints& kernel) {
   const Dims& x = n.in(0)->shape();
   const size_t axes = kernel.size();
-  require(x.rank() == axes + 2, "a window of {} axes over {}", axes, n.in(0)->type);
+  require(x.rank() == axes + 2, "x must have {} axes, two more than the window, but is {}",
+          axes + 2, n.in(0)->type);
   for (size_t i = 2; i < x.rank(); ++i) {
     require(x[i] < kMaxValue, "axis {} of {} is too long", i, n.in(0)->type);
   }
@@ -50,7 +52,9 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
   w.strides = or_else(n.attr_ints("strides"), axes, 1);
   w.dilations = or_else(n.attr_ints("dilations"), axes, 1);
   w.pads = or_else(n.attr_ints("pads"), 2 * axes, 0);
-  for (const int64_t pad : w.pads) require(pad > -kMaxValue && pad < kMaxValue, "{} in pads", pad);
+  for (const int64_t pad : w.pads)
+    require(pad > -kMaxValue && pad < kMaxValue, "pads must be in (-2^30, 2^30), but contain {}",
+            pad);
   for (size_t i = 0; i < axes; ++i) {
     for (const int64_t value : {kernel[i], w.strides[i], w.dilations[i]}) {
       require(value > 0 && value < kMaxValue,
@@ -60,7 +64,9 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
   const std::string auto_pad = n.attr_text("auto_pad", "NOTSET");
   if (auto_pad == "NOTSET") return w;
   const bool upper = auto_pad == "SAME_UPPER";
-  require(upper || auto_pad == "SAME_LOWER" || auto_pad == "VALID", "attribute auto_pad is \"{}\"",
+  require(upper || auto_pad == "SAME_LOWER" || auto_pad == "VALID",
+          "attribute auto_pad must be \"NOTSET\", \"SAME_UPPER\", \"SAME_LOWER\" or \"VALID\", but "
+          "is \"{}\"",
           auto_pad);
   w.pads = auto_pad == "VALID" ? Ints(2 * axes, 0) : same_pads(x, kernel, w, upper);
   return w;
@@ -68,13 +74,13 @@ Windows windows_of(const NodeCall& n, const Ints& kernel) {
 
 // The window of a filter, which an attribute may repeat.
 Ints kernel_of(const NodeCall& n, const Tensor& filter) {
-  require(filter->rank() >= 3, "the filter is {}", filter->type);
+  require(filter->rank() >= 3, "the filter must have at least three axes, but is {}", filter->type);
   const Dims& shape = filter->shape();
   Ints kernel;
   for (size_t i = 2; i < shape.rank(); ++i) kernel.push_back(shape[i]);
   const Ints given = n.attr_ints("kernel_shape");
-  require(given.empty() || given == kernel, "attribute kernel_shape differs from the filter {}",
-          filter->type);
+  require(given.empty() || given == kernel,
+          "attribute kernel_shape must equal the spatial sizes of the filter, {}", filter->type);
   return kernel;
 }
 
@@ -103,7 +109,7 @@ Tensor convolved(const NodeCall& n, const Tensor& x, const Tensor& w, const Tens
 Tensors conv(const NodeCall& n) { return {convolved(n, n.in(0), n.in(1), n.optional(2))}; }
 
 // If the output sizes are given, computes the pads from them. If pads cannot make the output large
-// enough, zeros after its end do.
+// enough, zeros are appended to it.
 Tensors conv_transpose(const NodeCall& n) {
   const Ints kernel = kernel_of(n, n.in(1));
   const size_t axes = kernel.size();
@@ -116,8 +122,9 @@ Tensors conv_transpose(const NodeCall& n) {
   for (size_t i = 0; same && sizes.size() < axes; ++i) sizes.push_back(x[2 + i] * w.strides[i]);
   // Older files include the batch and channel sizes.
   const size_t first = sizes.size() == axes + 2 ? 2 : 0;
-  require(sizes.empty() || sizes.size() - first == axes, "output_shape has {} sizes for {} axes",
-          sizes.size(), axes);
+  require(sizes.empty() || sizes.size() - first == axes,
+          "output_shape must have {} sizes, one per spatial axis, but has {}", axes,
+          sizes.size() - first);
   for (const Ints& list : {sizes, zeros_behind}) {
     for (const int64_t value : list) {
       require(value >= 0 && value < kMaxValue,
@@ -211,10 +218,11 @@ Tensors max_unpool(const NodeCall& n) {
   const Tensor y = reshape(flat, pooled);
   if (!n.has(2)) return {y};
   const Ints sizes = n.ints(2);
-  require(sizes.size() == pooled.rank(), "output_shape has {} sizes for {}", sizes.size(), y->type);
+  require(sizes.size() == pooled.rank(),
+          "output_shape has {} sizes, but must have one per axis of {}", sizes.size(), y->type);
   Sizes pads(2 * pooled.rank(), 0);
   for (size_t i = 0; i < pooled.rank(); ++i) {
-    require(sizes[i] >= pooled[i], "output_shape is smaller than {}", pooled);
+    require(sizes[i] >= pooled[i], "output_shape must be at least {} along each axis", pooled);
     pads[pooled.rank() + i] = sizes[i] - pooled[i];
   }
   return {tenon::pad(y, pads)};
@@ -264,7 +272,7 @@ Tensors group_normalization(const NodeCall& n) {
 Tensors lp_normalization(const NodeCall& n) {
   const Tensor& x = n.in(0);
   const int64_t axis = n.attr("axis", -1), p = n.attr("p", 2);
-  require(p == 1 || p == 2, "attribute p is {}, not 1 or 2", p);
+  require(p == 1 || p == 2, "attribute p must be 1 or 2, but is {}", p);
   if (p == 2) return call_named("l2_normalize", {{"axis", axis}}, {x});
   // Zeros stay zeros.
   const Tensor norm = sum(abs(x), {.axes = {axis}, .keepdims = true});
@@ -280,8 +288,10 @@ Tensors dropout(const NodeCall& n) {
   const double ratio = n.version() < 12 ? n.attr_float("ratio", 0.5)
                        : n.has(1)       ? n.one_number(1)
                                         : 0.5;
-  require_code(!training || ratio == 0, Code::kUnimplemented,
-               "a ratio of {} in training needs a generator", ratio);
+  require_code(
+      !training || ratio == 0, Code::kUnimplemented,
+      "dropout with ratio {} in training mode is not supported, because a model names no generator",
+      ratio);
   const DType mask = n.version() >= 10 ? DType::kBool : x->type.dtype;
   return {x, ones(TensorType(mask, x->shape()))};
 }

@@ -55,8 +55,10 @@ Tensor of_whole(const Tensor& parameter) {
 // Repeats the parameter of each block along an axis for the elements of the block.
 Tensor of_blocks(const Tensor& parameter, const Tensor& x, int64_t axis, int64_t block) {
   if (!parameter) return parameter;
-  require(block > 0 && block < (int64_t{1} << 30), "attribute block_size is {}", block);
-  require(parameter->rank() == x->rank(), "{} is not a block-wise parameter of {}", parameter->type,
+  require(block > 0 && block < (int64_t{1} << 30),
+          "attribute block_size must be in (0, 2^30), but is {}", block);
+  require(parameter->rank() == x->rank(),
+          "a block-wise parameter must have the rank of x, but they are {} and {}", parameter->type,
           x->type);
   const auto at = static_cast<size_t>(require_axis(axis, x->rank(), "axis"));
   Dims repeated, joined;
@@ -94,7 +96,8 @@ Tensors quantize_linear(const NodeCall& n) {
     const DType of_zero = zero_point ? zero_point->type.dtype : DType::kNone;
     const DType dtype = to != DType::kNone ? to : zero_point ? of_zero : DType::kU8;
     require(!zero_point || of_zero == dtype,
-            "attribute output_dtype is {}, but the dtype of the zero point is {}", dtype, of_zero);
+            "attribute output_dtype, {}, must equal the dtype of the zero point, {}", dtype,
+            of_zero);
     const DType wide = wide_dtype(precision);
     const Tensor scales = of_blocks(to_dtype(scale, wide), x, axis, block);
     return {rounded(to_dtype(x, wide) / scales, zero_point, dtype)};

@@ -50,13 +50,15 @@ Tensors q_linear_softmax(const NodeCall& n) {
   const int64_t axis = n.attr("axis", -1);
   require_code(n.attr("opset", 13) >= 13 ||
                    require_axis(axis, x->rank(), "axis") + 1 == static_cast<int64_t>(x->rank()),
-               Code::kUnimplemented, "axis {} of an old operator set is not supported", axis);
+               Code::kUnimplemented, "axis {} is supported only from operator set 13 on", axis);
   return {quantized(n, softmax(x, axis), 3)};
 }
 
 // The scale and zero point of the result come first, and each input has its own.
 Tensors q_linear_concat(const NodeCall& n) {
-  require(n.n_inputs() >= 5 && (n.n_inputs() - 2) % 3 == 0, "{} inputs are given", n.n_inputs());
+  require(n.n_inputs() >= 5 && (n.n_inputs() - 2) % 3 == 0,
+          "the number of inputs must be 2 plus a multiple of 3, at least 5, but is {}",
+          n.n_inputs());
   Tensors parts;
   for (size_t i = 2; i < n.n_inputs(); i += 3) parts.push_back(real(n, i));
   return {quantized(n, concat(parts, n.attr("axis", 0)), 0)};
@@ -102,7 +104,7 @@ Tensors mat_mul_integer_to_float(const NodeCall& n) {
 }
 
 Tensors dynamic_quantize_mat_mul(const NodeCall& n) {
-  const Tensors a = dynamic_quantize_linear(n);  // Of input 0.
+  const Tensors a = dynamic_quantize_linear(n);  // Quantises input 0.
   const Tensor sums = product(a[0], n.in(1), a[2], n.optional(3));
   const Tensor y = cast(sums, DType::kF32) * (a[1] * of_columns(n.in(2)));
   return {n.has(4) ? y + n.in(4) : y};
@@ -110,7 +112,7 @@ Tensors dynamic_quantize_mat_mul(const NodeCall& n) {
 
 namespace {
 
-// Elements of 4 bits, two in each byte, the low bits first: the last axis doubles.
+// Unpacks elements of 4 bits, two per byte, the low bits first. The last axis doubles.
 Tensor halves(const Tensor& packed) {
   Dims shape = packed->shape();
   shape[shape.rank() - 1] *= 2;
@@ -127,7 +129,8 @@ Tensors mat_mul_n_bits(const NodeCall& n) {
   n.ignore("accuracy_level");  // A hint for speed.
   const int64_t bits = n.attr("bits", 4), block = n.attr("block_size", 0);
   const int64_t columns = n.attr("N", 0), rows = n.attr("K", 0);
-  require_code(bits == 4 || bits == 8, Code::kUnimplemented, "{} bits are not supported", bits);
+  require_code(bits == 4 || bits == 8, Code::kUnimplemented,
+               "attribute bits must be 4 or 8, but is {}", bits);
   require_code(!n.has(4), Code::kUnimplemented, "the input g_idx is not supported");
   constexpr int64_t kMax = int64_t{1} << 31;
   require(columns > 0 && columns < kMax && rows > 0 && rows < kMax && block > 0 && block < kMax,

@@ -8,17 +8,20 @@ namespace {
 // The activations of each direction; `usual` if the node names none.
 std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::string> usual) {
   for (const char* parameters : {"activation_alpha", "activation_beta"}) {
-    require_code(n.attr_floats(parameters).empty(), Code::kUnimplemented,
-                 "attribute {} does not belong to a supported activation", parameters);
+    require_code(
+        n.attr_floats(parameters).empty(), Code::kUnimplemented,
+        "attribute {} is not supported, because no supported activation has this parameter",
+        parameters);
   }
   const std::vector<std::string> given = n.attr_texts("activations");
   if (given.empty()) return usual;
   const size_t size = usual.size();
-  require(given.size() % size == 0, "the node has {} activations, which is not a multiple of {}",
-          given.size(), size);
+  require(given.size() % size == 0, "the number of activations must be a multiple of {}, but is {}",
+          size, given.size());
   for (size_t i = size; i < given.size(); ++i) {
     require_code(given[i] == given[i % size], Code::kUnimplemented,
-                 "the directions have different activations, {} and {}", given[i % size], given[i]);
+                 "all directions must have the same activations, but have {} and {}",
+                 given[i % size], given[i]);
   }
   return {given.begin(), given.begin() + static_cast<ptrdiff_t>(size)};
 }
@@ -26,18 +29,19 @@ std::vector<std::string> activations_of(const NodeCall& n, std::vector<std::stri
 void require_usual(const NodeCall& n, const std::vector<std::string>& usual) {
   const std::vector<std::string> given = activations_of(n, usual);
   for (size_t i = 0; i < usual.size(); ++i) {
-    require_code(given[i] == usual[i], Code::kUnimplemented, "activation {} is {}, not {}", i,
-                 given[i], usual[i]);
+    require_code(given[i] == usual[i], Code::kUnimplemented, "activation {} must be {}, but is {}",
+                 i, usual[i], given[i]);
   }
 }
 
 // The attributes that all three share.
 std::vector<NamedAttr> shared_attrs(const NodeCall& n) {
   const Dims& r = n.in(2)->shape();
-  require(r.rank() == 3, "the recurrent weights are {}", n.in(2)->type);
+  require(r.rank() == 3, "the recurrent weights must have three axes, but are {}", n.in(2)->type);
   const int64_t hidden = n.attr("hidden_size", r[2]);
-  require(hidden == r[2], "attribute hidden_size is {}, but the recurrent weights are {}", hidden,
-          n.in(2)->type);
+  require(hidden == r[2],
+          "attribute hidden_size is {}, but must be the last size of the recurrent weights, {}",
+          hidden, n.in(2)->type);
   return {{"direction", n.attr_text("direction", "forward")},
           {"layout", n.attr("layout", 0)},
           {"clip", n.attr_float("clip", 0)}};

@@ -21,7 +21,7 @@ void set_scales(ResizeSpec& request, const std::vector<double>& scales) {
           request.axes.size());
   for (const double scale : scales) {
     const std::optional<Fraction> fraction = fraction_of(scale);
-    require(fraction && scale > 0, "{} is not a scale", scale);
+    require(fraction && scale > 0, "scales must be positive and finite, but one is {}", scale);
     request.scales.push_back(fraction->numerator);
     request.scale_divisors.push_back(fraction->denominator);
   }
@@ -145,7 +145,8 @@ int64_t size_of_axis(const ResizeSpec& request, size_t i, int64_t from) {
                             ? static_cast<double>(int64_t{request.sizes[i]})
                             : static_cast<double>(from) * static_cast<double>(request.scales[i]) /
                                   static_cast<double>(request.scale_divisors[i]);
-  require(from > 0 && scaled >= 0 && scaled < 0x1p31, "{} elements cannot become {}", from, scaled);
+  require(from > 0 && scaled >= 0 && scaled < 0x1p31, "cannot resize an axis of {} elements to {}",
+          from, scaled);
   return static_cast<int64_t>(scaled);
 }
 
@@ -156,7 +157,8 @@ Tensors crop_and_resize(const NodeCall& n, const ResizeSpec& request,
   const size_t n_axes = request.axes.size();
   require_code(request.mode == "linear", Code::kUnimplemented,
                "tf_crop_and_resize supports only mode linear, but mode is {}", request.mode);
-  require(roi.size() == 2 * n_axes, "roi has {} values for {} axes", roi.size(), n_axes);
+  require(roi.size() == 2 * n_axes, "roi must have two values for each of {} axes, but has {}",
+          n_axes, roi.size());
   Scope& scope = current_scope();
   Tensor y = n.in(0);
   const DType dtype = y->type.dtype;

@@ -140,7 +140,9 @@ Tensors split(const NodeCall& n) {
   const Sizes sizes = n.sizes_since(13, "split", 1).value_or(Sizes());
   const auto outputs = static_cast<int64_t>(n.n_outputs());
   const int64_t parts = n.attr("num_outputs", outputs);
-  require(parts == outputs, "attribute num_outputs is {}, but {} are named", parts, outputs);
+  require(parts == outputs,
+          "attribute num_outputs must be the number of the node's outputs, {}, but is {}", outputs,
+          parts);
   return call_named("split",
                     {{"axis", n.attr("axis", 0)},
                      {"num_outputs", sizes.empty() ? parts : int64_t{0}},
@@ -152,7 +154,8 @@ Tensors split(const NodeCall& n) {
 
 // Expands the pads of some axes, which are an input from version 18, to pads of all axes.
 static Sizes spread_pads(const Sizes& pads, const Ints& axes, size_t rank) {
-  require(pads.size() == 2 * axes.size(), "{} pads for {} axes", pads.size(), axes.size());
+  require(pads.size() == 2 * axes.size(),
+          "pads must have two values for each of {} axes, but has {}", axes.size(), pads.size());
   Sizes all(2 * rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<size_t>(require_axis(axes[i], rank, "axes"));

@@ -51,8 +51,8 @@ Tensor transformed(const Tensor& x, const Transform& t) {
   const auto parts = static_cast<int64_t>(x->shape()[x->rank() - 1]);
   require(parts == 1 || parts == 2, "the last axis of {} must have 1 or 2 elements", x->type);
   require(t.length > 0, "the length must be positive, but is {}", t.length);
-  require_code(t.length <= kMaxLength, Code::kUnimplemented, "a length of {} is more than {}",
-               t.length, kMaxLength);
+  require_code(t.length <= kMaxLength, Code::kUnimplemented,
+               "supports lengths of at most {}, but the length is {}", kMaxLength, t.length);
   const DType wide = sum_dtype();
   const int64_t half = t.length / 2 + 1;
   const bool is_real_inverse = t.is_inverse && t.is_onesided;
@@ -63,7 +63,7 @@ Tensor transformed(const Tensor& x, const Transform& t) {
   const Tensor real = part(0), imaginary = parts == 2 ? part(1) : Tensor();
   const auto length = static_cast<double>(t.length);
   if (is_real_inverse) {
-    // All frequencies but the first and, for even lengths, the last stand for two.
+    // Each frequency represents two, except the first and, for even lengths, the last one.
     const Waves w = waves(half, t.length, t.length, wide);
     const Tensor k = iota({half, 1}, DType::kI64, 0);
     const Tensor is_single =
@@ -94,7 +94,9 @@ Tensors dft(const NodeCall& n) {
   const int64_t given = n.version() < 20 ? n.attr("axis", 1) : n.has(2) ? n.one_int(2) : -2;
   const int64_t axis = require_axis(given, x->rank(), "axis");
   const auto last = static_cast<int64_t>(x->rank()) - 1;
-  require(axis != last, "the axis {} of {} holds the parts of complex numbers", axis, x->type);
+  require(axis != last,
+          "axis {} of {} cannot be transformed, because it holds the real and imaginary parts",
+          axis, x->type);
   Transform t{0, n.flag("inverse", false), n.flag("onesided", false)};
   const int64_t size = x->shape()[static_cast<size_t>(axis)];
   t.length = n.has(1) ? n.one_int(1) : t.is_inverse && t.is_onesided ? 2 * (size - 1) : size;
@@ -112,7 +114,9 @@ Tensors stft(const NodeCall& n) {
   const int64_t step = n.one_int(1), size = x->shape()[1];
   const int64_t length = n.has(3) ? n.one_int(3) : n.has(2) ? int64_t{n.in(2)->shape()[0]} : size;
   require(step > 0 && length > 0 && length <= size,
-          "frames of {} elements at steps of {} do not fit in {}", length, step, x->type);
+          "frame_length {} and frame_step {} must be positive, and a frame must fit into the "
+          "signal, {}",
+          length, step, x->type);
   const int64_t frames = 1 + (size - length) / step;
   const Tensor index =
       add(mul(iota({frames, 1}, DType::kI64, 0), integer(step)), iota({1, length}, DType::kI64, 1));
@@ -132,7 +136,7 @@ Tensors mel_weight_matrix(const NodeCall& n) {
           bands, length, rate);
   require_code(bands < kMaxElements && length < kMaxElements &&
                    (bands + 2) * (length / 2 + 1) <= kMaxElements,
-               Code::kUnimplemented, "{} bands of {} frequencies are too many", bands,
+               Code::kUnimplemented, "too many elements: {} bands of {} frequencies", bands,
                length / 2 + 1);
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double low = mel(n.one_number(3)), high = mel(n.one_number(4));
@@ -144,8 +148,8 @@ Tensors mel_weight_matrix(const NodeCall& n) {
     const double place =
         std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
     require(place >= 0 && place < static_cast<double>(frequencies),
-            "band edge {} is {} Hz, outside the {} frequencies of a rate of {}", i, hertz,
-            frequencies, rate);
+            "band edge {} is {} Hz, which is outside the {} frequencies of sample_rate {}", i,
+            hertz, frequencies, rate);
     edges.push_back(static_cast<int64_t>(place));
   }
   std::vector<float> weights(static_cast<size_t>(frequencies * bands), 0);

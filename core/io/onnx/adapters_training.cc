@@ -86,7 +86,8 @@ Tensors momentum(const NodeCall& n) {
   const Lists lists(n, 3);
   const double alpha = n.attr_float("alpha", 0), beta = n.attr_float("beta", 0);
   const std::string mode = n.attr_text("mode", "");
-  require(mode == "standard" || mode == "nesterov", "attribute mode is \"{}\"", mode);
+  require(mode == "standard" || mode == "nesterov",
+          "attribute mode must be \"standard\" or \"nesterov\", but is \"{}\"", mode);
   const double weight = n.one_int(1) > 0 ? beta : 1;
   std::vector<Tensors> results;
   for (size_t i = 0; i < lists.size(); ++i) {

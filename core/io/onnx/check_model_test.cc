@@ -109,7 +109,7 @@ TEST_F(CheckModel, TheNumberOfNodesIsBounded) {
   for (int i = 0; i < (1 << 21) + 1; ++i) empty_nodes += std::string("\x0a\x00", 2);
   const std::string many = WireWriter().text(7, empty_nodes).bytes();
 
-  EXPECT_ERROR(read(model(inner)), Code::kDataLoss, "nests graphs too deep");
+  EXPECT_ERROR(read(model(inner)), Code::kDataLoss, "nests graphs too deeply");
   EXPECT_ERROR(read(many), Code::kDataLoss, "exceeds the limit of 2^21 parts in a model");
 }
 
@@ -125,7 +125,7 @@ TEST_F(CheckModel, ADomainImportedTwiceHasTheHigherVersion) {
 
   EXPECT_EQ(version_of(9, 17), 17);
   EXPECT_EQ(version_of(17, 9), 17);
-  EXPECT_ERROR(version_of(9, 28), Code::kUnimplemented, "27 is the newest known here");
+  EXPECT_ERROR(version_of(9, 28), Code::kUnimplemented, "the newest supported version is 27");
 }
 
 TEST_F(CheckModel, AModelHasOneGraph) {
@@ -133,7 +133,7 @@ TEST_F(CheckModel, AModelHasOneGraph) {
 
   EXPECT_ERROR(read(WireWriter().message(7, g).message(7, g).bytes()), Code::kDataLoss,
                "is a second graph");
-  EXPECT_ERROR(read(model(g, 28)), Code::kUnimplemented, "27 is the newest known here");
+  EXPECT_ERROR(read(model(g, 28)), Code::kUnimplemented, "the newest supported version is 27");
 }
 
 // Truncates a model at every byte, so that every byte string ends early once.

@@ -24,13 +24,13 @@ namespace tenon::onnx {
 // The names of tensors and states, the same in all files of a program.
 struct StoredNames {
   std::map<const Cell*, std::string> cells;
-  std::map<uint64_t, std::string> captures;  // By identity.
+  std::map<uint64_t, std::string> captures;  // Keyed by the identity of the tensor.
 };
 
 // A model whose external tensors have no file offsets yet.
 struct ExportedModel {
   struct External {
-    std::string name;  // In the graph and in the file of weights.
+    std::string name;  // Name of the tensor in the graph and in the weights file.
     TensorType type;
   };
   struct State {
@@ -41,12 +41,12 @@ struct ExportedModel {
   GraphParts graph;
   std::vector<External> external;  // In the order of the graph's initialisers.
   std::vector<WireWriter> functions;
-  Texts inputs, outputs;  // Without the states.
+  Texts inputs, outputs;  // Names of the function's inputs and outputs, without states.
   std::vector<State> states;
   Texts captures;
 };
 
-// Adds everything that cannot be expressed to `unsayable`; the model is then incomplete.
+// Adds everything that cannot be expressed to `inexpressible`; the model is then incomplete.
 ExportedModel export_model(Scope& scope, const std::string& name, Trace& trace,
                            const StoredNames& stored, Inexpressible& unsayable);
 

@@ -106,8 +106,8 @@ bool export_searchsorted(OpCall& c) {
 
 // ---- running products and extremes: reductions over the preceding elements
 
-// Adds an axis to x that holds, for each element, the elements that count for it, and `otherwise`
-// in place of the others.
+// Adds an axis to x. For each element, it holds the elements that a running op combines for it, and
+// `otherwise` in place of the other elements.
 std::string met(OpCall& c, int64_t axis, bool itself, const std::string& otherwise) {
   const Size n = c.types[0].shape[static_cast<size_t>(axis)];
   const std::string length = c.w.reshape(c.w.size(n), {});

@@ -22,7 +22,8 @@ bool export_matmul(OpCall& c) {
 
 bool export_matmul_in_wide(OpCall& c) { return export_widened(c, export_matmul); }
 
-// Without zero points, or with scalar ones. Others are subtracted before.
+// Exports products without zero points, or with scalar ones. Other zero points are subtracted
+// first.
 bool export_int8_matmul(OpCall& c) {
   for (const size_t i : {size_t{2}, size_t{3}}) {
     if (c.has(i) && c.rank(i) > 0) return false;
@@ -270,7 +271,7 @@ bool export_layer_norm(OpCall& c) {
   if (!c.attributes(attributes) || (c.dtype() != DType::kF32 && c.dtype() != DType::kF64)) {
     return false;
   }
-  // Its statistics are float32 for every dtype of x.
+  // The statistics of the node are float32 for every dtype of x.
   const bool more = c.wants(1) || c.wants(2);
   if (more && c.dtype() != DType::kF32) return false;
   c.out = c.w.nodes_of("LayerNormalization", c.in, more ? 3 : 1, attributes);

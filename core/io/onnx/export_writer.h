@@ -53,10 +53,10 @@ struct Body {
   bool is_function;
   Names names;
   std::vector<WireWriter> first;         // Nodes of constants and sizes, before all others.
-  std::vector<WireWriter> initializers;  // Functions have none.
-  std::map<size_t, Source> sources;      // By symbol.
+  std::vector<WireWriter> initializers;  // Empty for functions.
+  std::map<size_t, Source> sources;      // Keyed by symbol.
   std::map<int64_t, std::string> known_sizes;
-  std::map<std::string, std::string> constants;  // By their bytes.
+  std::map<std::string, std::string> constants;  // From the bytes of a constant to its name.
 };
 
 class NodeWriter {
@@ -80,8 +80,8 @@ class NodeWriter {
   std::string constant(DType dtype, std::span<const int64_t> shape, std::string_view elements);
   std::string scalar(const TensorImpl& inline_scalar, DType dtype);
   std::string number(double value, DType dtype);
-  std::string integer(int64_t value);                     // i64[]
-  std::string integers(std::span<const int64_t> values);  // i64[n]
+  std::string integer(int64_t value);                     // A constant of type i64[].
+  std::string integers(std::span<const int64_t> values);  // A constant of type i64[n].
   std::string integers(std::initializer_list<int64_t> values) {
     return integers(std::span<const int64_t>(values.begin(), values.size()));
   }
@@ -98,7 +98,7 @@ class NodeWriter {
   std::string reshape(const std::string& x, std::initializer_list<int64_t> shape) {
     return node("Reshape", {x, integers(shape)});
   }
-  std::string zeros(DType dtype, const std::string& sizes);  // `sizes` names a value.
+  std::string zeros(DType dtype, const std::string& sizes);  // `sizes` is the name of a value.
 
  private:
   std::string part(const SizeTable::Part& part);

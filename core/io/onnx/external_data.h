@@ -1,5 +1,5 @@
-// The files beside the model's file that hold tensors. They must be in the model's folder: paths
-// that leave it are rejected, by their text and by what they refer to.
+// Files that hold tensors of a model. They must be in the model's folder: paths that leave it,
+// textually or through links, are rejected.
 
 #pragma once
 

@@ -34,10 +34,10 @@ TEST_F(OnnxForeign, FusedProductsApplyTheirActivation) {
                 f32({1, 2}, {-3.5, -4}));
   EXPECT_ERROR(
       run_node(microsoft("FusedGemm", {"x", "x1"}, {text_attribute("activation", "Sine")}), {a, b}),
-      Code::kUnimplemented, "the activation Sine is unknown here");
+      Code::kUnimplemented, "activation Sine is not supported");
 }
 
-TEST_F(OnnxForeign, SkipLayerNormalizationNormalisesTheSum) {
+TEST_F(OnnxForeign, SkipLayerNormalizationNormalisesTheSumOfItsInputs) {
   const Tensor y = run_node(
       microsoft("SkipLayerNormalization", {"x", "x1", "x2", "", "x3"}),
       {f32({1, 1, 2}, {1, 2}), f32({1, 1, 2}, {0, 3}), f32({2}, {2, 4}), f32({2}, {1, 1})});
@@ -50,7 +50,7 @@ TEST_F(OnnxForeign, FastGeluAddsABiasFirst) {
                      f32({0.8411920}), 1e-6, 0);
 }
 
-TEST_F(OnnxForeign, AMaskOfKeysHidesThem) {
+TEST_F(OnnxForeign, MaskedKeysGetNoWeight) {
   const Tensor q = f32({1, 1, 1}, {1}), k = f32({1, 2, 1}, {5, 5}), v = f32({1, 2, 1}, {3, 7});
   const std::vector<WireWriter> heads = {int_attribute("num_heads", 1)};
 

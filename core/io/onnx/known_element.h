@@ -98,7 +98,8 @@ inline Maybe mod_integers(const Element& a, const Element& b) {
   return whole(remainder(a.value, b.value));
 }
 
-// Compares two elements. If nothing else decides, the sizes of the traced call do.
+// Compares two elements. If their order depends on unknown sizes, the sizes of the traced call
+// decide, by a guard.
 template <class Ask>
 std::optional<bool> asked(const Element& a, const Element& b, const Ask& ask) {
   const auto x = times(a.value, b.divisor), y = times(b.value, a.divisor);
@@ -134,7 +135,7 @@ inline Maybe ceil_of(const Element& a) {
 }
 inline Maybe truncated(const Element& a) { return a.value >= 0 ? floor_of(a) : ceil_of(a); }
 
-// ---- lists of them
+// ---- lists of elements
 
 inline size_t count_of(const Dims& shape) { return static_cast<size_t>(int64_t{count(shape)}); }
 
@@ -169,7 +170,7 @@ inline Dims strides_of(const Dims& shape) {
   return strides;
 }
 
-// The index in `from`, which is broadcast to `shape`, that element i of `shape` comes from.
+// The index in `from` of the element that is broadcast to element i of `shape`.
 inline size_t broadcast_index(size_t i, const Dims& shape, const Dims& from) {
   const Dims strides = strides_of(from);
   size_t place = 0;

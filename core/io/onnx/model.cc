@@ -74,7 +74,7 @@ Attribute read_attribute(WireReader fields, const ParseContext& place) {
         found = AttributeKind::kTensor;
         break;
       case 6:
-        if (place.depth() == kMaxDepth) fields.fail_here("nests graphs too deep");
+        if (place.depth() == kMaxDepth) fields.fail_here("nests graphs too deeply");
         attribute.graph = std::make_unique<Graph>(read_graph(fields.message(), place.at_deeper()));
         found = AttributeKind::kGraph;
         break;

@@ -30,7 +30,8 @@ enum class AttributeKind : uint8_t {
 
 struct Attribute {
   std::string name;
-  std::string refers_to;  // The enclosing function's attribute that this one refers to; else empty.
+  std::string refers_to;  // Name of the enclosing function's attribute that this one refers to;
+                          // empty if none.
   AttributeKind kind = AttributeKind::kUndefined;
   int64_t int_value = 0;
   float float_value = 0;
@@ -61,7 +62,7 @@ struct Dimension {
 // An input or output of a graph, and its declared type.
 struct ValueInfo {
   std::string name;
-  bool is_tensor = true;  // Else a sequence, an optional or a map.
+  bool is_tensor = true;  // False for a sequence, an optional or a map.
   int64_t element = 0;
   std::optional<std::vector<Dimension>> shape;
 };
@@ -72,7 +73,7 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;
   std::vector<TensorData> initializers;
-  std::vector<ValueInfo> inputs;  // Without those that initialisers provide.
+  std::vector<ValueInfo> inputs;  // Inputs that initialisers do not provide.
   std::vector<ValueInfo> outputs;
   std::vector<ValueInfo> values;  // Declared types of other values.
 };
@@ -90,9 +91,9 @@ struct ModelFunction {
   std::string name, domain, overload;
   std::string doc;
   std::vector<OperatorSet> operator_sets;
-  std::vector<std::string> attributes;  // Those without a default.
+  std::vector<std::string> attributes;  // Attributes without a default.
   std::vector<Attribute> defaults;
-  Graph graph;  // Its inputs and outputs have only names.
+  Graph graph;  // Its inputs and outputs have names, but no types.
 };
 
 struct Model {
@@ -105,7 +106,7 @@ struct Model {
   }
   // The function that a node calls; NULL if it calls none.
   const ModelFunction* find_function(const Node& node) const;
-  std::unordered_map<std::string, size_t> function_indices;  // By domain, name and overload.
+  std::unordered_map<std::string, size_t> function_indices;  // Keyed by domain, name and overload.
 };
 
 // Parses a model. The result refers to the bytes, which must outlive it. Throws DATA_LOSS with the

@@ -78,7 +78,7 @@ TEST_F(ModelFunctions, AreSelectedByTheirOverload) {
       call_one(function(calling(mine("F", {"x"}, {"y"}), {negate, magnify})), {f32({-2})}),
       f32({2}));
   EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}).text(8, "m"), {negate})), Code::kUnimplemented,
-               "ops that are unknown here: mine.F (node 0)");
+               "ops that are not supported: mine.F (node 0)");
   EXPECT_ERROR(read(calling(mine("F", {"x"}, {"y"}), {magnify, magnify})), Code::kDataLoss,
                "the function F is defined twice");
 }

@@ -47,7 +47,7 @@ struct SavedInterface {
 // Describes how to convert a model to a function.
 struct ModelSource {
   std::string bytes;
-  std::string name;    // Of the function; empty: use the graph's name.
+  std::string name;    // Name of the function; empty: the graph's name.
   std::string stem;    // Used if the graph has no name, either.
   std::string folder;  // The folder of its external data.
   // Set for a saved function, whose variables already exist. All other initialisers are constants.

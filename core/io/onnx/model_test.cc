@@ -121,7 +121,7 @@ TEST(OnnxModel, RefusesAttributesWithoutAMeaning) {
             "DATA_LOSS: attribute \"a\" has no value");
   EXPECT_NE(with(WireWriter().text(21, "a")).find("refers to an attribute of a function"),
             std::string::npos);
-  EXPECT_NE(refusal(model(nested)).find("field 6 nests graphs too deep"), std::string::npos);
+  EXPECT_NE(refusal(model(nested)).find("field 6 nests graphs too deeply"), std::string::npos);
 }
 
 TEST(OnnxModel, InputsWithAnInitializerAreNotInputs) {

@@ -184,7 +184,8 @@ DType NodeCall::attr_dtype(std::string_view name, DType otherwise) const {
   if (!has_attr(name)) return otherwise;
   const int64_t element = attr(name, 0);
   const DType dtype = dtype_of_element(element);
-  require_code(dtype != DType::kNone, Code::kUnimplemented, "attribute {} asks for {}", name,
+  require_code(dtype != DType::kNone, Code::kUnimplemented,
+               "attribute {} specifies the unsupported element type {}", name,
                name_of_element(element));
   return dtype;
 }
@@ -212,7 +213,7 @@ std::optional<Sizes> NodeCall::sizes_since(int64_t since, std::string_view name,
 
 void NodeCall::require_all_known() const {
   for (size_t i = 0; i < asked_.size(); ++i) {
-    require_code(asked_[i], Code::kUnimplemented, "attribute {} is unknown here",
+    require_code(asked_[i], Code::kUnimplemented, "attribute {} is not supported",
                  node_.attributes[i].name);
   }
 }

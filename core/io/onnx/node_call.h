@@ -76,7 +76,7 @@ class NodeCall {
   Tensors run(const Graph& graph, TensorSpan inputs) const {
     return around_.run(graph, ModelValues(inputs.begin(), inputs.end()));
   }
-  // The value that such a graph reads under a name; NULL if there is none.
+  // The value that a graph of the node's attributes reads under a name; NULL if there is none.
   const ModelValue* outer(const std::string& name) const { return around_.find(name); }
   ModelValue initial(const TensorData& data) const { return around_.initial(data); }
 
@@ -119,7 +119,7 @@ class NodeCall {
   std::span<const ModelValue> inputs_;
   const GivenAttributes* given_;
   const Environment& around_;
-  mutable Tensors tensors_;          // Of the inputs, created on first use.
+  mutable Tensors tensors_;          // Tensors of the inputs, created on first use.
   mutable std::vector<bool> asked_;  // Whether each attribute was read.
 };
 

@@ -28,7 +28,7 @@ class OwnOp {
  private:
   const OpDef& op_;
   NamedAttrs attrs_;
-  std::vector<size_t> inputs_, outputs_;  // Indices among the op's.
+  std::vector<size_t> inputs_, outputs_;  // Indices among the op's inputs and outputs.
 };
 
 // The own ops of a model. A function that names an unknown op runs its body instead.

@@ -55,7 +55,7 @@ AttrValue value_of(const Attribute& attribute) {
 Tensors call_same(const OpDef& op, const NodeCall& call) {
   NamedAttrs attrs(op);
   for (const Attribute& attribute : call.node().attributes) {
-    require_code(attrs.has(attribute.name), Code::kUnimplemented, "attribute {} is unknown here",
+    require_code(attrs.has(attribute.name), Code::kUnimplemented, "attribute {} is not supported",
                  attribute.name);
     if (const Attribute* given = call.find(attribute.name)) {
       attrs.set(attribute.name, value_of(*given));
@@ -95,8 +95,9 @@ struct Common {
   const Model& model;
   const RunSettings& settings;
   std::span<const OperatorSet> operator_sets;
-  const GivenAttributes* given = nullptr;  // Of the function; NULL for none.
-  size_t* n_known;                         // Number of known elements of results so far.
+  const GivenAttributes* given =
+      nullptr;      // Attributes of the calling function node; NULL for none.
+  size_t* n_known;  // Number of known elements of results so far.
 };
 
 // Runs one graph. Keeps each value until its last read.
@@ -310,9 +311,10 @@ Tensors checked_inputs(const Graph& graph, TensorSpan given) {
 void require_known_ops(const Model& model) {
   const auto require_version = [](std::span<const OperatorSet> sets) {
     const int64_t version = version_of(sets, "");
-    require_code(version <= kNewestVersion, Code::kUnimplemented,
-                 "the model imports version {} of ONNX's ops, and {} is the newest known here",
-                 version, kNewestVersion);
+    require_code(
+        version <= kNewestVersion, Code::kUnimplemented,
+        "the model imports version {} of ONNX's ops, but the newest supported version is {}",
+        version, kNewestVersion);
   };
   require_version(model.operator_sets);
   for (const ModelFunction& function : model.functions) require_version(function.operator_sets);
@@ -322,7 +324,7 @@ void require_known_ops(const Model& model) {
     for (size_t i = 0; i < unknown.nodes.size(); ++i) list += (i ? ", " : "") + unknown.nodes[i];
     list += ")";
   }
-  require_code(list.empty(), Code::kUnimplemented, "the model has ops that are unknown here: {}",
+  require_code(list.empty(), Code::kUnimplemented, "the model has ops that are not supported: {}",
                list);
 }
 

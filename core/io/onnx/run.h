@@ -1,10 +1,10 @@
 // Runs a model: each node becomes calls of Tenon's ops in the current scope.
 //
-// Three places define what a node does. If ONNX's op and Tenon's are the same, the registry's OpDef
-// names it in `onnx`, and attributes are passed by name. If they differ, an adapter converts the
-// call: onnx/adapters.def lists them. A model may also define ops itself, as functions. Every call
-// is an apply(), so tapes and tracers record it. Under trace, known elements (onnx/known.h) are
-// propagated with the values.
+// The op of a node is defined in one of three places. If ONNX's op and Tenon's are the same, the
+// registry's OpDef names it in `onnx`, and attributes are passed by name. If they differ, an
+// adapter converts the call: onnx/adapters.def lists them. A model may also define ops itself, as
+// functions. Every call is an apply(), so tapes and tracers record it. Under trace, known elements
+// (onnx/known.h) are propagated with the values.
 
 #pragma once
 

@@ -11,7 +11,8 @@
 namespace tenon::onnx {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "elements are read as they lie in files");
+static_assert(std::endian::native == std::endian::little,
+              "files are little-endian, and elements are read without conversion");
 
 struct Element {
   const char* name;
@@ -189,7 +190,7 @@ TensorData read_tensor_data(WireReader reader) {
   if (data.type.dtype == DType::kNone) {
     data.unreadable = "its elements are of " + name_of_element(fields.element);
   } else if (fields.external) {
-    data.unreadable = "its elements lie in another file";
+    data.unreadable = "its elements are in another file";
     data.external = std::move(external);
   } else if (fields.has_raw) {
     const uint64_t needed = bytes_of(data.type);
