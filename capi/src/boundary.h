@@ -27,7 +27,8 @@ tenon_error* boundary(Body&& body) noexcept {
   }
 }
 
-// As boundary(), for calls that compute: enters the scope and adds its source location to errors.
+// Like boundary(), for calls that compute: also enters the scope and adds its source location to
+// errors.
 template <class Body>
 tenon_error* boundary_in(tenon_scope* handle, Body&& body) noexcept {
   return boundary([&] {
@@ -69,8 +70,8 @@ TENON_APART tenon_error* boundary_apart(tenon_scope* handle, Body& body) noexcep
   return boundary_in(handle, body);
 }
 
-// As boundary_in(), for calls that run user callbacks. A callback may release the last handle of
-// the scope or of its context, so this keeps them alive during the call.
+// Like boundary_in(), for calls that run user callbacks. A callback may release the last handle of
+// the scope or of its context, so this keeps both alive during the call.
 template <class Body>
 tenon_error* boundary_with_callbacks(tenon_scope* handle, Body&& body) noexcept {
   return boundary([&] {

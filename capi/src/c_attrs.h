@@ -37,7 +37,8 @@ class CallAttrs {
  private:
   void read(const OpDef& op, const void* given);
 
-  const AttrsType* type_ = nullptr;  // NULL without attributes, or before their construction.
+  const AttrsType* type_ =
+      nullptr;  // NULL if the op has no attributes, or before they are constructed.
   alignas(std::max_align_t) std::byte bytes_[1024];
 };
 

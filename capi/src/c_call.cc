@@ -40,7 +40,7 @@ void CallAttrs::read(const OpDef& op, const void* given) {
     const auto* bytes = static_cast<const std::byte*>(given);
     for (size_t i = op.attrs->c_size; i < size; ++i) {
       if (bytes[i] != std::byte{0}) {
-        fail_argument("attrs", "asks for what only a newer version of Tenon knows");
+        fail_argument("attrs", "has fields that only a newer version of Tenon supports");
       }
     }
     op.attrs->from_c(bytes_, given);

@@ -50,8 +50,8 @@ Block get_block(tenon::Scope& scope, ControlCall& call, const tenon_block& given
                                         filled.out(), wanted.most);
     call.has_block_failed = error != nullptr;
     Tensors outputs = filled.take_first(error, name);
-    tenon::require(outputs.size() >= wanted.least, "{} gives {} outputs instead of {}", name,
-                   outputs.size(), wanted.least);
+    tenon::require(outputs.size() >= wanted.least, "{} must return {} outputs, but returns {}",
+                   name, outputs.size(), wanted.least);
     return outputs;
   };
 }
@@ -66,7 +66,7 @@ void give_counted(Tensors outputs, tenon_tensor** out, size_t* out_count) {
 
 tenon::LoopPolicy get_policy(int32_t policy) {
   if (policy < TENON_LOOP_STACK || policy > TENON_LOOP_BOUNDED) {
-    fail_argument("options.policy", tenon::format("{} is not a policy", {policy}));
+    fail_argument("options.policy", tenon::format("{} is not a known policy", {policy}));
   }
   return static_cast<tenon::LoopPolicy>(policy);
 }

@@ -24,7 +24,7 @@ tenon_dlpack_dtype to_dlpack(tenon_dtype dtype) {
 }
 
 void require_no_stream(const void* stream) {
-  if (stream) fail_argument("stream", "is not NULL, and host memory has none");
+  if (stream) fail_argument("stream", "must be NULL, because host memory has no streams");
 }
 
 void delete_dlpack(void* dlpack) {

@@ -76,7 +76,7 @@ struct Code {
         payload(std::move(payload)),
         max_outputs(options.max_outputs) {}
 
-  std::string name;  // As used in messages.
+  std::string name;  // The function's name in error messages.
 
   decltype(tenon_function_body::function) function;
   Payload payload;
@@ -84,7 +84,7 @@ struct Code {
 };
 
 std::shared_ptr<const OwnedStatics> kept_defaults(const tenon_function_options& options) {
-  // Rejects values here that a call would reject.
+  // Rejects invalid defaults here rather than in each call.
   auto kept = std::make_shared<const OwnedStatics>(options.defaults, options.n_defaults);
   for (const tenon_static& value : kept->all()) {
     if (value.name.size == 0) fail_argument("options.defaults", "has an entry without a name");
@@ -125,7 +125,7 @@ tenon_error* tenon_function_create(tenon_context* context, tenon_string name,
     tenon::Context& self = get(context, "context");
     if (!body.function) fail_argument("body.function", "is NULL");
     const tenon_function_options given = read_struct(options, kDefault, "options");
-    if (given.max_outputs > 4096) fail_argument("options.max_outputs", "is above 4096");
+    if (given.max_outputs > 4096) fail_argument("options.max_outputs", "must be at most 4096");
     tenon::FunctionOptions how;
     how.has_signature = given.signature != nullptr;
     how.signature = read_specs(given.signature, given.signature ? given.n_signature : 0);

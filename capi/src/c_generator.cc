@@ -24,10 +24,12 @@ Generator& get_generator(const tenon::Scope& scope, tenon_generator* generator) 
 Tensors draw(tenon::Scope& scope, tenon_generator* generator, uint32_t op, const void* attrs,
              const std::vector<Tensor>& inputs) {
   Generator& self = get_generator(scope, generator);
-  const auto keep = tenon::Ref<Generator>::share(&self);  // A custom op may release it.
+  const auto keep = tenon::Ref<Generator>::share(
+      &self);  // Keeps the generator alive: a custom op may release it.
   size_t place = 0;
   while (place < inputs.size() && inputs[place]) ++place;
-  if (place == inputs.size()) fail_argument("inputs", "must have a NULL entry for the state");
+  if (place == inputs.size())
+    fail_argument("inputs", "must have a NULL entry at the position of the state");
   std::vector<TensorImpl*> others;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (i != place) others.push_back(inputs[i].get());

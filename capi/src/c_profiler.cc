@@ -16,7 +16,7 @@ tenon_error* tenon_profiler_start(tenon_context* context, const tenon_profiler_o
     const tenon_profiler_options given =
         read_struct(options, tenon_profiler_options TENON_PROFILER_OPTIONS_DEFAULT, "options");
     if (given.reserved != 0) {
-      fail_argument("options", "asks for what only a newer version of Tenon knows");
+      fail_argument("options", "has fields that only a newer version of Tenon supports");
     }
     give(Profiler::start(self, given.max_events), out_profiler);
   });

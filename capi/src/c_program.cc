@@ -97,7 +97,7 @@ tenon_error* tenon_program_open(tenon_scope* scope, tenon_string path,
 tenon_error* tenon_program_save(tenon_scope* scope, tenon_string path, const tenon_string* names,
                                 tenon_trace* const* traces, size_t n_traces) {
   return boundary_in(scope, [&](tenon::Scope& self) {
-    tenon::require(n_traces > 0, "a program has at least one function");
+    tenon::require(n_traces > 0, "a program must have at least one function");
     require_pointer(names, "names");
     require_pointer(traces, "traces");
     std::vector<tenon::FunctionToSave> functions;

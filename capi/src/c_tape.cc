@@ -27,7 +27,7 @@ tenon::GradientOptions gradient_options(const tenon_gradient_options* options) {
 
 Tape& get_tape(const tenon::Scope& scope, tenon_tape* tape) {
   Tape& self = get(tape, "tape");
-  if (&self.scope() != &scope) fail_argument("tape", "records another scope");
+  if (&self.scope() != &scope) fail_argument("tape", "belongs to another scope");
   return self;
 }
 
@@ -38,7 +38,7 @@ tenon_value* to_value(const Source& source) {
   return reinterpret_cast<tenon_value*>(Tensor(std::get<Tensor>(source)).leak());
 }
 
-// As boundary_in(), for calls that change a tape: enters the tape's scope.
+// Like boundary_in(), for calls that change a tape: enters the tape's scope.
 template <class Body>
 tenon_error* boundary_of(tenon_tape* handle, Body&& body) {
   return boundary([&] {
@@ -123,7 +123,8 @@ tenon_error* tenon_tape_gradient(tenon_scope* scope, tenon_tape* tape, tenon_ten
   clear_outputs(out_grads, n_sources);
   return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Tape& from = get_tape(self, tape);
-    const auto keep = Ref<Tape>::share(&from);  // A derivative may release the tape.
+    const auto keep =
+        Ref<Tape>::share(&from);  // Keeps the tape alive: a derivative may release it.
     if (n_sources > 0) require_pointer(out_grads, "out_grads");
     set_outputs(
         from.gradient(get_tensors(self, targets, n_targets, "targets"),
@@ -140,7 +141,8 @@ tenon_error* tenon_tape_jacobian(tenon_scope* scope, tenon_tape* tape, tenon_ten
   clear_outputs(out_jacobians, n_sources);
   return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     Tape& from = get_tape(self, tape);
-    const auto keep = Ref<Tape>::share(&from);  // A derivative may release the tape.
+    const auto keep =
+        Ref<Tape>::share(&from);  // Keeps the tape alive: a derivative may release it.
     if (n_sources > 0) require_pointer(out_jacobians, "out_jacobians");
     set_outputs(
         from.jacobian(get_tensor(self, target, "target"),
@@ -160,7 +162,8 @@ tenon_error* tenon_gradients(tenon_scope* scope, tenon_tensor_function function,
   const Payload payload(function.payload, function.destroy);
   return boundary_with_callbacks(scope, [&](tenon::Scope& self) {
     if (!function.function) fail_argument("function.function", "is NULL");
-    if (n_outputs == 0) fail_argument("n_outputs", "is 0, and the first output is differentiated");
+    if (n_outputs == 0)
+      fail_argument("n_outputs", "must be at least 1, because the first output is differentiated");
     require_pointer(out_outputs, "out_outputs");
     const tenon::GradientOptions how = gradient_options(options);
     // The function may capture an argument or receive it twice. New handles ensure that gradients

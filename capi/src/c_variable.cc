@@ -17,7 +17,7 @@ tenon_error* tenon_variable_create(tenon_scope* scope, tenon_tensor* initial,
     require_pointer(out_variable, "out_variable");
     const tenon_variable_options given = read_struct(options, kDefault, "options");
     Tensor value = get_tensor(self, initial, "initial");
-    tenon::require(!value->type.lists, "a variable holds a tensor, but initial is {}", value->type);
+    tenon::require(!value->type.lists, "initial must be a tensor, but is {}", value->type);
     if (value->type.weak) value = tenon::fill(value, tenon::Dims{}, value->type.dtype);
     give(tenon::Ref<Variable>::adopt(new Variable(self, std::move(value),
                                                   std::string(get_text(given.name, "options.name")),

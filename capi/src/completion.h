@@ -38,7 +38,7 @@ class Completion {
         : context(context), function(function), payload(std::move(payload)) {}
     ~Result() { release_error(error); }
 
-    Context& context;  // Outlives its callbacks.
+    Context& context;  // The context outlives its callbacks.
     void (*function)(void*, const tenon_error*);
     Payload payload;
     tenon_error* error = nullptr;

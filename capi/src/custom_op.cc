@@ -51,7 +51,7 @@ constexpr AttrsMethods kAsBytes = {
           }
           return hash;
         },
-    .from_c = nullptr,  // CustomAttrs constructs them from the caller's struct.
+    .from_c = nullptr,  // NULL: CustomAttrs constructs the attributes from the caller's struct.
     .to_c = [](const AttrsType&, const void* attrs,
                void* c) { std::memcpy(c, as(attrs).bytes.data(), as(attrs).bytes.size()); },
 };
@@ -200,7 +200,7 @@ void check(const tenon_custom_op& op) {
   require(is_op_name(name), "op.name \"{}\" is not of the form [a-z][a-z0-9_.]*", name);
   if (!op.infer) fail_argument("op.infer", "is NULL");
   require((op.compute != nullptr) != (op.decompose != nullptr),
-          "an op must have either compute or decompose, but {} has {}", name,
+          "an op must have exactly one of compute and decompose, but {} has {}", name,
           op.compute ? "both" : "neither");
   require(op.n_outputs > 0 && op.n_outputs <= kMaxInputs && op.n_inputs <= kMaxInputs,
           "{} has {} inputs and {} outputs; it may have up to {}, and at least one output", name,
@@ -242,7 +242,9 @@ std::unique_ptr<OpDef> make_custom_op(const tenon_custom_op& given, Payload payl
     op->saved_inputs = op->saved_outputs = ~uint64_t{0};
   }
   op->differentiable = given.backward || given.decompose;
-  if (!op->differentiable) op->no_gradient = "it computes in host memory and has no backward";
+  if (!op->differentiable)
+    op->no_gradient =
+        "it has no derivative: an op that computes in host memory needs a backward function";
   if (given.compute) {
     custom->in_order = std::make_unique<OpDef>(ordered(*op));
     op->in_order = custom->in_order.get();

@@ -85,7 +85,7 @@ Arguments::Arguments(Scope& scope, tenon_tensor* const* handles, size_t n) : ten
   if (n > 0) require_pointer(handles, "inputs");
   for (size_t i = 0; i < n; ++i) {
     TensorImpl& x = tensor_of(scope, handles[i], Donation::kDonated, {"inputs", i});
-    // If a tape also holds the tensor, only the handle is donated, not the memory.
+    // If a tape also holds the tensor, its memory is not donated, only the handle.
     const bool is_kept = x.owners() > 1;
     tensors_[i] = Tensor::share(&x);
     if (is_kept && x.donation == Donation::kDonated) {
@@ -106,7 +106,8 @@ void Arguments::end_donations() {
     tensors->clear();
   }
   for (const Tensor& x : donated) {
-    if (x->owners() <= 2) x->storage.reset();  // The handle is the only other owner.
+    if (x->owners() <= 2)
+      x->storage.reset();  // Releases the memory if the handle is the only other owner.
   }
 }
 
@@ -129,7 +130,7 @@ std::string_view get_text(tenon_string text, const char* name) {
 TextOptions get_text_options(const tenon_format_options& c) {
   if (c.precision < 0) fail_argument("options.precision", "is negative");
   if (c.threshold < 0) fail_argument("options.threshold", "is negative");
-  if (c.edge_items < 1) fail_argument("options.edge_items", "is below 1");
+  if (c.edge_items < 1) fail_argument("options.edge_items", "must be at least 1");
   if (c.line_width < 0) fail_argument("options.line_width", "is negative");
   return {c.precision, c.threshold, c.edge_items, c.line_width};
 }
@@ -143,8 +144,7 @@ TensorType get_type(tenon_dtype dtype, const int64_t* shape, size_t rank) {
   }
   if (rank > 0) require_pointer(shape, "shape");
   if (rank > kMaxRank) {
-    fail_argument("rank",
-                  format("{} is more than the {} axes that a tensor can have", {rank, kMaxRank}));
+    fail_argument("rank", format("{} exceeds the maximum rank, {}", {rank, kMaxRank}));
   }
   type.shape = Dims(std::span<const int64_t>(shape, rank));
   check_size(type);

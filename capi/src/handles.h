@@ -57,7 +57,7 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
   };
 
   const SavedProgram& program() const { return *program_; }
-  // In the order of the program's functions.
+  // The signatures of each function, in the order of the program's functions.
   const std::vector<std::vector<Signature>>& functions() const { return functions_; }
 
  private:
@@ -67,8 +67,9 @@ class OpenProgram final : public Object, public Pooled<OpenProgram> {
   Ref<SavedProgram> program_;
   std::vector<std::vector<Signature>> functions_;
   std::vector<std::vector<tenon_string>> size_names_;
-  std::map<std::string, std::string> words_;   // Keyed by the names of sizes in the files.
-  std::map<std::string, size_t> taken_words_;  // How many names map to each word.
+  std::map<std::string, std::string>
+      words_;  // From the names of sizes in the files to identifiers.
+  std::map<std::string, size_t> taken_words_;  // Number of names that map to each identifier.
 };
 
 // The name of a parameter or of an entry of one, for messages: `inputs`, `inputs[3]`. The text is
@@ -152,7 +153,7 @@ class Arguments {
 
  private:
   std::vector<Tensor> tensors_;
-  std::vector<Tensor> renamed_;  // Donated, but with other owners: the call uses aliases.
+  std::vector<Tensor> renamed_;  // Aliases of donated inputs that have other owners.
 };
 std::vector<Source> get_sources(const Scope& scope, tenon_value* const* handles, size_t n,
                                 const char* name);
@@ -219,7 +220,7 @@ class CallbackOutputs {
   tenon_tensor** out() { return handles_.data(); }
   // Throws the error that the callback returned, if any; otherwise takes the outputs.
   std::vector<Tensor> take(tenon_error* error, const char* who, Entries entries);
-  // As take(), but only the leading entries that the callback filled.
+  // Like take(), but returns only the leading entries that the callback filled.
   Tensors take_first(tenon_error* error, const char* who);
 
  private:

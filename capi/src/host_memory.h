@@ -14,7 +14,8 @@ struct HostArray {
   TensorType type;
   Dims strides;
   void* data = nullptr;  // The element at index 0 of all axes.
-  uint64_t bytes = 0;    // From the first byte of the lowest element to the end of the highest.
+  uint64_t bytes =
+      0;  // Size of the array, from the first byte of the lowest element to the end of the highest.
   uint64_t bytes_before = 0;  // The part of `bytes` before `data`, due to negative strides.
 };
 

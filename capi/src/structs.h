@@ -24,8 +24,8 @@ Struct known_fields(const Struct* given, Struct value) {
   return value;
 }
 
-// As known_fields(), but validates the struct. Fields beyond our version must be zero; otherwise we
-// would ignore something that the caller requested.
+// Like known_fields(), but validates the struct. Fields that this version does not have must be
+// zero, so that no request of the caller is ignored.
 template <class Struct>
 Struct read_struct(const Struct* given, Struct value, const char* name) {
   if (!given) return value;
@@ -35,7 +35,7 @@ Struct read_struct(const Struct* given, Struct value, const char* name) {
   const auto* bytes = reinterpret_cast<const char*>(given);
   const bool has_unknown = size > sizeof value && std::any_of(bytes + sizeof value, bytes + size,
                                                               [](char byte) { return byte != 0; });
-  if (has_unknown) fail_argument(name, "asks for what only a newer version of Tenon knows");
+  if (has_unknown) fail_argument(name, "has fields that only a newer version of Tenon supports");
   value = known_fields(given, value);
   value.struct_size = sizeof value;
   return value;

@@ -138,7 +138,7 @@ static void wrong_attributes_are_errors(void) {
   larger.known.to = TENON_INT32;
   larger.newer = 1;
   CHECK_ERROR(tenon_cast(scope(), x, &larger.known, &y), TENON_INVALID_ARGUMENT,
-              "cast: attrs asks for what only a newer version of Tenon knows");
+              "cast: attrs has fields that only a newer version of Tenon supports");
   reshape.shape = sizes;
   reshape.n_shape = 2;
   CHECK_ERROR(tenon_reshape(scope(), x, &reshape, &y), TENON_INVALID_ARGUMENT,

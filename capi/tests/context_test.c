@@ -76,7 +76,7 @@ static void refuses_unknown_options(void) {
   tenon_context_release(own);
   larger.newer = 1;
   CHECK_ERROR(tenon_context_create(&larger.known, &own), TENON_INVALID_ARGUMENT,
-              "asks for what only a newer version of Tenon knows");
+              "has fields that only a newer version of Tenon supports");
   CHECK(log.destroyed == 6);
   larger.known.struct_size = 0;
   CHECK_ERROR(tenon_context_create(&larger.known, &own), TENON_INVALID_ARGUMENT,

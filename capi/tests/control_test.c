@@ -253,7 +253,7 @@ static void invalid_while_loops_are_errors(void) {
   CHECK(!out);
   options.policy = 3;
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
-              "options.policy 3 is not a policy");
+              "options.policy 3 is not a known policy");
   options.policy = TENON_LOOP_BOUNDED;
   CHECK_ERROR(tenon_while_loop(scope(), holds, body, &x, 1, &options, &out), TENON_INVALID_ARGUMENT,
               "needs max_trips");

@@ -269,7 +269,7 @@ static void refuses_ops_of_a_newer_version(void) {
   larger.newer = 1;
   destroyed = 0;
   CHECK_ERROR(tenon_op_register(context(), &larger.known, &id), TENON_INVALID_ARGUMENT,
-              "op asks for what only a newer version of Tenon knows");
+              "op has fields that only a newer version of Tenon supports");
   CHECK(id == 0 && destroyed == 1);
 }
 
@@ -285,7 +285,7 @@ static void refuses_ops_without_required_fields(void) {
   op = scale_op();
   op.compute = NULL;
   CHECK_ERROR(tenon_op_register(context(), &op, &id), TENON_INVALID_ARGUMENT,
-              "either compute or decompose, but test.scale has neither");
+              "exactly one of compute and decompose, but test.scale has neither");
   op = scale_op();
   op.infer = NULL;
   CHECK_ERROR(tenon_op_register(context(), &op, &id), TENON_INVALID_ARGUMENT, "op.infer is NULL");

@@ -354,7 +354,7 @@ static void refuse_invalid_arguments(void) {
   options.n_defaults = 0;
   options.max_outputs = 5000;
   CHECK_ERROR(tenon_function_create(context(), tenon_str("f"), made, &options, &f),
-              TENON_INVALID_ARGUMENT, "max_outputs is above 4096");
+              TENON_INVALID_ARGUMENT, "max_outputs must be at most 4096");
   CHECK(code.destroyed == 5);
 
   f = function_of(&code, NULL);

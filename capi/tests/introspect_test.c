@@ -62,7 +62,7 @@ static void invalid_calls_are_errors(void) {
   pair[0] = pair[1] = F32(1, 2);
 
   CHECK_ERROR(tenon_introspect_onnx_run(scope(), kUnknown, kSize, pair, 1, outputs, 1),
-              TENON_UNIMPLEMENTED, "the model has ops that are unknown here: Zap (node 0)");
+              TENON_UNIMPLEMENTED, "the model has ops that are not supported: Zap (node 0)");
   CHECK(outputs[0] == NULL);
   CHECK_ERROR(tenon_introspect_onnx_run(scope(), kAdd, kSize, pair, 2, outputs, 1),
               TENON_INVALID_ARGUMENT, "the model takes 1 inputs, but got 2");

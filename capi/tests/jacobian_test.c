@@ -266,7 +266,7 @@ static void a_tape_of_another_scope_is_refused(void) {
   CHECK_OK(tenon_scope_create(context(), tenon_str(device_name()), &other));
 
   CHECK_ERROR(tenon_tape_jacobian(other, tape, y, &source, 1, NULL, &none), TENON_INVALID_ARGUMENT,
-              "tape records another scope");
+              "tape belongs to another scope");
 
   CHECK(none == NULL);
   CHECK_OK(jacobian(tape, y, x, &result)); /* The failed call did not consume the tape. */

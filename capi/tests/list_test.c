@@ -194,7 +194,7 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_set(scope(), list, zero, wrong, &out), TENON_INVALID_ARGUMENT,
               "the list holds f32[2], but x is f32[3]");
   CHECK_ERROR(tenon_list_set(scope(), list, minus, x, &out), TENON_INVALID_ARGUMENT,
-              "list_set: the index is -1");
+              "list_set: the index must not be negative, but is -1");
   CHECK_ERROR(tenon_list_set(scope(), list, half, x, &out), TENON_INVALID_ARGUMENT,
               "the index must be i64[]");
   CHECK_ERROR(tenon_list_set(scope(), list, zero, list, &out), TENON_INVALID_ARGUMENT,
@@ -202,7 +202,7 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_push(scope(), list, NULL, &out), TENON_INVALID_ARGUMENT, "tensor is NULL");
   CHECK_ERROR(tenon_list_push(scope(), list, wrong, &out), TENON_INVALID_ARGUMENT, "f32[3]");
   CHECK_ERROR(tenon_list_get(scope(), list, minus, &out), TENON_INVALID_ARGUMENT,
-              "list_get: the index is -1");
+              "list_get: the index must not be negative, but is -1");
   CHECK_ERROR(tenon_list_get(scope(), x, zero, &out), TENON_INVALID_ARGUMENT,
               "must be a list of tensors");
   CHECK_ERROR(tenon_list_length(scope(), x, &out), TENON_INVALID_ARGUMENT,
@@ -250,7 +250,7 @@ static void cannot_be_stored_in_variables(void) {
   tenon_tensor* list = pairs(0);
   tenon_variable* v = NULL;
   CHECK_ERROR(tenon_variable_create(scope(), list, NULL, &v), TENON_INVALID_ARGUMENT,
-              "a variable holds a tensor, but initial is list of f32[2]");
+              "initial must be a tensor, but is list of f32[2]");
   CHECK(!v);
   tenon_tensor_release(list);
 }

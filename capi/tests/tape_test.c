@@ -374,7 +374,7 @@ static void tapes_of_different_scopes_are_independent(void) {
   CHECK_VALUES(dx, -1);
   tenon_tensor_release(dx);
   CHECK_ERROR(tenon_tape_gradient(scope(), other_tape, &there, 1, NULL, &source, 1, NULL, &dx),
-              TENON_INVALID_ARGUMENT, "tape records another scope");
+              TENON_INVALID_ARGUMENT, "tape belongs to another scope");
   tenon_tensor_release(x);
   tenon_tensor_release(here);
   tenon_tensor_release(there);
