@@ -56,7 +56,7 @@ def paragraphs(path, text):
 
 
 def tests(path, text):
-    patterns = [(r"^(?:TYPED_)?TEST\w*\(\s*(\w+),\s*(\w+)\)", {".cc", ".cu"}), (r"^\s*RUN\((\w+)\)", {".c"}),
+    patterns = [(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", {".cc", ".cu"}), (r"^\s*RUN\((\w+)\)", {".c"}),
                 (r"^\s*def (test_\w+)", {".py"}), (r"#\[test\]\s+(?:pub )?fn (\w+)", {".rs"}),
                 (r"@Test\s+(?:public )?void (\w+)", {".java"})]
     for pattern, suffixes in patterns:
@@ -75,7 +75,9 @@ def messages(path, text):
         if not call:
             continue
         literals = re.findall(r"\"((?:[^\"\\\n]|\\.)*)\"", found[0][call.start():])
-        if len(" ".join(literals).split()) > 2:
+        # Placeholders alone say nothing.
+        words = re.sub(r"\{[^}]*\}", " ", " ".join(literals))
+        if len(re.findall(r"[A-Za-z]{2,}", words)) > 2:
             yield line_of(text, found.start() + call.start()), " | ".join(literals)
 
 
@@ -83,20 +85,32 @@ def functions(path, text):
     """Functions of classes and namespaces, with the comment above."""
     if path.suffix in {".h", ".hpp", ".cc"} and "_test" not in path.name and "tests" not in path.parts:
         indent = "" if path.suffix == ".cc" else "[ ]{0,2}"
-        pattern = (r"((?:^[ \t]*//[^\n]*\n)*)^" + indent +
+        pattern = (r"((?:^[ \t]*//[^\n]*\n)*)((?:^[ \t]*template <[^\n]*>\n)*)^" + indent +
                    r"(?!(?:return|else|throw|delete|new|using|case|const \w+ \w+\(\w*\))\b)"
                    r"(?:[\w:<>,&*]+[ ]+)+[&*]?((?:\w+::)?[a-z]\w+\([^;{}]*\)[^;{}()]*[;{])")
         for found in re.finditer(pattern, text, re.M):
             yield line_of(text, found.end()), found[0]
 
 
+def prose(path, text):
+    """The line numbers of comments and of paragraphs of documentation."""
+    for extract in (comments, paragraphs):
+        for number, item in extract(path, text):
+            yield from range(number, number + item.rstrip("\n").count("\n") + 1)
+
+
 def by_sense(path, text):
-    if path.name == "words.md":
+    """The words in comments and documentation; identifiers in code say nothing about prose."""
+    if path.name in ("words.md", "glossary.md"):
         return
     lines = text.split("\n")
-    for found in re.finditer(BY_SENSE, text):
-        number = line_of(text, found.start())
-        yield number, f"[{found[0]}] " + "\n".join(lines[max(0, number - 2):number + 1])
+    for number in sorted(set(prose(path, text))):
+        line = lines[number - 1]
+        # A comment at the end of a line of code begins after it.
+        if path.suffix in SLASHES and "//" in line:
+            line = line[line.index("//"):]
+        for found in re.finditer(BY_SENSE, re.sub(r"`[^`]*`|\w+\(\)", " ", line)):
+            yield number, f"[{found[0]}] " + "\n".join(lines[max(0, number - 2):number + 1])
 
 
 GROUPS = {"comments": (comments, 60), "paragraphs": (paragraphs, 30), "tests": (tests, 40),
