@@ -18,8 +18,8 @@ class Composites {
   // repeated call replays its cached launches.
   Tensors call(const Call& call);
 
-  // Whether a tape should record the call as one op and recompute its decomposition in the backward
-  // pass. True if the decomposition takes only one or two launches.
+  // Whether a tape should record the call as one op, whose decomposition it differentiates in the
+  // backward pass. True if the decomposition takes only one or two launches.
   bool is_one(const Call& call);
 
  private:
@@ -36,8 +36,9 @@ class CompositePlans {
   struct Key {
     const OpDef& op;
     AnyAttrs attrs;
-    uint64_t part = 0;                       // 0: the call itself; derivatives use other numbers.
-    std::span<const TensorType> types = {};  // Types of values that a derivative does not receive.
+    uint64_t part = 0;  // 0 for the call itself; other values for its derivatives.
+    std::span<const TensorType> types =
+        {};  // Types that a derivative depends on, of values that it does not receive.
   };
   using Code = std::function<Tensors(TensorSpan inputs)>;
 

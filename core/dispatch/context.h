@@ -37,12 +37,13 @@ struct PluginOption {
 };
 
 struct ContextOptions {
-  std::function<void(int32_t level, std::string_view message)> log;  // Empty: to stderr.
-  int32_t log_level = TENON_LOG_WARNING;  // The minimum level that is passed on.
+  std::function<void(int32_t level, std::string_view message)>
+      log;  // Receives log messages. Empty: they are written to stderr.
+  int32_t log_level = TENON_LOG_WARNING;  // Messages below this level are dropped.
   std::vector<std::string> plugin_paths;  // Files, or folders that hold plugins.
   std::vector<PluginOption> plugin_options;
-  uint64_t memory_limit_bytes = 0;  // Per device; 0 for no limit.
-  uint32_t threads = 0;             // Per device that computes on the host; 0 for all cores.
+  uint64_t memory_limit_bytes = 0;  // Memory limit per device; 0 for no limit.
+  uint32_t threads = 0;  // Number of threads per device that computes on the host; 0 for all cores.
   bool deterministic = false;
   NumericPolicy numeric_policy = NumericPolicy::kStrict;
   FallbackPolicy fallback_policy = FallbackPolicy::kWarn;
@@ -72,7 +73,8 @@ class Context final : public Object, public Pooled<Context> {
 
   // Loads one more plugin and opens its devices.
   void load_plugin(const std::string& path);
-  void add_plugin(std::string_view name, tenon_plugin_query query);  // A linked-in plugin.
+  void add_plugin(std::string_view name,
+                  tenon_plugin_query query);  // Adds a plugin that is linked into the program.
 
   // Every plugin file that was considered, with the outcome.
   std::vector<PluginCandidate> candidates();

@@ -56,7 +56,7 @@ Tensors views(Scope& scope, const Call& call, const TensorTypes& types) {
     if (!lay()) {
       base = copied(scope, base);
       const bool ok = lay();
-      require_code(ok, Code::kInternal, "a dense tensor must have this view");
+      require_code(ok, Code::kInternal, "a view of a dense tensor must be expressible by strides");
     }
     outputs.push_back(make_view(*base, types[i], layout.strides, layout.offset));
   }
@@ -106,7 +106,7 @@ Tensors fall_back(Scope& scope, const Call& call, Device& device, const std::str
 
 Tensors eager_full_path(Scope& scope, const Call& call);
 
-// Inlined into both callers: the profiled one and the fast path that every call takes.
+// Inlined into both callers: the profiled path, and the path that all other calls take.
 [[gnu::always_inline]] inline Tensors apply_now(Scope& scope, const OpDef& op, AnyAttrs attrs,
                                                 Inputs inputs) {
   Interpreter* top = scope.innermost();
@@ -156,7 +156,7 @@ Tensors eager_full_path(Scope& scope, const Call& call) {
   for (const TensorImpl* x : call.inputs) {
     if (x) require_value(*x);
   }
-  // Throws all type, shape and attribute errors before any memory is touched.
+  // Throws all type, shape and attribute errors, before any memory is allocated or written.
   const TensorTypes types = call.op.infer(call.op, call.attrs.data, call.types);
   if (call.op.is_view) return views(scope, call, types);
 

@@ -52,7 +52,7 @@ std::string traced_text(const TensorImpl& x);
 
 // Consumes a donated tensor: the callee now owns its storage.
 void consume(TensorImpl& x);
-// Returns a data-dependent size for the value of an i64[] tensor under trace. Defined by the
+// While tracing, returns the value of an i64[] tensor as a data-dependent size. Defined by the
 // tracer.
 Size read_traced_size(Scope& scope, const Tensor& x);
 // Returns an alias: the same value under a new identity. Tapes that are active in the scope treat

@@ -15,7 +15,7 @@ std::string describe(Scope& scope, const Call& call) {
   text += " on " + execution.device->name() + ": ";
   switch (execution.how) {
     case Execution::How::kView:
-      return text + "a view, nothing runs";
+      return text + "a view; nothing is launched";
     case Execution::How::kKernel:
       return text + "a kernel of the device";
     case Execution::How::kDecomposed:

@@ -1,4 +1,5 @@
-// A random generator: a cell that holds the six words of DESIGN 8, the key and the counter.
+// A random generator: a cell that holds the state of Philox4x32-10, six words: the key and the
+// counter.
 
 #pragma once
 

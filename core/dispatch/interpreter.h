@@ -15,7 +15,7 @@ struct Call {
   const OpDef& op;
   AnyAttrs attrs;
   Inputs inputs;
-  TypeSpan types;  // Of the inputs; scalars have the dtype that they adopted.
+  TypeSpan types;  // Types of the inputs; scalars have the dtype that they adopted.
 };
 
 class Interpreter : public Object {
@@ -28,8 +28,8 @@ class Interpreter : public Object {
     if (drop()) destroy_(*this);
   }
   Interpreter* outer() const { return outer_; }
-  // Whether it is on its scope's stack. When a callback ends, interpreters that it left there are
-  // removed.
+  // Whether this interpreter is on its scope's stack. When a callback ends, interpreters that it
+  // left on the stack are removed.
   bool is_on_scope() const { return is_on_scope_; }
 
  protected:
@@ -42,7 +42,7 @@ class Interpreter : public Object {
   friend class Scope;
   Apply apply_;
   Destroy destroy_;
-  Interpreter* outer_ = nullptr;  // The next outer one on the scope's stack.
+  Interpreter* outer_ = nullptr;  // The next outer interpreter on the scope's stack.
   // Links interpreters that wait to be unlinked from the stack.
   Interpreter* next_removed_ = nullptr;
   bool is_on_scope_ = false;

@@ -13,12 +13,12 @@ constexpr uint64_t kMaxStagedTotal = uint64_t{16} << 20;
 
 }  // namespace
 
-// What a wait enqueues on the device, and where the result goes.
+// The copies that a wait enqueues on the device, and the memory that receives them.
 struct PendingWork::Check {
   WorkQueue& queue;
   Device& device;
   uint64_t owner;
-  uint64_t read_ticket = 0;  // Of the copy of a value; 0: all work is waited for.
+  uint64_t read_ticket = 0;  // Ticket of the copy of a value; 0: waits for all work.
   tenon_error_record record = {};
 
   std::shared_ptr<const ErrorInfo> failure() {

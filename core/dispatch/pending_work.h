@@ -38,10 +38,10 @@ class PendingWork {
 
   Device& device() const { return device_; }
 
-  // Properties of the work that the plugin does not receive.
+  // Properties of the work that the host tracks and does not pass to the plugin.
   struct Reads {
     std::span<const uint64_t> tickets;  // Tickets of the work that wrote the inputs; 0 for none.
-    bool may_report = false;            // It may write into the error record.
+    bool may_report = false;            // Whether the work may write to the error record.
     WorkQueue::OnFailedInput if_failed = WorkQueue::OnFailedInput::kThrow;
   };
   // Enqueue a launch (from `site` of site_of) or a replay, and return its ticket.

@@ -21,10 +21,10 @@ class LaunchRecorder {
     const tenon_launch& launch;
     std::span<const TensorImpl* const> inputs;  // The tensors that the launch's input views show.
     TensorSpan outputs;
-    const Storage* workspace;  // NULL if it has none.
+    const Storage* workspace;  // NULL if the launch has no workspace.
     int64_t duration_ns;       // Duration of the launch alone.
   };
-  // A launch succeeded or was enqueued.
+  // Called after a launch succeeded or was enqueued.
   virtual void launched(const Launched& launched) = 0;
   // The host wrote the memory of `x`: with the value of the inline `scalar`, or with data from no
   // other source.

@@ -16,7 +16,7 @@ namespace tenon {
 
 class RepeatedCalls {
  public:
-  // Runs the call if it was learned. Otherwise returns false without any effect.
+  // Runs the call if an equal one was learned. Otherwise returns false and does nothing.
   bool run(Scope& scope, const OpDef& op, Inputs inputs, Tensors& outputs);
 
   // Remembers the result of the full path, if dtypes are enough to recognise later calls.

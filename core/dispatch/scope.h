@@ -1,5 +1,5 @@
-// A scope is where calls happen. It holds the current device, the stack of interpreters, and the
-// caches that make repeated calls cheap. One thread at a time uses it; nothing in it is locked.
+// A scope is the environment of calls: the current device, the stack of interpreters, and the
+// caches that make repeated calls cheap. One thread at a time uses it, so it needs no locks.
 
 #pragma once
 
@@ -192,7 +192,7 @@ class Scope final : public Object, public Pooled<Scope> {
 
   // Whether a profiler is active (core/dispatch/profiler.h).
   bool is_profiled() const { return context_.profiled() != 0; }
-  // Where spans are recorded; NULL if profiling has ended.
+  // The track that records spans; NULL if profiling has ended.
   std::shared_ptr<ProfileTrack> profile_track();
 
   // ---- entry ----
@@ -259,15 +259,18 @@ class Scope final : public Object, public Pooled<Scope> {
 
   friend class Context;
   struct Default {};
-  Scope(Context& context, Default);  // Does not retain the context, which owns it.
+  Scope(Context& context,
+        Default);  // For the default scope: does not retain the context, which owns the scope.
 
   Context& context_;
   bool is_default_;
   Device* device_;
   std::string location_;
-  Interpreter* top_ = nullptr;        // The stack, innermost first.
-  Interpreter* innermost_ = nullptr;  // Receives calls: top_, or an outer one inside a Below.
-  Interpreter* tracer_ = nullptr;     // The outermost that calls reach under trace; else NULL.
+  Interpreter* top_ = nullptr;  // The stack, innermost first.
+  Interpreter* innermost_ =
+      nullptr;  // The interpreter that receives calls: top_, or an outer one inside a Below.
+  Interpreter* tracer_ =
+      nullptr;  // While tracing, the outermost interpreter that calls reach; otherwise NULL.
   TracedCells* traced_cells_ = nullptr;
   ValueErrors* value_errors_ = nullptr;
   LaunchRecorder* recorder_ = nullptr;

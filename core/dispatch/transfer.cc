@@ -101,7 +101,8 @@ Tensor from_host(Scope& scope, Device& device, const TensorType& type, const voi
 
 namespace {
 
-// Reads values that need no waiting. False: `source` is a dense tensor to be read from its device.
+// Reads a value that is available without waiting, and returns true. Otherwise returns false;
+// `source` is then a dense tensor to be read from its device.
 bool read_at_once(Scope& scope, const Tensor& x, void* data, size_t bytes, Tensor& source) {
   require_value(*x);
   if (scope.recorder()) scope.recorder()->interrupted();
@@ -213,7 +214,8 @@ Tensor to_device(Scope& scope, const Tensor& x, Device& device) {
 
 void consume(TensorImpl& x) {
   x.donation = Donation::kConsumed;
-  if (x.owners() == 1) x.storage.reset();  // Otherwise a tape still refers to it.
+  if (x.owners() == 1)
+    x.storage.reset();  // Frees the memory, unless a tape still refers to the tensor.
 }
 
 Tensor another(Scope& scope, const Tensor& x) {

@@ -39,8 +39,8 @@ Tensors host_call(Scope& scope, const std::shared_ptr<const HostCode>& code, Ten
                   TensorSpan like);
 
 namespace control {
-const OpDef& print();          // order, values... -> order
-const OpDef& assert_all();     // order, condition, values... -> order
+const OpDef& print();          // Inputs -> outputs: order, values... -> order
+const OpDef& assert_all();     // Inputs -> outputs: order, condition, values... -> order
 const OpDef& host_call();      // order, inputs... -> outputs..., optional record, order
 const OpDef& host_gradient();  // record, sources..., cotangents... -> gradients...
 }  // namespace control

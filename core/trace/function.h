@@ -22,7 +22,7 @@ struct InputSpec {
 
   std::string name;  // If empty: x0, x1 and so on.
   DType dtype = DType::kNone;
-  bool weak = false;  // An inline scalar.
+  bool weak = false;  // Whether the input is an inline scalar.
   std::vector<int64_t> sizes;
   // One name per size, or none at all. Sizes with the same name are equal; empty names mean
   // nothing.
@@ -35,15 +35,15 @@ struct InputSpec {
 struct FunctionOptions {
   std::vector<InputSpec> signature;  // If empty: taken from the calls.
   bool has_signature = false;
-  // Names of inputs and outputs for saved files, or none. Names from a call or a signature take
-  // precedence.
+  // Names of inputs and outputs for saved files; may be empty. Names from a call or a signature
+  // take precedence.
   std::vector<std::string> input_names, output_names;
   std::shared_ptr<const OwnedStatics> defaults;  // Static arguments that calls may leave out.
   bool relax = true;  // Whether a size that differs for the third time becomes unknown.
   // Bytes that a call under a tape may save for its backward pass, in addition to its inputs. The
   // rest is recomputed. 0: saves nothing.
   uint64_t memory_budget = kSaveAll;
-  size_t max_traces = 64;  // More than these evict the least recently used trace.
+  size_t max_traces = 64;  // Maximum number of traces; the least recently used one is evicted.
   // Calls that cannot be traced with unknown sizes are traced with exact sizes. If that fails too,
   // they run op by op.
   bool may_run_eagerly = false;
@@ -56,8 +56,9 @@ class Function final : public Object, public Pooled<Function> {
   using Body = std::function<Tensors(Scope& scope, TensorSpan inputs, const Statics& statics)>;
 
   Function(Context& context, std::string name, Body body, FunctionOptions options);
-  // A function per signature. A call goes to the signature that it fits; among several, to the one
-  // with the fewest unknown sizes, then to the first. The functions share these defaults.
+  // Creates a function with several signatures, each with a function of its own. A call selects the
+  // signature that it fits: among several, the one with the fewest unknown sizes, then the first.
+  // The functions share these defaults.
   struct Signature {
     Ref<Function> function;
     std::shared_ptr<const OwnedStatics>
@@ -143,11 +144,12 @@ class Function final : public Object, public Pooled<Function> {
   std::string name_;
   Body body_;
   FunctionOptions options_;
-  std::vector<Signature> signatures_;  // Used in place of a body.
+  std::vector<Signature>
+      signatures_;  // Signatures with their functions, for a function without a body of its own.
   mutable std::recursive_mutex mutex_;
   std::vector<Entry> entries_;
   uint64_t calls_ = 0;
-  std::vector<uint64_t> misses_;  // Values of calls_ when traces were made.
+  std::vector<uint64_t> misses_;  // The values of calls_ at which traces were made.
   bool warned_ = false;
   std::string tracing_error_;  // Why the function runs eagerly; empty if it does not.
 };

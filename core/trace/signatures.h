@@ -31,7 +31,8 @@ size_t n_unknown_sizes(std::span<const InputSpec> signature);
 // The inputs of a trace as a saved file declares them: inline scalars become tensors of rank 0.
 std::vector<InputSpec> specs_of(const Trace& trace);
 
-// "f32[n,3]"; signature_text(): "(x: f32[n,3], y: i64 scalar) with training=true".
+// text_of() returns "f32[n,3]"; signature_text() returns "(x: f32[n,3], y: i64 scalar) with
+// training=true".
 std::string text_of(const InputSpec& spec);
 std::string signature_text(std::span<const InputSpec> inputs, const OwnedStatics* statics);
 

@@ -1,4 +1,5 @@
-// What a trace has become: the optimised graph, its segments, and their launch plans, as text.
+// Describes the execution of a trace as text: the optimised graph, its segments, and their launch
+// plans.
 
 #include "core/trace/stages.h"
 

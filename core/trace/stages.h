@@ -1,4 +1,4 @@
-// Shows what execution has made of a trace.
+// Describes how a trace is executed.
 
 #pragma once
 

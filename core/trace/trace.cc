@@ -166,7 +166,7 @@ Tensors Trace::inputs(Scope& scope, TensorSpan arguments) const {
   return all;
 }
 
-// By input: the number of owners at which its memory may be reused, or 0 for never. Donated
+// For each input, the number of owners at which its memory may be reused, or 0 for never. Donated
 // arguments and states have two: the list of inputs, and the caller's handle or the cell, which
 // gets a new value. A donated argument counts only if nobody but the caller and this call owns it.
 SmallVector<uint8_t, 16> Trace::spare(TensorSpan arguments) const {
@@ -276,7 +276,7 @@ Ref<Trace> Trace::whole(const std::shared_ptr<const Derivative>& derivative) {
   std::lock_guard guard(mutex_);
   auto known = std::find_if(derivatives_.begin(), derivatives_.end(),
                             [&](const Known& each) { return each.derivative == derivative; });
-  if (known == derivatives_.end()) {  // Evicted meanwhile, because other threads made many.
+  if (known == derivatives_.end()) {  // Another thread has evicted the derivative meanwhile.
     remember({derivative, nullptr});
     known = std::prev(derivatives_.end());
   }

@@ -88,7 +88,8 @@ class Trace final : public Object, public Pooled<Trace> {
   static constexpr size_t kMaxDerivatives = 64;
   struct Known {
     std::shared_ptr<const Derivative> derivative;
-    Ref<Trace> whole;  // The derivative as a trace, once it is differentiated itself.
+    Ref<Trace>
+        whole;  // The derivative as a trace; made when the derivative itself is differentiated.
   };
   Tensors run(Scope& scope, TensorSpan arguments, const Sizes& sizes);
   Tensors inputs(Scope& scope, TensorSpan arguments) const;

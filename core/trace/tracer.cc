@@ -27,7 +27,7 @@ struct TracedStorage final : NonMemoryStorage<TracedStorage> {
   Value value;
   std::string name;                             // Name in the graph, which may be destroyed by now.
   std::shared_ptr<SizeTable> table;             // Table of the symbolic sizes.
-  mutable Ints shape, strides;                  // As read by the host.
+  mutable Ints shape, strides;                  // The sizes and strides that the host has read.
   std::shared_ptr<const std::string> function;  // The name of the traced function, or NULL.
 };
 
@@ -38,9 +38,10 @@ const TracedStorage* traced_storage(const TensorImpl& x) {
 
 int64_t read_on_host(const TracedStorage& traced, Size size, size_t axis) {
   if (size.known()) return size.word();
-  require_code(SizeTable::is_current(*traced.table), Code::kFailedPrecondition,
-               "axis {} of {} has an unknown size, and its trace is not under way here", axis,
-               traced.name);
+  require_code(
+      SizeTable::is_current(*traced.table), Code::kFailedPrecondition,
+      "axis {} of {} has an unknown size, which can be read only while its trace is active", axis,
+      traced.name);
   return traced.table->read_on_host(size, traced.name, axis);
 }
 
@@ -148,7 +149,7 @@ Tensor Tracer::tensor_of(Value value, Device& device) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = value.type();
   x->strides = dense_strides(x->type.shape);
-  x->dense = false;  // Excludes it from the fast path for repeated calls.
+  x->dense = false;  // Excludes traced tensors from the fast path for repeated calls.
   auto* storage = new TracedStorage(device, serial_, value, graph_.shared_sizes());
   x->storage = Ref<Storage>::adopt(storage);
   storage->function = function_;

@@ -48,7 +48,7 @@ class Tracer final : public Interpreter, public TracedCells {
   // The graph value of a tensor: its node output, a constant, or a capture, possibly of an
   // enclosing trace. Fails for a tensor of an unrelated trace.
   Value value_of(TensorImpl& x);
-  // Its value in this graph; none if it belongs to another trace.
+  // The tensor's value in this graph; none if it belongs to another trace.
   Value place_of(const TensorImpl& x) const;
   // The enclosing trace; NULL if there is none.
   const Tracer* around() const { return outer_trace_; }
@@ -102,9 +102,10 @@ class Tracer final : public Interpreter, public TracedCells {
   // The current value of a state, or of a cell that the code created.
   struct HostObject {
     Tensor value;
-    size_t state = kNoState;   // Index among the states, if it is one.
+    size_t state = kNoState;   // Index among the states, if the cell is a state.
     bool is_committed = true;  // Whether the cell holds the value too.
-    uint64_t reloads = 0;  // Value of n_reloads_ when it was read; outdated after a later reload.
+    uint64_t reloads = 0;  // The value of n_reloads_ when the cell was read; a later reload makes
+                           // the value outdated.
   };
   HostObject& now(const Cell& cell);
   bool is_stale(const Cell& cell, const HostObject& held) const {
@@ -122,13 +123,13 @@ class Tracer final : public Interpreter, public TracedCells {
   std::shared_ptr<const std::string> function_;  // NULL: unnamed.
   bool is_silent_ = false;
   std::vector<Tensor> captures_;
-  std::unordered_map<uint64_t, Value> captured_;  // By identity.
+  std::unordered_map<uint64_t, Value> captured_;  // Keyed by the identity of the tensor.
   std::vector<Ref<Cell>> states_;
   std::vector<Made> made_;
   std::vector<Stored> stored_;
-  std::unordered_map<std::string, size_t> calls_;  // By source line and op.
+  std::unordered_map<std::string, size_t> calls_;  // Number of calls, keyed by source line and op.
   std::unordered_map<const Cell*, HostObject> current_values_;
-  Ref<Order> order_;  // Set in an outermost trace.
+  Ref<Order> order_;  // Set only in an outermost trace.
   bool commits_ = false, reloads_ = false;
   std::vector<size_t> uncommitted_;  // States with stores that are not committed yet.
   uint64_t n_reloads_ = 0;

@@ -133,7 +133,7 @@ class BranchDerivative {
  private:
   struct Branch {
     std::unique_ptr<Derivative> derivative;
-    std::vector<Tensor> operands;  // By residual: the operand that it is, if any.
+    std::vector<Tensor> operands;  // For each residual, the operand that it equals, if any.
   };
 
   Tensors choose(Scope& scope, const std::vector<Block>& blocks) const {
@@ -154,11 +154,14 @@ void check_same_types(const std::vector<TracedBlock>& blocks) {
   const auto first = blocks[0].graph->outputs();
   for (const TracedBlock& block : blocks) {
     const auto own = block.graph->outputs();
-    require(own.size() == first.size(), "one branch returns {} values, another {}", first.size(),
-            own.size());
+    require(own.size() == first.size(),
+            "all branches must return the same number of values, but two return {} and {}",
+            first.size(), own.size());
     for (size_t i = 0; i < own.size(); ++i) {
       const TensorType &a = first[i].type(), &b = own[i].type();
-      require(alike(a, b), "as value {} one branch returns {}, another {}", i, a, b);
+      require(alike(a, b),
+              "all branches must return the same types, but value {} of two branches is {} and {}",
+              i, a, b);
     }
   }
 }

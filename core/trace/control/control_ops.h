@@ -37,7 +37,7 @@ Tensor extent(Scope& scope, const Tensor& n);
 // The data-dependent symbol that a call of extent introduces; nullopt for other nodes.
 std::optional<size_t> symbol_defined_by(const Graph& graph, const Node& node);
 
-// The new value of a variable that held `variable` and is assigned `x`.
+// Returns the value of a variable after `x` is assigned to it. `variable` is its previous value.
 Tensor assigned(Scope& scope, const Tensor& x, const Tensor& variable);
 
 // The ops of this folder, which no device implements, by name; NULL if there is none.

@@ -293,7 +293,7 @@ TEST_F(Control, ReportsErrors) {
         [&](TensorSpan) { return Tensors{cast(y, DType::kF32)}; })[0];
   });
   EXPECT_ERROR(g->call(scope(), {&x, 1}, {}), Code::kInvalidArgument,
-               "as value 0 one branch returns f64[], another f32[]");
+               "value 0 of two branches is f64[] and f32[]");
   EXPECT_ERROR(cond(scope(), x, nullptr, nullptr), Code::kInvalidArgument,
                "the predicate of cond must be bool[], but is f64[]");
   EXPECT_ERROR(sin(list_create(x->type)), Code::kInvalidArgument,

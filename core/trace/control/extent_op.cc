@@ -13,7 +13,7 @@ namespace tenon {
 namespace {
 
 struct Attrs {
-  Size size = -1;  // The new data-dependent symbol; -1 when the op runs.
+  Size size = -1;  // While tracing, the new data-dependent symbol; -1 when the op runs.
   TENON_ATTRS(size)
 };
 

@@ -76,7 +76,7 @@ struct ListStorage final : NonMemoryStorage<ListStorage> {
   }
 
   TensorList content;
-  std::shared_ptr<Slots> slots;  // NULL: none.
+  std::shared_ptr<Slots> slots;  // NULL if the list has no preallocated memory.
 };
 
 const ListStorage& storage_of(const TensorImpl& list) {
@@ -92,14 +92,14 @@ Tensor make_list(const TensorType& type, Device& device, TensorList content,
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
   x->strides = dense_strides(type.shape);
-  x->dense = false;  // Excludes it from the fast path for repeated calls.
+  x->dense = false;  // Excludes lists from the fast path for repeated calls.
   x->storage = Ref<Storage>::adopt(new ListStorage(device, std::move(content), std::move(slots)));
   return x;
 }
 
 uint64_t index_of(TensorImpl* index) {
   const int64_t value = read_integer(Tensor::share(index));
-  require(value >= 0, "the index is {}, but entries are counted from 0", value);
+  require(value >= 0, "the index must not be negative, but is {}", value);
   return static_cast<uint64_t>(value);
 }
 
@@ -123,7 +123,7 @@ const A& attrs_of(const Call& call) {
 struct CreateAttrs {
   DType dtype = DType::kF32;
   Sizes shape;
-  int64_t depth = 1;  // 2: of a list of lists.
+  int64_t depth = 1;  // 1: a list of tensors; 2: a list of lists.
   Size capacity = 0;
   TENON_ATTRS(dtype, shape, depth, capacity)
 };

@@ -99,7 +99,7 @@ TEST_F(Lengths, MayBeDataDependent) {
                "the length must be i64[], but is");
 }
 
-TEST_F(Lists, AreSourcesAndTargetsOfTapes) {
+TEST_F(Lists, CanBeDifferentiatedFromAndWithRespectTo) {
   const Tensor list = set(set(with_room_for(0), 0, f32({1, 2})), 1, f32({3, 4}));
   const Tensor other = set(with_room_for(0), 0, f32({5, 6}));
   const auto t = tape({.persistent = true});

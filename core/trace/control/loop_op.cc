@@ -131,7 +131,7 @@ class LoopDerivative {
     return outputs;
   }
 
-  // Gradients by the operands of the body: carried values, then constants.
+  // Gradients with respect to the operands of the body: carried values, then constants.
   Tensors backward(Scope& scope, const VjpArgs& args) const {
     body_->require_backward();
     Loop backward = {.go = greater(trips_, integer(0)), .policy = policy_, .max_trips = max_trips_};
@@ -193,7 +193,7 @@ class LoopDerivative {
   LoopPolicy policy_;
   Size max_trips_;
   std::shared_ptr<const Region> primal_;
-  std::vector<bool> active_;  // By operand of the body: whether it has a gradient.
+  std::vector<bool> active_;  // For each operand of the body, whether it has a gradient.
   std::vector<TensorType> types_;
   std::unique_ptr<Derivative> body_;
   // By residual or, under the policy `recompute`, by operand of the body and result of its effects:

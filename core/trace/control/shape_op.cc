@@ -33,7 +33,7 @@ Tensors run(Scope& scope, const Call& call) {
 
 // ---- sizes computed by values
 
-// The elements of an i64 tensor that has a value; waits for it.
+// Reads the elements of an i64 tensor that is not traced; waits for its value.
 Sizes read_sizes(const Tensor& x) {
   if (x->rank() == 0) return {Size::number(read_integer(x))};
   Scope& scope = current_scope();

@@ -154,7 +154,7 @@ void Derivative::find_saved(uint32_t end, std::span<const std::optional<int64_t>
   if (keep.forward) {
     for (const Value& x : keep.forward->saved_) is_kept[x.slot()] = true;
   } else if (keep.memory_budget != kSaveAll) {
-    constexpr int64_t kUsual = 64;  // Assumed for sizes without an example.
+    constexpr int64_t kUsual = 64;  // Assumed for unknown sizes that have no example value.
     Sizes sizes;
     for (const std::optional<int64_t>& example : examples)
       sizes.push_back(example.value_or(kUsual));

@@ -21,13 +21,13 @@ class Derivative {
  public:
   // Limits what is saved for the backward pass.
   struct ResidualLimits {
-    uint64_t memory_budget = kSaveAll;  // In bytes, in addition to the inputs.
-    // A derivative by the same inputs from more outputs, whose forward pass runs. Only what it
-    // saves can be used.
+    uint64_t memory_budget = kSaveAll;  // Maximum number of bytes, in addition to the inputs.
+    // A derivative of more outputs with respect to the same inputs, whose forward pass will run.
+    // Only values that it saves can be used.
     const Derivative* forward = nullptr;
   };
-  // Differentiates the outputs marked in `from` by the inputs marked in `by`. `sizes` are example
-  // values of the symbols: numbers, or formulas of the current trace.
+  // Differentiates the outputs marked in `from` with respect to the inputs marked in `by`. `sizes`
+  // are example values of the symbols: numbers, or formulas of the current trace.
   Derivative(Scope& scope, const Graph& primal, std::span<const Size> sizes,
              const std::vector<bool>& by, const std::vector<bool>& from,
              const ResidualLimits& keep = {kSaveAll, nullptr});
@@ -41,7 +41,7 @@ class Derivative {
   bool serves(std::span<const Size> sizes) const;
   // Enforces these guards, by guards of the current trace if necessary.
   void require_served(std::span<const Size> sizes) const;
-  // The residuals of the backward pass, and which input of the primal graph one of them is.
+  // The residuals of the backward pass, and for each the input of the primal graph that it equals.
   std::span<const Value> saved() const { return saved_; }
   std::optional<size_t> input_index_of(const Value& saved) const;
   // The primal inputs that residuals depend on if some residual depends on a call with effects.
@@ -61,14 +61,15 @@ class Derivative {
   void require_backward() const {
     if (error_) throw Error(*error_);
   }
-  // Returns the gradients by the marked inputs, null where an input has none. `cotangents` are for
-  // the marked outputs. `saved` is what forward() returned, for this derivative or for `saved_by`,
-  // one by the same inputs from more outputs.
+  // Returns the gradients with respect to the marked inputs; null if an input has none.
+  // `cotangents` belong to the marked outputs. `saved` are the residuals that forward() of this
+  // derivative returned, or that of `saved_by`, a derivative of more outputs with respect to the
+  // same inputs.
   Tensors backward(Scope& scope, std::span<const Size> sizes, TensorSpan saved,
                    const Derivative& saved_by, TensorSpan cotangents) const;
 
-  // The whole derivative as one graph without states. Its arguments are the inputs and the
-  // cotangents; its outputs are the existing gradients. It recomputes nothing.
+  // The whole derivative as one graph without states, without rematerialisation. Its arguments are
+  // the inputs and the cotangents; its outputs are the existing gradients.
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   const std::vector<Tensor>& captures() const { return captures_; }
   // Expands the outputs of graph() to the form that backward() returns.
@@ -89,11 +90,13 @@ class Derivative {
   // saved_ is sorted by slot.
   std::vector<Value> inputs_, outputs_, saved_, saved_effects_, cotangents_, captured_;
   std::vector<bool> inputs_of_saved_;
-  std::vector<size_t> input_at_;  // By slot: index of the input, or the number of inputs.
-  std::vector<Value> gradients_;  // By marked input; without a node if there is no gradient.
+  std::vector<size_t>
+      input_at_;  // For each slot, the index of the input, or the number of inputs if it is none.
+  std::vector<Value>
+      gradients_;  // For each marked input; a value without a node if there is no gradient.
   std::vector<Tensor> captures_;
   std::optional<size_t>
-      order_;  // Index among the captures of the token, if the backward pass has effects.
+      order_;  // Index of the token among the captures, if the backward pass has effects.
   std::optional<Error> error_;  // Why there is no backward pass.
   std::optional<Executable> forward_, backward_, forward_saving_effects_, recompute_;
 };

@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-// Whether recomputing the value takes inputs.
+// Whether a call with inputs computes the value.
 bool is_made(const Value& x) {
   return x && x.node->kind == NodeKind::kCall && !x.node->inputs.empty();
 }

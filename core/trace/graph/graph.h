@@ -48,7 +48,7 @@ enum class InputRole : uint8_t {
 struct Node {
   NodeKind kind = NodeKind::kCall;
   InputRole role = InputRole::kArgument;  // For inputs.
-  const OpDef* op = nullptr;              // For calls, as are the attributes:
+  const OpDef* op = nullptr;              // For calls, as are the attributes.
   OwnedAttrs attrs;
   // The last n_sizes inputs are not operands: they produce sizes that the attributes use.
   Values inputs;
@@ -110,7 +110,7 @@ class Graph {
   std::list<Node> nodes_;
   std::vector<Node*> inputs_;
   std::vector<Value> outputs_;
-  std::unordered_multimap<size_t, Value> size_origins_;  // By symbol.
+  std::unordered_multimap<size_t, Value> size_origins_;  // Keyed by symbol.
   std::unordered_set<std::string> names_;
   size_t next_name_ = 0;
   uint32_t n_slots_ = 0;

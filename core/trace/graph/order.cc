@@ -23,7 +23,7 @@ struct TokenStorage final : NonMemoryStorage<TokenStorage> {
 Tensor make(const TensorType& type, Device& device, HostObject content) {
   Tensor x = Tensor::adopt(new TensorImpl);
   x->type = type;
-  x->dense = false;  // Excludes it from the fast path for repeated calls.
+  x->dense = false;  // Excludes tokens from the fast path for repeated calls.
   x->storage = Ref<Storage>::adopt(new TokenStorage(device, std::move(content)));
   return x;
 }

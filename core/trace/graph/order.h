@@ -37,11 +37,11 @@ class Order final : public Cell, public Pooled<Order> {
 
 // How a call interacts with the states.
 enum class Effect : uint8_t {
-  kShows,          // Not at all.
-  kMayStop,        // Cells must hold earlier assignments before it.
+  kShows,          // The call neither reads nor changes states.
+  kMayStop,        // The call may stop the function, so cells must hold earlier assignments.
   kMayChangeCells  // As kMayStop, and cells may have changed after it.
 };
-// Of an op that takes a token.
+// The effect of an op that takes a token.
 Effect effect_of(const OpDef& op);
 
 // The form of an op that traces with effects use; NULL if the op has no effects.

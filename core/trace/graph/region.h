@@ -52,7 +52,7 @@ EnumInfo enum_info(LoopPolicy);
 struct RegionAttrs {
   Regions regions;
   Sizes sizes;  // Values of the regions' symbols.
-  // For loops.
+  // The policy of a loop.
   LoopPolicy policy = LoopPolicy::kStack;
   Size max_trips = 0;  // 0: no limit.
   // For rematerialised code: bytes to save; -1: no limit.
@@ -74,7 +74,7 @@ struct TracedBlock {
   std::vector<Tensor> captures;
   std::vector<Ref<Cell>> states;
   std::vector<Value> states_after;
-  bool commits, reloads;  // As in Tracer.
+  bool commits, reloads;  // As Tracer::commits() and reloads().
 };
 
 // `like` are tensors of the operands' types. `name` is used in messages: "a loop".

@@ -22,7 +22,7 @@
 namespace tenon {
 namespace {
 
-constexpr size_t kMaxCalls = 16;  // In both regions.
+constexpr size_t kMaxCalls = 16;  // Maximum number of calls in both regions.
 constexpr int64_t kMaxElements = 1024;
 
 bool is_small(const TensorType& type) {

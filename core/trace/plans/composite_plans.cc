@@ -130,8 +130,8 @@ class Plans final : public CompositePlans {
     const OpDef* op = nullptr;
     OwnedAttrs attrs;
     Words words;
-    SmallVector<bool, 8> gives;                 // Which outputs are present.
-    std::unique_ptr<const LaunchPlan> program;  // NULL: cannot be recorded.
+    SmallVector<bool, 8> gives;                 // For each output, whether it is present.
+    std::unique_ptr<const LaunchPlan> program;  // NULL if the launches cannot be recorded.
 
     bool is(uint64_t other_hash, const Key& key, const Words& other_words) const {
       return hash == other_hash && op == &key.op && words == other_words &&
@@ -139,7 +139,8 @@ class Plans final : public CompositePlans {
     }
   };
 
-  // Off for debugging, and for ops that run user code, which must not be skipped.
+  // Whether caching is disabled: for debugging, and for ops that run user code, which must not be
+  // skipped.
   bool is_disabled(const OpDef& op) const {
     return context_.runs_functions_eagerly() || context_.is_pass_disabled(fuse_) || op.payload;
   }

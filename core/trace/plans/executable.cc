@@ -6,7 +6,7 @@
 namespace tenon {
 namespace {
 
-// A graph of the nodes between `given` and `wanted` values.
+// A graph of the nodes that compute the `wanted` values from the `given` ones.
 std::shared_ptr<Graph> part_of(const Graph& graph, std::span<const Node* const> nodes,
                                std::span<const Value> given, std::span<const Value> wanted) {
   auto part = std::make_shared<Graph>(graph.shared_sizes());
@@ -40,7 +40,7 @@ const Executable::Optimised* Executable::optimised(Scope& scope) const {
   if (is_optimised_.load(std::memory_order_acquire)) return &optimised_;
   const std::lock_guard guard(mutex_);
   if (is_optimised_.load(std::memory_order_relaxed)) return &optimised_;
-  optimised_.constants.clear();  // A failed attempt may have left some.
+  optimised_.constants.clear();  // A failed attempt may have left constants.
   const SizeTable::Use use(graph_.sizes());
   const bool is_whole = given_.size() == graph_.inputs().size() && is_disabled(scope, "dce");
   const Subgraph all(graph_, given_, wanted_, is_whole);

@@ -14,7 +14,7 @@ namespace tenon {
 
 class Executable {
  public:
-  // As for Slice.
+  // As for Subgraph.
   Executable(const Graph& graph, std::span<const Value> given, std::span<const Value> wanted);
 
   Tensors apply(Scope& scope, std::span<const Size> sizes, TensorSpan given,
@@ -26,10 +26,10 @@ class Executable {
  private:
   struct Optimised {
     std::shared_ptr<Graph> graph;
-    Tensors constants;  // Values of the trailing inputs.
+    Tensors constants;  // Values of the trailing inputs, which passes have added.
     std::optional<Subgraph> slice;
   };
-  // NULL if the calls are recorded or traced rather than run.
+  // Returns NULL if the calls are not run, but recorded by a tape or traced.
   const Optimised* optimised(Scope& scope) const;
 
   const Graph& graph_;

@@ -79,7 +79,8 @@ class LaunchPlan {
   // context must then outlive the plan. Returns false if a constant has another owner.
   bool make_context_owned() const;
 
-  // One line for the sizes, and one for each launch: its op or fused ops, and its operands.
+  // Describes the plan: one line for the sizes, and one for each launch with its op or fused ops
+  // and its operands.
   std::string text() const;
 
   size_t n_launches() const { return launches_.size(); }
@@ -93,10 +94,10 @@ class LaunchPlan {
   struct Buffer {
     enum class Place : uint8_t { kInput, kScalar, kConstant, kOutput, kBlock };
     Place place = Place::kBlock;
-    uint32_t index = 0;          // For inputs, scalar inputs and outputs.
-    DType dtype = DType::kNone;  // For scalars.
+    uint32_t index = 0;          // Index of the input, scalar input or output.
+    DType dtype = DType::kNone;  // Dtype of a scalar.
     uint64_t bytes = 0;
-    uint64_t offset = 0;               // Within the block.
+    uint64_t offset = 0;               // Offset in the block.
     uint32_t first = kNone, last = 0;  // First and last launch that uses it; kNone: none.
     bool is_filled = false;            // Filled with a scalar input before the first launch.
     Ref<Storage> constant;
@@ -105,7 +106,7 @@ class LaunchPlan {
     Ref<const PreparedKernel> kernel;
     const OpDef* op;
     std::string fused;             // Names of the fused ops, if it is not `op` alone.
-    std::vector<int64_t> profile;  // Otherwise, for a profiler, the types of its inputs.
+    std::vector<int64_t> profile;  // If `fused` is empty: the types of the inputs, for a profiler.
     std::string location;
     uint32_t first_view;
     uint32_t n_inputs, n_outputs;
@@ -139,7 +140,7 @@ class LaunchPlan {
     uint32_t buffer = kNone;
     TensorType type;
     Dims strides;
-    int64_t offset = 0;  // In elements.
+    int64_t offset = 0;  // Offset in elements.
     bool dense = true;
   };
 
@@ -169,7 +170,7 @@ class LaunchPlan {
     std::vector<ElementBits> scalars;
     std::vector<ElementBits> fills;  // Scalars that are written to memory.
     std::vector<Slot> slots;
-    std::vector<tenon_slot> shown;  // The slots that the views refer to now.
+    std::vector<tenon_slot> shown;  // The slots that the views currently refer to.
     std::vector<tenon_slot> given;  // The slots for a replay.
     std::vector<uint64_t> tickets;  // Ticket of the last write, by buffer.
     bool is_shown = false;          // Whether the views refer to the current slots.
@@ -204,7 +205,8 @@ class LaunchPlan {
   bool may_report_in_parallel(uint32_t launch) const;
   class LifetimeOverlap;
   void reuse_in_place();
-  // Two ways to lay out the block. The first needs less memory; the second takes O(n log n) time.
+  // Two algorithms for the layout of the block. The first needs less memory; the second takes O(n
+  // log n) time.
   void allocate_largest_first(std::span<const uint32_t> buffers);
   void allocate_in_launch_order(std::span<const uint32_t> buffers);
   void find_reuses();
@@ -248,9 +250,9 @@ class LaunchPlan {
   std::vector<Input> inputs_;
   std::vector<Buffer> buffers_;
   std::vector<Launch> launches_;
-  std::vector<ViewSource> shown_;                  // By view.
-  std::vector<tenon_view> views_;                  // By view, without memory.
-  std::vector<std::unique_ptr<int64_t[]>> words_;  // Their sizes and strides.
+  std::vector<ViewSource> shown_;  // One for each view.
+  std::vector<tenon_view> views_;  // One for each view; memory is filled in by frames.
+  std::vector<std::unique_ptr<int64_t[]>> words_;  // Sizes and strides of the views.
   std::vector<ElementBits> scalars_;
   std::vector<Output> outputs_;
   uint32_t n_output_buffers_ = 0;

@@ -67,7 +67,7 @@ LaunchPlan::LoopFuser::Source LaunchPlan::LoopFuser::add_input(Reads& reads, con
 }
 
 std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(const Group& group) {
-  std::unordered_map<uint32_t, uint32_t> given;  // By buffer: the member that writes it.
+  std::unordered_map<uint32_t, uint32_t> given;  // For each buffer, the member that writes it.
   for (uint32_t n = 0; n < group.members.size(); ++n) {
     given[shown(output_of(group.members[n])).buffer] = n;
   }
@@ -109,7 +109,7 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
     spec.inputs.push_back({dtype_from_c(view(k).dtype), view(k).strides_class});
   }
   Group::Loop loop = {launch(group.members.back()), {}};
-  size_t anchor_at = 0;  // Index among the members.
+  size_t anchor_at = 0;  // Index of the anchor among the members.
   if (group.anchor != kNone) {
     spec.anchor = anchor_of(group);
     loop.views = inputs_of(group.anchor);
@@ -141,7 +141,8 @@ std::optional<LaunchPlan::LoopFuser::Group::Loop> LaunchPlan::LoopFuser::make(co
                                                                   : number);
     }
   }
-  // The last comes first, so that it may lie where an input ends.
+  // The last member comes first: its output may reuse the memory of an input that is dead after the
+  // loop.
   for (size_t n = group.members.size(); n-- > 0;) {
     const uint32_t i = group.members[n], buffer = shown(output_of(i)).buffer;
     const bool is_inside = program_.buffers_[buffer].place == Buffer::Place::kBlock &&

@@ -36,7 +36,7 @@ class LaunchPlan::LoopFuser {
   struct Group {
     std::vector<uint32_t> members;
     std::vector<uint32_t> reads;  // Views of external inputs, without duplicates.
-    Ints sizes;                   // Of the iteration space.
+    Ints sizes;                   // Sizes of the iteration space.
     uint32_t row_axes = 0;        // 0: no reductions.
     uint32_t anchor = kNone;      // The anchor, one of the members.
     bool is_open = true;
@@ -50,7 +50,7 @@ class LaunchPlan::LoopFuser {
   // External inputs of a loop: per-element ones, then per-row ones.
   struct Reads {
     std::vector<uint32_t> elements, rows;
-    bool has_elements = false;  // Some per-element input is not broadcast along the rows.
+    bool has_elements = false;  // Whether some per-element input is not broadcast along the rows.
   };
   // The source of an operand: an external input, or the value of a member.
   struct Source {
@@ -114,9 +114,9 @@ class LaunchPlan::LoopFuser {
   std::vector<uint32_t> writer_;     // By buffer: last launch so far that wrote it.
   std::vector<uint32_t> n_readers_;  // By buffer: number of launch views that read it.
   // By launch:
-  std::vector<bool> is_excluded_;             // A reduction or anchor excluded from fusion.
-  std::vector<uint32_t> reduced_;             // Mask of reduced axes; 0 if elementwise.
-  std::vector<uint32_t> stage_;               // Stage in its loop, if it is in a group.
+  std::vector<bool> is_excluded_;  // A reduction or anchor excluded from fusion.
+  std::vector<uint32_t> reduced_;  // Mask of reduced axes; 0 if elementwise.
+  std::vector<uint32_t> stage_;    // Stage of the launch in its loop, if it is in a group.
   std::vector<bool> is_per_row_elementwise_;  // Elementwise, with one element per row.
   std::vector<uint32_t> group_;
   std::vector<Group> groups_;

@@ -21,10 +21,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Running chains in parallel that save less time costs more than it gains.
+// Minimum time that parallel chains must save, because running tasks has a cost.
 constexpr int64_t kMinParallelNs = 10'000;
-// Durations that make no difference: at most kShortNs, or 1 / kShortPart of the plan if that is
-// more.
+// Launches of at most this duration are short: kShortNs, or 1 / kShortPart of the plan if that is
+// longer.
 constexpr int64_t kShortNs = 2'000, kShortPart = 256;
 
 }  // namespace

@@ -339,7 +339,7 @@ void LaunchPlan::plan() {
       if (buffer.place == Buffer::Place::kInput)
         require_alignment(buffer, dtype_from_c(views_[i].dtype));
       if (buffer.place == Buffer::Place::kScalar) {
-        // Each frame holds its own bits.
+        // Index of the scalar in a frame, which holds its bits.
         shown_[i].scalar = static_cast<uint32_t>(scalars_.size());
         shown_[i].scalar_input = buffer.index;
         shown_[i].dtype = buffer.dtype;

@@ -23,7 +23,7 @@ struct InputStorage final : NonMemoryStorage<InputStorage> {
     data = base->data;
     size = base->size;
     capacity = base->capacity;
-    imported = true;  // Must not be written.
+    imported = true;  // Marks the memory as not writable.
     written = base->written;
   }
 
@@ -133,7 +133,7 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
 
   void interrupted() override { is_whole_ = false; }
 
-  // Records where the outputs are, and returns them in the form that callers receive.
+  // Records the memory of the outputs, and returns them in the form that callers receive.
   Tensors outputs(Tensors given) {
     for (Tensor& y : given) {
       Output& output = program_.outputs_.emplace_back();
@@ -164,7 +164,8 @@ class LaunchPlan::Recorder final : public LaunchRecorder {
         auto& input = static_cast<InputStorage&>(*y->storage);
         y = make_view_of(*y, input.base);
       } else if (buffer.place == Buffer::Place::kScalar) {
-        interrupted();  // Callers could not distinguish it from a constant.
+        interrupted();  // Rejected, because callers could not distinguish the value from a
+                        // constant.
       }
     }
     return given;

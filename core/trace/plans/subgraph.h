@@ -1,4 +1,4 @@
-// A subgraph: the nodes needed to compute `wanted` values from `given` ones, in execution order.
+// A subgraph: the nodes needed to compute `outputs` from `inputs`, in execution order.
 //
 // Construction takes O(n log n) time for the nodes and values of the graph, one application O(n).
 
@@ -57,13 +57,16 @@ class Subgraph {
   };
   // For a subgraph of one step: the sources of its inputs and of the results.
   struct SingleStep {
-    std::vector<uint32_t> reads;    // Indices in `given`.
-    std::vector<uint32_t> gives;    // By result: index in the outputs of the step, or kNone;
-    std::vector<uint32_t> passes;   // then index in `given`.
-    std::vector<bool> may_reuse;    // By input of the step: it is not also a result.
-    std::vector<uint32_t> read_at;  // By given value: index in the inputs of the step, or kNone.
-    bool reads_all = false;         // The inputs are `given`, in the same order.
-    bool gives_all = false;         // The outputs are `wanted`, in the same order.
+    std::vector<uint32_t> reads;  // Indices in `given`.
+    std::vector<uint32_t>
+        gives;  // For each result, its index in the outputs of the step, or kNone.
+    std::vector<uint32_t> passes;  // If kNone, its index in `given`.
+    std::vector<bool> may_reuse;   // For each input of the step, whether it is not also a result.
+    std::vector<uint32_t>
+        read_at;             // For each given value, its index in the inputs of the step, or kNone.
+    bool reads_all = false;  // Whether the inputs of the step are `given`, in the same order.
+    bool gives_all =
+        false;  // Whether the outputs of the step are those of the subgraph, in the same order.
   };
   static constexpr uint32_t kNone = LaunchPlan::kNone;
 
