@@ -2,8 +2,9 @@
 // without branches. A plugin that generates code emits them in its target language. run_expansion()
 // iterates over an expansion; expansions.h finds that of an op.
 //
-// A value is a float, an int or a bool. Floats are float or double. Ints have the same width and no
-// sign: where a sign matters, the opcode determines it. Emitted code must obey these rules:
+// A value is a float, an int or a bool. Floats are float or double. Ints have the same width; the
+// opcode determines whether they are signed, where that matters. Emitted code must obey these
+// rules:
 //
 //   - Each operation on floats rounds once, to nearest, ties to even. Division and square root may
 //     be off by 2.5 ulp. Nothing is contracted, reassociated, or simplified as if there were no
@@ -11,8 +12,8 @@
 //     TENON_FEATURE_FLUSH_TO_ZERO.
 //   - Ints wrap around. Shift counts are below the width.
 //   - Both sides of a `where` are computed. The one not selected may be anything, including NaN.
-//   - The operand of to_int is an integer in range if the result matters. For others it gives any
-//     value, without a trap.
+//   - The operand of to_int is an integer in range if the result matters. For other operands, the
+//     result is unspecified, and the instruction must not trap.
 //   - Half types are widened to float, and the result is rounded to them once, at the end.
 
 #pragma once
@@ -66,7 +67,7 @@ struct Expansion {
   // Whether floats are double and ints 64 bits wide; else they are float and 32 bits wide.
   bool is_double;
   uint16_t n_inputs;
-  std::span<const uint64_t> constants;      // Bits of floats; those with 32 bits are in the
+  std::span<const uint64_t> constants;      // Bits of floats; 32-bit floats are in the
   std::span<const uint64_t> int_constants;  // lower half.
   std::span<const ExpansionInstruction> instructions;
 };

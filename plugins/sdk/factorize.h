@@ -69,7 +69,7 @@ struct Loops {
     return true;
   }
 
-  // By Householder reflections, which make `a` upper triangular.
+  // Factorises by Householder reflections, which make `a` upper triangular.
   static void qr(Matrix& a, Matrix& q, Matrix& r) {
     const int64_t m = a.rows(), n = a.columns(), n_reflections = r.rows();
     Matrix mirrors(n_reflections, m);  // Each row is the vector of a reflection.
@@ -78,7 +78,7 @@ struct Loops {
       for (int64_t k = i; k < m; ++k) length += a(k, i) * a(k, i);
       length = std::sqrt(length);
       for (int64_t k = i; k < m; ++k) mirrors(i, k) = a(k, i);
-      mirrors(i, i) += a(i, i) < 0 ? -length : length;  // Avoids cancellation.
+      mirrors(i, i) += a(i, i) < 0 ? -length : length;  // This sign avoids cancellation.
       reflect(mirrors, i, a, i);
       for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? W{0} : a(i, j);
     }
@@ -96,7 +96,8 @@ struct Loops {
       vh = v.transposed();
       return found;
     }
-    Matrix columns = x.transposed(), turns(x.columns(), x.columns());  // Both are transposed.
+    Matrix columns = x.transposed(),
+           turns(x.columns(), x.columns());  // Both matrices are stored transposed.
     turns.set_identity();
     if (!make_orthogonal(columns, turns)) return false;
     for (int64_t i = 0; i < columns.rows(); ++i) s.push_back(std::sqrt(dot(columns, i, i)));
@@ -124,7 +125,7 @@ struct Loops {
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = i + 1; j < n; ++j) x(i, j) = x(j, i);
     }
-    Matrix vectors(n, n);  // Transposed.
+    Matrix vectors(n, n);  // The eigenvectors, stored transposed.
     vectors.set_identity();
     if (!make_diagonal(x, vectors)) return false;
     for (int64_t i = 0; i < n; ++i) w.push_back(x(i, i));
@@ -138,7 +139,8 @@ struct Loops {
   }
 
  private:
-  static constexpr int kMaxSweeps = 60;  // Ten are typically more than enough.
+  static constexpr int kMaxSweeps =
+      60;  // Maximum number of sweeps. Ten are typically more than enough.
   // The distance from 1 to the next number; numeric_limits does not support binary128.
   static constexpr W kEpsilon = [] {
     W epsilon = 1;
@@ -162,7 +164,8 @@ struct Loops {
       }
       swaps.push_back(pivot);
       swap_rows(a, i, pivot);
-      if (a(i, i) == 0) continue;  // All elements below are 0 as well.
+      if (a(i, i) == 0)
+        continue;  // The pivot is the largest element, so all elements below are 0, too.
       for (int64_t k = i + 1; k < n; ++k) {
         a(k, i) /= a(i, i);
         for (int64_t j = i + 1; j < n; ++j) a(k, j) -= a(k, i) * a(i, j);
@@ -275,7 +278,8 @@ struct Loops {
     const int64_t n = rows.columns();
     for (int64_t unit = 0; unit < n; ++unit) {
       for (int64_t j = 0; j < n; ++j) rows(i, j) = j == unit ? 1 : 0;
-      for (int round = 0; round < 2; ++round) {  // Twice, to remove rounding errors.
+      for (int round = 0; round < 2;
+           ++round) {  // The second round removes rounding errors of the first.
         for (int64_t k = 0; k < i; ++k) {
           const W along = dot(rows, i, k);
           for (int64_t j = 0; j < n; ++j) rows(i, j) -= along * rows(k, j);

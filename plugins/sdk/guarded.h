@@ -1,5 +1,5 @@
-// Wraps the slots of a plugin written in C++: an exception becomes an error that the slot returns,
-// and a callback passed to a failing call is destroyed.
+// Wraps the functions of a plugin's table (slots) that are written in C++: an exception becomes a
+// returned error, and a callback passed to a failing call is destroyed.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace tenon_sdk {
 template <class Plugin>
 class Guard {
  public:
-  // The slot for the table; nullptr for one that the plugin lacks.
+  // The wrapped function for the table; nullptr if the plugin lacks the function.
   template <auto slot>
   static constexpr auto of() {
     if constexpr (std::is_same_v<decltype(slot), const std::nullptr_t> ||

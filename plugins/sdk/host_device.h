@@ -41,7 +41,7 @@ class Instance {
 
   const Host host;
   void* const log_context;
-  const uint32_t threads;  // Maximum number; 0 for one per core.
+  const uint32_t threads;  // Maximum number of threads; 0 for one per core.
 };
 
 struct HostDevice {
@@ -106,7 +106,7 @@ inline tenon_error* count_devices(tenon_instance_p*, size_t* out_count) {
 inline tenon_error* open_device(tenon_instance_p* self, size_t index, tenon_device_p** out_device) {
   *out_device = nullptr;
   Instance& instance = from_c(self);
-  if (index > 0) return instance.host.error(TENON_NOT_FOUND, "there is one device only");
+  if (index > 0) return instance.host.error(TENON_NOT_FOUND, "there is only one device, index 0");
   auto* device = new (std::nothrow) HostDevice{instance};
   if (!device) return instance.host.error(TENON_OUT_OF_MEMORY, "no memory to open the device");
   *out_device = reinterpret_cast<tenon_device_p*>(device);
@@ -176,7 +176,7 @@ inline tenon_error* import_host(tenon_device_p* device, void* data, uint64_t siz
   return make_buffer(from_c(device), data, size, true, out_buffer);
 }
 
-// The address of `size` bytes; NULL if they are not all inside the buffer.
+// The address of `size` bytes at a place; NULL if they are not all inside the buffer.
 inline std::byte* address(const tenon_place& place, uint64_t size) {
   if (place.buffer == nullptr) return static_cast<std::byte*>(place.host) + place.offset;
   const HostBuffer& buffer = from_c(place.buffer);

@@ -36,7 +36,7 @@ inline Kernel* from_c(tenon_kernel_p* kernel) { return reinterpret_cast<Kernel*>
 // A copy of a list attribute. The host's list is valid only until `prepare` returns.
 using List = std::vector<int64_t>;
 inline List list(const int64_t* values, size_t n) { return List(values, values + n); }
-// The same for a list that, if empty, stands for `n` times `value`.
+// Copies a list attribute. An empty list means `n` times `value`.
 inline List list_or(const int64_t* values, size_t n_values, size_t n, int64_t value) {
   return n_values == 0 ? List(n, value) : list(values, n_values);
 }
@@ -76,7 +76,7 @@ class Request {
 struct Prepared {
   KernelPtr kernel;
   uint32_t traits = 0;
-  tenon_string reason = TENON_STR("this dtype is not offered");
+  tenon_string reason = TENON_STR("does not support this dtype");
   tenon_error* error = nullptr;
 };
 
@@ -128,7 +128,7 @@ tenon_error* answer(const Make& make, tenon_kernel_p** out_kernel, tenon_kernel_
     fill_struct(out_traits, tenon_kernel_traits{.struct_size = 0, .flags = prepared.traits});
     *out_kernel = to_c(prepared.kernel.release());
     return nullptr;
-  } catch (...) {                              // Only std::bad_alloc; others are already errors.
+  } catch (...) {  // Only std::bad_alloc arrives here: other failures are already errors.
     *out_reason = TENON_STR("out of memory");  // The host reports this as an error, and may retry.
     return nullptr;
   }
@@ -149,7 +149,7 @@ inline constexpr uint32_t kAttrsSize = 0;
 template <class Attrs>
 inline constexpr uint32_t kAttrsSize<Attrs, std::void_t<decltype(sizeof(Attrs))>> = sizeof(Attrs);
 
-// Converts a line of kernels.def to an element of the plugin's list.
+// Converts an entry of kernels.def to an element of the plugin's kernel table.
 #define TENON_SDK_KERNEL(op, signature, function)                                          \
   {                                                                                        \
     TENON_OP_##op, tenon_sdk::kAttrsSize<struct tenon_##op##_attrs>, TENON_STR(signature), \

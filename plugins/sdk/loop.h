@@ -112,7 +112,8 @@ class StepByStep final : public Kernel {
     if (request.anchor() != nullptr) {
       Prepared anchor = request.prepare_anchor();
       if (!anchor.kernel) return anchor;
-      if (anchor.traits & TENON_KERNEL_WORKSPACE) return refuse("needs a workspace for this op");
+      if (anchor.traits & TENON_KERNEL_WORKSPACE)
+        return refuse("does not support an op that needs a workspace in a loop");
       traits &= anchor.traits;
       made->anchor_.kernel = std::move(anchor.kernel);
       made->anchor_.n_inputs = request.anchor()->n_inputs;
@@ -121,13 +122,14 @@ class StepByStep final : public Kernel {
     for (size_t i = 0; i < request.n_instructions(); ++i) {
       Prepared step = request.step(i, false);
       if (!step.kernel) return step;
-      if (step.traits & TENON_KERNEL_WORKSPACE) return refuse("needs a workspace for this op");
+      if (step.traits & TENON_KERNEL_WORKSPACE)
+        return refuse("does not support an op that needs a workspace in a loop");
       const tenon_loop_instruction& given = request.instruction(i);
       const bool repeats = !request.is_on_rows(i) &&
                            std::any_of(given.inputs, given.inputs + given.n_inputs,
                                        [&](uint32_t value) { return request.is_per_row(value); });
       if (repeats && !(step.traits & TENON_KERNEL_STRIDED_INPUTS)) {
-        return refuse("has no kernel for this op that repeats a row's value");
+        return refuse("has no kernel for this op that broadcasts a row's value along the row");
       }
       traits &= step.traits;
       made->steps_.push_back({.kernel = std::move(step.kernel),
@@ -173,7 +175,7 @@ class StepByStep final : public Kernel {
         inputs.push_back(value.view);
         if (value.is_per_row == step.is_on_rows) continue;
         inputs[k].sizes = (step.is_on_rows ? rows : elements).sizes;
-        if (step.is_on_rows) continue;  // One element is broadcast.
+        if (step.is_on_rows) continue;  // A value per row is broadcast along the row.
         strides[k] = along_rows(value.view);
         inputs[k].strides = strides[k].data();
         inputs[k].strides_class = TENON_STRIDES_STRIDED;
@@ -197,7 +199,7 @@ class StepByStep final : public Kernel {
     std::vector<uint32_t> inputs;
     tenon_dtype dtype;
     bool is_on_rows = false, is_per_row = false;
-    int output;  // -1 if none.
+    int output;  // Index of the output; -1 if the value is not an output.
   };
   struct Anchor {
     KernelPtr kernel;

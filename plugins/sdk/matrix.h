@@ -16,7 +16,8 @@ inline int64_t count_matrices(const tenon_view& view) {
   return count(view.rank - size_t{2}, view.sizes);
 }
 
-// The offset of part `index` of an operand, in elements. A part comprises the last `n_axes` axes.
+// The offset, in elements, of matrix or vector `index` of an operand, which comprises the last
+// `n_axes` axes.
 inline int64_t offset_of_part(const tenon_view& view, size_t n_axes, int64_t index) {
   const int64_t* strides = strides_of(view);
   int64_t at = 0;

@@ -81,7 +81,8 @@ struct MatrixKernels {
     data<T>(launch.outputs[1])[index] = static_cast<T>(log);
   }
 
-  // Chooses signs so that the diagonal of r is not negative.
+  // The QR factorisation is unique only up to signs; chooses those for which the diagonal of r is
+  // not negative.
   void qr(const tenon_launch& launch, int64_t index) const {
     Matrix x(MatrixView<const T>(launch.inputs[0], index));
     const int64_t rank = std::min(x.rows(), x.columns());

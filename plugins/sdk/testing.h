@@ -33,7 +33,7 @@ struct Tensor {
   tenon_dtype dtype = TENON_DTYPE_NONE;
   List sizes;
   List strides;
-  int64_t offset = 0;  // Of the first element, in elements.
+  int64_t offset = 0;  // Offset of the first element, in elements.
   std::vector<std::byte> bytes;
   bool by_value = false;
 
@@ -103,7 +103,7 @@ TENON_SDK_TENSOR(f32, float, float)
 TENON_SDK_TENSOR(f64, double, double)
 #undef TENON_SDK_TENSOR
 
-// The same tensor passed by value: one element without a buffer.
+// Returns the tensor as an operand by value: one element without a buffer.
 inline Tensor by_value(Tensor scalar) {
   scalar.by_value = true;
   return scalar;
@@ -115,7 +115,7 @@ struct Launched {
   std::string refusal;  // Why no kernel was prepared; `outputs` is empty then.
   uint32_t traits = 0;
   tenon_error_record record = {};
-  bool overran = false;  // Bytes beside an output were overwritten.
+  bool overran = false;  // Whether bytes outside an output were overwritten.
 
   const Tensor& operator[](size_t i) const { return outputs.at(i); }
 };
@@ -192,9 +192,9 @@ class Plugin {
     return launched;
   }
 
-  // The same for a loop. Instructions refer to values by index: first the inputs, then the results
-  // of earlier instructions. `given` are the indices of outputs. The first output aliases input
-  // `in_place`.
+  // Launches a loop. Instructions refer to values by index: first the inputs, then the results of
+  // earlier instructions. `given` has the indices of the values that are outputs. The first output
+  // aliases input `in_place`.
   struct Instruction {
     uint32_t op;
     const void* attrs;

@@ -55,7 +55,7 @@ class Walk {
  public:
   using Offsets = std::array<int64_t, N>;  // In elements, one for each operand.
 
-  // NULL strides mean zeros, so the operand's first element is used each time.
+  // NULL strides are zeros: the operand's first element is used for all indices.
   Walk(size_t rank, const int64_t* sizes, const std::array<const int64_t*, N>& strides) {
     for (size_t axis = 0; axis < rank; ++axis) {
       if (sizes[axis] == 0) empty_ = true;
@@ -119,7 +119,7 @@ class Walk {
   Offsets steps_[TENON_MAX_RANK + 1];
 };
 
-// The index counted from the front, or -1 if it is outside [-bound, bound).
+// Converts an index to one that counts from the front; returns -1 if it is outside [-bound, bound).
 inline int64_t wrap(int64_t index, int64_t bound) {
   if (index < 0) index += bound;
   return index >= 0 && index < bound ? index : -1;
