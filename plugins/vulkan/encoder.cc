@@ -55,14 +55,14 @@ tenon_error* check_iterations(tenon_device_p* device, uint64_t iterations) {
   if (iterations <= most) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
                     "loops of " + std::to_string(iterations) +
-                        "  loop iterations per invocation, but this driver ends loops after  " +
+                        " loop iterations per invocation, but this driver ends loops after " +
                         std::to_string(most));
 }
 
 tenon_error* check_count(tenon_device_p* device, int64_t n) {
   if (n <= int64_t{kMaxCount}) return nullptr;
   return make_error(device, TENON_UNIMPLEMENTED,
-                    std::to_string(n) + "  elements, but shaders count elements with 32 bits");
+                    std::to_string(n) + " elements, but shaders count elements with 32 bits");
 }
 
 tenon_error* check_axes(tenon_device_p* device, const tenon_launch& launch) {

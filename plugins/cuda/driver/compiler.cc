@@ -52,7 +52,7 @@ tenon_error* Compiler::open() {
   version_ = std::to_string(major) + "." + std::to_string(minor);
   if (best == 0) {
     return driver_.error(TENON_UNAVAILABLE,
-                         "cuda: NVRTC " + version_ + "  does not support compute capability  " +
+                         "cuda: NVRTC " + version_ + " does not support compute capability " +
                              std::to_string(chip_ / 10) + "." + std::to_string(chip_ % 10));
   }
   architecture_ = "-arch=sm_" + std::to_string(best);

@@ -28,7 +28,7 @@ int compute_type(const LibraryShape& shape) {
 
 tenon_error* check(const Driver& driver, cublasStatus status, const char* what) {
   if (status == 0) return nullptr;
-  return driver.error(TENON_INTERNAL, std::string("cuda: ") + what + "  failed with status  " +
+  return driver.error(TENON_INTERNAL, std::string("cuda: ") + what + " failed with status " +
                                           std::to_string(status) + " of cuBLASLt");
 }
 

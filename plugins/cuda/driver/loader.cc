@@ -172,7 +172,7 @@ Opened open_cublaslt(CublasLtFunctions& functions, std::string& why) {
   std::string name, first_reason;
   void* const library = open_first(names, name, first_reason);
   if (library == nullptr) {
-    why = "the library in TENON_CUDA_CUBLASLT cannot be opened:  " + first_reason;
+    why = "the library in TENON_CUDA_CUBLASLT cannot be opened: " + first_reason;
     return forced != nullptr ? Opened::kFailed : Opened::kNone;
   }
   bool all = true;

@@ -208,7 +208,7 @@ class Block {
       } else if (n_done_ < n_) {
         fault_ = "divergent barrier: " + std::to_string(n_ - n_done_) + " of " +
                  std::to_string(n_) +
-                 "  threads wait at a barrier for others that have ended or wait elsewhere";
+                 " threads wait at a barrier for others that have ended or wait elsewhere";
       } else {
         break;
       }

@@ -474,7 +474,7 @@ ENTRY(cuLaunchKernel)
   const size_t size = *static_cast<const size_t*>(extra[3]);
   if (size != called.parameter_bytes || size > 4096) {
     return invalid(called.name + ": takes " + std::to_string(called.parameter_bytes) +
-                   "  bytes of parameters, but the kernel takes  " + std::to_string(size));
+                   " bytes of parameters, but the kernel takes " + std::to_string(size));
   }
   Launch launch = {&called, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}};
   launch.parameters.resize((called.parameter_bytes + 7) / 8);

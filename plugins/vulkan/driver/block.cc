@@ -197,8 +197,8 @@ tenon_error* import_block(const Driver& driver, std::byte* pages, uint64_t size,
   }
   end_block(driver, made);
   if (result == VK_ERROR_DEVICE_LOST) return driver.error(result, "");
-  return driver.error(TENON_UNIMPLEMENTED, "the driver cannot import  " + std::to_string(size) +
-                                               " bytes of host memory:  " + name_of(result));
+  return driver.error(TENON_UNIMPLEMENTED, "the driver cannot import " + std::to_string(size) +
+                                               " bytes of host memory: " + name_of(result));
 }
 
 void end_block(const Driver& driver, Block& block) {

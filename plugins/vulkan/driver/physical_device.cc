@@ -316,8 +316,7 @@ VkResult list_devices(const InstanceFunctions& vk, VkInstance instance, uint32_t
     if (!find_queue_family(vk, device)) {
       why = std::string(device.properties.deviceName) + " does not compute";
     } else if (device.api_version < kOldestApi) {
-      why =
-          std::string(device.properties.deviceName) + "  supports Vulkan 1.0, but 1.1 is required";
+      why = std::string(device.properties.deviceName) + " supports Vulkan 1.0, but 1.1 is required";
     } else {
       describe(vk, device);
       devices.push_back(std::move(device));

@@ -171,8 +171,8 @@ tenon_error* Pipelines::show(uint64_t hash, std::span<const uint32_t> spirv) con
 tenon_error* Pipelines::get_layout(const OperandKinds& kinds, const Layout*& layout) {
   const uint32_t most = driver_.physical().capabilities.max_operands;
   if (kinds.n_operands > most) {
-    return driver_.error(TENON_UNIMPLEMENTED, "a shader has  " + std::to_string(kinds.n_operands) +
-                                                  "  operands, but the device can bind only  " +
+    return driver_.error(TENON_UNIMPLEMENTED, "a shader has " + std::to_string(kinds.n_operands) +
+                                                  " operands, but the device can bind only " +
                                                   std::to_string(most));
   }
   std::lock_guard guard(mutex_);

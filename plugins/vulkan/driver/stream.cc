@@ -409,7 +409,7 @@ tenon_error* Stream::bind_operand(const Dispatch& dispatch, size_t i, Binding& b
   if (!bind(driver_, buffer.block, begin, end, binding)) {
     return driver_.error(TENON_UNIMPLEMENTED,
                          "an operand spans " + std::to_string(end - begin) +
-                             "  bytes, but a shader can access at most  " +
+                             " bytes, but a shader can access at most " +
                              std::to_string(driver_.physical().capabilities.max_operand_bytes) +
                              " at once");
   }
