@@ -295,7 +295,7 @@ int run_all_inputs(const Runner& runner, const Options& options) {
 
 // Reports invalid arguments before anything runs.
 void validate(const Options& options) {
-  if (options.run.plugin.empty()) throw std::runtime_error("which plugin? --plugin names it");
+  if (options.run.plugin.empty()) throw std::runtime_error("--plugin is required");
   const std::string& op = options.run.op;
   const std::vector<DeviceCheck>& of_device = all_device_checks();
   const std::vector<FunctionCheck>& of_functions = all_function_checks();
@@ -346,7 +346,7 @@ int run(Options& options) {
                      .profile = options.profile,
                      .level = options.level,
                      .seed = options.run.seed,
-                     .notes = {"its device does not open, so nothing that it claims is judged"}},
+                     .notes = {"its device cannot be opened, so none of its claims are tested"}},
                     {});
       return judge(nullptr, report, options);
     }
@@ -397,7 +397,7 @@ CLI::App* add_onnx(CLI::App& app, OnnxCommand& onnx) {
   command->add_option("--least", onnx.least, "Fail if fewer tests than this run");
   command->add_flag("--functions", onnx.options.functions,
                     "Run models as functions, not call by call");
-  command->add_option("--title", onnx.options.title, "Of the line with the totals");
+  command->add_option("--title", onnx.options.title, "Title of the line with the totals");
   command->add_flag("--may-refuse", onnx.options.may_refuse,
                     "List the tests that Tenon refuses and count them, but do not fail");
   command->add_flag("--table", onnx.table, "Also print counts for each op");
@@ -426,12 +426,12 @@ int main(int argc, char** argv) {
   using tenon_kit::Options;
   Options options;
   CLI::App app(
-      "Judges a device plugin by the op semantics that all devices share.\n"
-      "The plugin's own claims are what it is held to: each is tried, and each must hold.");
+      "Tests a device plugin against the op semantics that all devices share.\n"
+      "Each signature that the plugin claims is tested.");
   app.name("tenon-conformance");
   app.add_option("--plugin", options.run.plugin,
                  "The plugin: a file, or the name of one that Tenon finds");
-  app.add_option("--device", options.run.device, "Which of its devices; NAME:0 by default");
+  app.add_option("--device", options.run.device, "The device of the plugin; NAME:0 by default");
   app.add_option("--option", options.plugin_options, "KEY=VALUE for the plugin; may be repeated");
   app.add_option(
          "--level", options.level,
@@ -447,7 +447,7 @@ int main(int argc, char** argv) {
   app.add_flag("--large", options.run.large,
                "Run one op of each family on more than 2^31 elements of one byte, not only a few "
                "ops; takes 12 GiB of memory for each process");
-  app.add_option("--profile", options.profile, "Which tolerances hold")
+  app.add_option("--profile", options.profile, "The tolerances to apply: strict or relaxed")
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
   app.add_option("--seed", options.run.seed, "Seed of the random values")->capture_default_str();
@@ -455,7 +455,7 @@ int main(int argc, char** argv) {
       "--case", options.case_line,
       "Run one problem or program, given as in a line of a report, by --check or by value");
   app.add_option("--shrink", options.run.shrink,
-                 "How many smaller problems are tried for one that failed")
+                 "Maximum number of smaller problems to try for a failing one")
       ->capture_default_str();
   app.add_option("--exhaustive", options.exhaustive,
                  "Test a unary op at every input of --dtype: f32 (2^32 inputs), f16 or bf16");
@@ -466,16 +466,17 @@ int main(int argc, char** argv) {
   app.add_option("--timeout", options.timeout, "Time limit in seconds for one problem of a cell")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--minutes", options.minutes,
-                 "No cell is begun after so long; if some are left, the status is 75, and --resume "
-                 "goes on with them")
+  app.add_option(
+         "--minutes", options.minutes,
+         "No cell begins after this time; if some are left, the exit status is 75, and --resume "
+         "continues with them")
       ->check(CLI::PositiveNumber);
   app.add_option("--memory-mib", options.memory_mib,
                  "Memory limit of each process in MiB; 0 for no limit, as sanitizers need")
       ->check(CLI::Range(uint64_t{0}, UINT64_MAX >> 20))
       ->capture_default_str();
   app.add_option("--shard", options.shard, "I/N: the I-th of N parts of all cells");
-  app.add_option("--resume", options.resume, "A report as JSON: what it holds is not run again");
+  app.add_option("--resume", options.resume, "A report as JSON; cells in it are not run again");
   app.add_option(
       "--expected", options.expected,
       "A file of faults that are known, a line of JSON for each: op, dtypes, check, reason, "

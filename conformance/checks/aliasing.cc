@@ -31,7 +31,8 @@ std::vector<Problem> problems_with_equal_operands(const Environment& env, const 
   for (const Problem& own : valid_problems(claim, 24, env.seed, env.oracle)) {
     for_each_pair(own, [&](size_t i, size_t j) {
       for (const auto& [from, to] : {std::pair(i, j), std::pair(j, i)}) {
-        if (to == 0 && !own.op->index_rule.empty()) break;  // Indices fit only that shape.
+        if (to == 0 && !own.op->index_rule.empty())
+          break;  // The values are indices, which are valid only for that shape.
         Problem problem = own;
         problem.expected.clear();
         problem.inputs[to] = problem.inputs[from];
@@ -114,7 +115,8 @@ Finding test_equal_operands(const Environment& env, const Problem& problem) {
 
 std::vector<Check> aliasing_checks() {
   return {
-      {"aliasing", 2, "One tensor given twice, and views that overlap, change nothing.",
+      {"aliasing", 2,
+       "Passing one tensor twice, or overlapping views, gives the same bits as separate tensors.",
        has_equal_operands, problems_with_equal_operands, test_equal_operands},
   };
 }

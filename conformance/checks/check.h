@@ -14,7 +14,7 @@
 namespace tenon_kit {
 
 struct Environment {
-  const Session& device;  // Wrapped by the guard (kit/guard.h).
+  const Session& device;  // The device under test, wrapped by the guard (kit/guard.h).
   const Session& oracle;
   Profile profile = Profile::kStrict;
   tenon_features features = 0;
@@ -29,8 +29,8 @@ struct Finding {
   bool passed = true;
   bool trusted = true;
   std::string message;
-  bool leaked = false;     // Something was not released.
-  bool threw = false;      // The call itself failed.
+  bool leaked = false;     // Whether something was not released.
+  bool threw = false;      // Whether the call itself failed.
   double ulp = 0;          // The largest error that occurred.
   std::string impossible;  // Why the check cannot run here; the cell is UNSUPPORTED.
   std::vector<CurvePoint> curve;
@@ -41,7 +41,7 @@ struct Finding {
 struct Check {
   const char* name;
   int level;
-  const char* what;  // One sentence, for the report.
+  const char* what;  // Describes the property in one sentence, for the report.
   bool (*applies)(const Environment&, const Claim&);
   std::vector<Problem> (*problems)(const Environment&, const Claim&);
   Finding (*test)(const Environment&, const Problem&);

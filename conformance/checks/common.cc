@@ -13,7 +13,7 @@ bool is_tried(const Claim& claim) {
   return claim.claimed || (!claim.inputs.empty() && claim.inputs[0] == TENON_FLOAT32);
 }
 
-// A scatter leaves most elements of a table as they are; of bools, too few differ to show a fault.
+// A scatter changes few elements of a table. With bools, too few of these differ to reveal a fault.
 bool is_plain(const Claim& claim) {
   return claim.op->name.starts_with("scatter_") && is_bool(claim.inputs[0]);
 }
@@ -34,7 +34,7 @@ bool has_common_gradient(const Environment& env, const Claim& claim) {
   return has_gradient(env, claim) && has_common(env, claim) && !claim.op->draws();
 }
 
-// Gradients of real sizes would take the oracle minutes; tables are scattered into quickly.
+// The oracle would take minutes for gradients at real sizes, except for scatters into tables.
 std::vector<Problem> differentiable_common(const Environment& env, const Claim& claim) {
   const bool is_table = env.thorough && !claim.op->index_rule.empty();
   return common_problems(claim, is_table, env.seed, env.oracle);

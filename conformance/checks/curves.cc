@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxExponent = 32;
 
 struct Bins {
-  int low, high;  // Exponents.
+  int low, high;  // Range of exponents.
   explicit Bins(tenon_dtype dtype)
       : low(std::max(facts(dtype).least_exponent, -kMaxExponent)),
         high(std::min(facts(dtype).greatest_exponent, kMaxExponent)) {}
@@ -99,8 +99,9 @@ Finding test_curve(const Environment& env, const Problem& problem) {
 }  // namespace
 
 std::vector<Check> curve_checks() {
-  return {{"curve", 2, "The error of a function of one variable, all over its inputs.", is_function,
-           grid, test_curve}};
+  return {{"curve", 2,
+           "The error of a function of one variable is measured over its whole range of inputs.",
+           is_function, grid, test_curve}};
 }
 
 }  // namespace tenon_kit

@@ -144,7 +144,7 @@ Finding test_many(const Environment& env, const Problem& problem) {
   if (available_bytes() < kNeededBytes ||
       (device_bytes != 0 && device_bytes < static_cast<uint64_t>(kNeededBytes) / 2)) {
     Finding finding;
-    finding.impossible = "2^31 elements want 12 GiB of memory";
+    finding.impossible = "2^31 elements need 12 GiB of memory";
     return finding;
   }
   const std::string& name = problem.op->name;
@@ -178,7 +178,8 @@ Finding test_many(const Environment& env, const Problem& problem) {
 
 std::vector<Check> many_checks() {
   return {
-      {"many", 6, "More than 2^31 elements of one byte.", is_for_many, one_problem, test_many},
+      {"many", 6, "Ops on more than 2^31 elements of one byte return the right results.",
+       is_for_many, one_problem, test_many},
   };
 }
 

@@ -21,7 +21,7 @@ constexpr int64_t kWide = 1024;  // Side of a square with kMillion elements.
 struct Line {
   const char* op;
   AttrValues attrs;
-  std::vector<Sizes> shapes;  // Of the inputs.
+  std::vector<Sizes> shapes;  // Shapes of the inputs.
   int64_t bound = 0;          // Upper bound of the indices in the second input, if it has any.
 };
 
@@ -52,9 +52,9 @@ const std::vector<Line>& long_sums() {
   return all;
 }
 
-// The same in ops that are decomposed unless a device has a kernel for them: for the ordinary run.
-// Normalisations by the mean, and logarithms of sums, are missing: their error bounds exceed what
-// such a sum loses.
+// Such sums in ops that are decomposed unless a device has a kernel for them. Only in the ordinary
+// run. Normalisations by the mean, and logarithms of sums, are missing: their error bounds exceed
+// what such a sum loses.
 const std::vector<Line>& long_sums_of_composites() {
   static const Sizes square = {1, 1, kWide, kWide};
   static const AttrValues window = {{"kernel_shape", Sizes{kWide, kWide}}};
@@ -180,7 +180,7 @@ std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
   return problems;
 }
 
-// Those of two lists, the second one in the ordinary run only.
+// The problems of two lists, the second one in the ordinary run only.
 std::vector<Problem> problems_of(const Environment& env, const Claim& claim,
                                  const std::vector<Line>& always, const std::vector<Line>& thorough,
                                  double low, double high) {
@@ -265,8 +265,9 @@ Finding test_hard(const Environment& env, const Problem& problem) {
 
 std::vector<Check> long_line_checks() {
   return {
-      {"long_lines", 2, "Axes of a hundred thousand elements, updates or products.", has_lines,
-       long_problems, test_long},
+      {"long_lines", 2,
+       "Results along axes of a hundred thousand elements, updates or products are right.",
+       has_lines, long_problems, test_long},
       {"long_sums", 2,
        "Sums of a million terms, where serial float32 accumulation exceeds the error bound.",
        has_long_sums, sum_problems, test_long},

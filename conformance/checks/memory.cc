@@ -151,7 +151,8 @@ Finding test_poison(const Environment& env, const Problem& problem) {
   const std::vector<Result> a = watched(env, problem, Poison::kOnes, faults);
   const std::vector<Result> b = watched(env, problem, Poison::kZeros, faults);
   const std::string fault = same_bits(a, b);
-  if (!fault.empty()) return Finding::fault("what lay in an output shows: " + fault);
+  if (!fault.empty())
+    return Finding::fault("the result depends on the previous contents of an output: " + fault);
   if (guard::n_watched() == 0) return {.impossible = kUnlaunched};
   return {};
 }
@@ -173,7 +174,7 @@ size_t settled_memory_in_use() {
 // The least number of bytes that each call leaks. Objects of other threads come and go meanwhile,
 // and blocks of their queues do so rarely: many calls show a leak of each above that noise.
 size_t leak_of_asynchronous(const std::function<void()>& call) {
-  constexpr size_t kCalls = 48, kSmallest = 16;  // malloc's smallest block is no smaller.
+  constexpr size_t kCalls = 48, kSmallest = 16;  // kSmallest: size of malloc's smallest block.
   size_t least = SIZE_MAX;
   for (int window = 0; window < 6 && least >= kCalls * kSmallest; ++window) {
     const size_t held = settled_memory_in_use();
@@ -184,7 +185,7 @@ size_t leak_of_asynchronous(const std::function<void()>& call) {
   return least < kCalls * kSmallest ? 0 : least / kCalls;
 }
 
-// The same on a device whose calls have ended when they return.
+// Bytes that each call leaks on a synchronous device.
 size_t leak_of_synchronous(const std::function<void()>& call) {
   size_t least = SIZE_MAX;
   for (int i = 0; i < 200 && least > 0; ++i) {
@@ -237,8 +238,8 @@ std::vector<Check> memory_checks() {
        "Transposed, strided, reversed, broadcast and offset inputs give bitwise the same results "
        "as dense ones.",
        has_tensors, layout_problems, test_layout},
-      {"donation", 2, "A donated input changes nothing.", has_tensors, donation_problems,
-       test_donation},
+      {"donation", 2, "Donating an input does not change the result.", has_tensors,
+       donation_problems, test_donation},
       {"guards", 2, "Kernels write nothing outside their outputs; inputs stay unchanged.", always,
        guarded_problems, test_guards},
       {"poison", 2, "Every element of an output is written.", always, few_problems, test_poison},

@@ -250,7 +250,7 @@ Finding test_split(const Environment& env, const Problem& problem) {
     }
   }
   Finding finding = judge_values(env, small, want);
-  finding.trusted = true;  // Whether values are telling is a matter of the check `value`.
+  finding.trusted = true;  // The check `value` tests whether oracle values could reveal a fault.
   return finding;
 }
 
@@ -281,7 +281,7 @@ Finding test_error(const Environment& env, const Problem& problem) {
     }
     // Without a kernel, the error names an op of the decomposition.
     if (problem.op->composite) return {};
-    // The values in the message are the oracle's.
+    // The expected message is that of the oracle, with the same values.
     try {
       env.oracle.run(problem);
     } catch (const tenon::Error& own) {
@@ -309,11 +309,15 @@ std::vector<Check> shape_checks() {
       {"empty", 2, "Empty tensors.",
        [](const Environment& env, const Claim& c) { return !empty_problems(env, c).empty(); },
        empty_problems, judge_plain},
-      {"ranks", 2, "Ranks 0 to 8, and 16, with the axis first, last and in the middle.", has_ranks,
-       rank_problems, judge_plain},
-      {"sizes", 2, "Sizes around vector and tile widths, along each relevant axis.", has_sizes,
-       size_problems, judge_plain},
-      {"split", 2, "Elementwise launches of 200,000 elements, dense and not, on four threads.",
+      {"ranks", 2,
+       "Results are right for ranks 0 to 8 and 16, with the axis first, last and in the middle.",
+       has_ranks, rank_problems, judge_plain},
+      {"sizes", 2,
+       "Results are right for sizes around vector and tile widths, along each relevant axis.",
+       has_sizes, size_problems, judge_plain},
+      {"split", 2,
+       "Elementwise launches of 200,000 elements, in dense and other layouts, are right on four "
+       "threads.",
        is_split, split_problems, test_split},
       {"errors", 2, "Invalid calls fail with an error that names the violated rule.", has_errors,
        error_problems, test_error},

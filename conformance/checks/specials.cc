@@ -350,7 +350,8 @@ std::vector<Problem> bits_problems(const Environment& env, const Claim& claim) {
     problem.expected.clear();
     problems.push_back(std::move(problem));
   }
-  // Copies of layouts go other ways than dense copies. The rows are long enough for all NaNs.
+  // Kernels may copy other layouts by other code than dense ones. The rows are long enough for all
+  // NaNs.
   for (const Layout layout : {Layout::kDense, Layout::kTransposed, Layout::kStepped}) {
     if (claim.op->name != "copy") break;
     Problem problem;
@@ -427,9 +428,11 @@ Finding test_bits(const Environment& env, const Problem& problem) {
 
 std::vector<Check> special_checks() {
   return {
-      {"special", 2, "Zeros, infinities, NaN, extremes, subnormals, and both sides of thresholds.",
+      {"special", 2,
+       "Results are right for zeros, infinities, NaN, extremes, subnormals, and both sides of "
+       "thresholds.",
        takes_specials, special_problems, judge_plain},
-      {"zeros", 2, "Zeros have the sign that IEEE 754 gives them.", has_signed_zeros, zero_problems,
+      {"zeros", 2, "Zeros have the sign that IEEE 754 specifies.", has_signed_zeros, zero_problems,
        test_signs_of_zeros},
       {"bits", 2, "Data movement preserves every bit pattern.", moves_floats, bits_problems,
        test_bits},

@@ -31,7 +31,7 @@ Finding test_threads(const Environment& env, const Problem& problem) {
         const std::string found = same_bits(own.run(problem), want);
         if (found.empty()) continue;
         std::lock_guard lock(mutex);
-        fault = "beside other threads " + found;
+        fault = "while other threads run,  " + found;
       }
     } catch (const std::exception& error) {
       std::lock_guard lock(mutex);
@@ -54,13 +54,14 @@ Finding test_failing_memory(const Environment& env, const Problem& problem,
     try {
       got = env.device.run(problem);
     } catch (const tenon::Error&) {
-      // Reported.
+      // The failure was reported.
     }
     guard::relax();
     const bool reached = guard::fail_memory_at(0);
     if (const std::string fault = same_bits(got, want); !fault.empty()) {
-      return Finding::fault("allocation " + std::to_string(n) +
-                            " of host memory in a launch failed, which was not reported: " + fault);
+      return Finding::fault(
+          "allocation " + std::to_string(n) +
+          " of host memory in a launch failed, but this was not reported: " + fault);
     }
     if (!reached) break;
   }
@@ -85,7 +86,7 @@ Finding test_failures(const Environment& env, const Problem& problem) {
       guard::fail_at(call, 0);
       // The core retries a failed allocation after a trim, which may succeed.
       if (call == guard::Call::kLaunch && reached && !failed) {
-        return Finding::fault("launch " + std::to_string(n) + " failed, but nobody was notified");
+        return Finding::fault("launch " + std::to_string(n) + " failed, but no error was reported");
       }
       if (const std::string fault = same_bits(env.device.run(problem), want); !fault.empty()) {
         return Finding::fault("after a failure " + fault);
@@ -103,7 +104,7 @@ std::vector<Check> stress_checks() {
   return {
       {"threads", 6, "Four threads in four scopes get the same bits.", if_thorough, two_problems,
        test_threads},
-      {"failures", 6, "A failed launch or allocation is told, and the next call is right.",
+      {"failures", 6, "A failed launch or allocation is reported, and the next call is right.",
        if_thorough, two_problems, test_failures},
   };
 }

@@ -47,7 +47,8 @@ Finding judge_decomposition(const Environment& env, Problem problem,
 }
 
 std::vector<Check> unclaimed_checks() {
-  return {{kUnclaimedCheck, 3, "What is not claimed runs as its decomposition, or not at all.",
+  return {{kUnclaimedCheck, 3,
+           "A signature that is not claimed runs as its decomposition and is right, or is refused.",
            always, unclaimed_problems, test_unclaimed}};
 }
 

@@ -37,9 +37,9 @@ class ValidResults {
   const Environment& env_;
   const Problem& problem_;
   std::vector<Result> want_;
-  std::vector<Result> flushed_;  // With subnormal inputs flushed to zero, if permitted.
-  Reals apart_;                  // fma as a product and a sum, if permitted,
-  Reals flushed_apart_;          // and with subnormals flushed to zero.
+  std::vector<Result> flushed_;  // Results with subnormal inputs flushed to zero, if permitted.
+  Reals apart_;                  // Results of fma computed as a product and a sum, if permitted.
+  Reals flushed_apart_;          // The same with subnormals flushed to zero.
 };
 
 }  // namespace tenon_kit

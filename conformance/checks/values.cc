@@ -116,7 +116,7 @@ std::vector<Check> value_checks() {
   return {
       {"value", 2, "Results agree with the oracle's within the op's error bound.", is_primitive,
        value_problems, test_value, /*of_kernel=*/true},
-      {"fused", 3, "A kernel of a composite gives what its decomposition gives.",
+      {"fused", 3, "A kernel of a composite returns the results of its decomposition.",
        [](const Environment& env, const Claim& c) {
          return is_composite(env, c) && !c.op->draws();
        },
@@ -124,9 +124,10 @@ std::vector<Check> value_checks() {
       {"literal", 2, "Results agree with the literal expectations of the registry's cases.",
        [](const Environment& env, const Claim& c) { return !literal_problems(env, c).empty(); },
        literal_problems, test_literal},
-      {"all_halves", 2, "Every 16-bit float.", takes_all_halves, all_halves, judge_plain},
-      {"determinism", 2, "The same bits again, and with any number of threads.", claims_determinism,
-       determinism_problems, test_determinism},
+      {"all_halves", 2, "Results are right for every 16-bit float.", takes_all_halves, all_halves,
+       judge_plain},
+      {"determinism", 2, "Repeated calls give the same bits, with any number of threads.",
+       claims_determinism, determinism_problems, test_determinism},
   };
 }
 

@@ -24,8 +24,8 @@ constexpr uint32_t kThreads = 4;
 struct Work {
   const char* op;
   AttrValues attrs;
-  std::vector<Sizes> shapes;         // Of the inputs.
-  std::vector<Layout> layouts = {};  // Dense if not given.
+  std::vector<Sizes> shapes;         // Shapes of the inputs.
+  std::vector<Layout> layouts = {};  // Layouts of the inputs; empty: dense.
   int64_t bound = 0;  // Upper bound of the indices in the second input, if it has any.
 };
 
@@ -264,7 +264,7 @@ std::string compare_output(const Problem& problem, const Result& got, const Resu
     if (std::memcmp(&got.bytes[i * size], &want.bytes[i * size], size) == 0) continue;
     const Real x = decode(std::span(got.bytes).subspan(i * size, size), got.dtype)[0];
     const Real right = decode(std::span(want.bytes).subspan(i * size, size), want.dtype)[0];
-    // A sum next to a tie may be rounded either way.
+    // A sum close to a tie may be rounded in either direction.
     const Real unit = ulp(right, got.dtype), allowed = kSumTolerance + (unit > 0.25 ? unit : 0);
     if (sums && real_abs(x - right) <= allowed) continue;
     return fmt::format("element {} of {} is {}, not {}", place_of(i, got.shape),
@@ -295,7 +295,8 @@ Finding test_work(const Environment& env, const Problem& problem) {
 std::vector<Check> work_size_checks() {
   return {
       {"work_sizes", 2,
-       "Several large extents at once, with edges past blocks and tiles, on four threads.",
+       "Launches with several large extents, with edges past blocks and tiles, are right on four "
+       "threads.",
        has_work, work_problems, test_work},
   };
 }

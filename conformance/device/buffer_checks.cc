@@ -36,7 +36,8 @@ std::vector<uint64_t> sizes(const Bench& bench, bool thorough) {
 
 void test_alignment(const Subject& subject) {
   const Bench bench(subject);
-  bench.need(TENON_FEATURE_HOST_VISIBLE, "HOST_VISIBLE, so addresses are not the host's to see");
+  bench.need(TENON_FEATURE_HOST_VISIBLE,
+             "the device does not declare HOST_VISIBLE, so buffers have no host address");
   std::vector<Buffer> kept;
   for (const uint64_t size : sizes(bench, false)) {
     for (int i = 0; i < 4; ++i) {
@@ -146,7 +147,7 @@ void test_exhaustion(const Subject& subject) {
     const Buffer buffer(bench, 1000);
     const Bytes bytes = noise(1000, 9);
     stream.write_now(buffer, 0, bytes);
-    expect_bytes(stream.read_now(buffer, 0, 1000), bytes, "after memory ran out");
+    expect_bytes(stream.read_now(buffer, 0, 1000), bytes, "a copy after memory ran out");
   };
   for (int i = 0; i < 50; ++i) {
     for (const uint64_t size : {uint64_t{1} << 62, ~uint64_t{0}, ~uint64_t{0} - 100}) refuse(size);
@@ -246,8 +247,8 @@ void test_balance(const Subject& subject) {
   for (int i = 0; i < 50; ++i) churn(2);
   const uint64_t now = host_memory_in_use();
   if (now > memory + (1 << 20)) {
-    throw Leak(fmt::format("all buffers are released, and {} bytes more of the host's are held",
-                           now - memory));
+    throw Leak(fmt::format(
+        "all buffers are released, but {} more bytes of host memory are allocated", now - memory));
   }
 }
 

@@ -42,9 +42,10 @@ void test_roundtrip(const Subject& subject) {
       succeed(bench.calls().copy(stream.get(), &read), "copy to the host");
       stream.finish();
       put(want, 100, bytes);
-      expect_bytes(host, want, named("there and back", size, offset, 100));
+      expect_bytes(host, want, named("a copy to the device and back", size, offset, 100));
     }
-    expect_bytes(stream.read_now(buffer, 0, kBuffer), model, "a buffer around what was written");
+    expect_bytes(stream.read_now(buffer, 0, kBuffer), model,
+                 "the bytes of a buffer around a written range");
   }
 }
 
@@ -132,7 +133,7 @@ void test_fill(const Subject& subject) {
 
 std::vector<DeviceCheck> copy_checks() {
   return {
-      {"memory", "roundtrip", 1, "Bytes go to the device and back, from and to any place.",
+      {"memory", "roundtrip", 1, "Copies to the device and back work at any offset.",
        test_roundtrip},
       {"memory", "device_copies", 1, "Copies within the device work between any two offsets.",
        test_device_copies},

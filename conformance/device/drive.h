@@ -39,7 +39,7 @@ struct Subject {
   std::string file;  // Empty if unknown.
   std::vector<std::pair<std::string, std::string>> options;
   size_t index = 0;      // Index of the device.
-  bool thorough = true;  // Larger sizes and more iterations.
+  bool thorough = true;  // Whether to use larger sizes and more iterations.
 };
 
 using Bytes = std::vector<unsigned char>;
@@ -72,7 +72,7 @@ std::vector<FailedLaunch> take_failed_launches();
 
 // ---- the plugin ----
 
-// The plugin as its query function describes it, with all slots that its table contains.
+// The plugin as its query function describes it, with all functions (slots) of its table.
 struct Plugin {
   explicit Plugin(const Subject& subject, const tenon_host& host = host_table());
 

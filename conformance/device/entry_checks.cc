@@ -96,7 +96,7 @@ void test_description(const Subject& subject) {
 void test_features(const Subject& subject) {
   const Plugin plugin(subject);
   const tenon_features lacking = plugin.facts->requires_of_host & ~host_table().provides;
-  require(lacking == 0, "it requires host features {:#x}, which no host has", lacking);
+  require(lacking == 0, "it requires host features {:#x}, which do not exist", lacking);
   require(plugin.facts->provides != ~tenon_features{0}, "it claims all possible features");
   const auto ask = [&](const tenon_host& host, const char* whose) {
     const tenon_plugin* found = nullptr;
@@ -118,10 +118,10 @@ void test_features(const Subject& subject) {
           "the host features that it requires depend on the host's features");
   tenon_host rich = host_table();
   rich.provides = ~tenon_features{0};
-  require(ask(rich, "of a later host") != nullptr, "it rejects a host with more features");
+  require(ask(rich, "of a later host") != nullptr, "it rejects a host that offers more features");
   tenon_host asking = host_table();
   asking.requires_of_plugin = tenon_features{1} << 63;
-  found = ask(asking, "of a host that needs what nobody has");
+  found = ask(asking, "a query by a host that requires unknown features");
   require(!found || !(found->provides & asking.requires_of_plugin),
           "it claims feature 63, which does not exist");
 }
@@ -226,8 +226,9 @@ std::vector<DeviceCheck> entry_checks() {
   return {
       {"entry", "symbol", 0, "The library exports the query function alone and imports nothing.",
        test_symbol},
-      {"entry", "query", 0, "Asked again, from any thread, it gives the same plugin.", test_query},
-      {"entry", "description", 0, "Its name, version, table and list of kernels are whole.",
+      {"entry", "query", 0, "Repeated queries, from any thread, return the same plugin.",
+       test_query},
+      {"entry", "description", 0, "Its name, version, table and list of kernels are complete.",
        test_description},
       {"entry", "features", 0, "Its required and provided features are the same for every host.",
        test_features},

@@ -156,8 +156,8 @@ void test_blocking(const Subject& subject) {
   }
   if (busy == 0) throw Unsupported("its work finishes before the test can wait for it");
   require(busy < 3 || blocked < busy,
-          "wait_event blocked its caller until the other stream was done, {} times of {}", blocked,
-          busy);
+          "in {} of {} trials, wait_event blocked its caller until the other stream had finished",
+          blocked, busy);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ bool can_fail_host_memory();
 // whether the previously requested failure was reached.
 bool fail_host_memory_at(uint64_t n);
 
-// The same for all threads together. Returns what is left of the previously requested number.
+// Like fail_host_memory_at, counting the allocations of all threads. Returns how many allocations
+// of the previous request were left.
 uint64_t fail_host_memory_of_all_at(uint64_t n);
 
 // While an object lives, allocations of this thread belong to the host: they do not fail and are

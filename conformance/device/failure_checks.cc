@@ -50,7 +50,7 @@ Attempt attempt(const char* name, uint64_t n, const std::function<tenon_error*()
   const bool reached = fail_host_memory_at(0);
   require(!threw, "{} threw when allocation {} of the host's memory failed", name, n);
   if (error) take(error);
-  require(reached || !error, "{} failed, though nothing was made to fail", name);
+  require(reached || !error, "{} failed, although no failure was injected", name);
   return {reached, !error};
 }
 
@@ -141,8 +141,9 @@ void test_host_memory(const Subject& subject) {
     for (int i = 0; i < 5; ++i) exhaust_all(subject);
   });
   if (left > 5 * 16) {
-    throw Leak(
-        fmt::format("after allocations failed in each call, five times, {} bytes are held", left));
+    throw Leak(fmt::format(
+        "after each call was run five times with failing allocations, {} bytes are still allocated",
+        left));
   }
 }
 
@@ -150,10 +151,10 @@ void test_host_memory(const Subject& subject) {
 
 std::vector<DeviceCheck> failure_checks() {
   return {
-      {"failures", "complete_errors", 0, "An error has a code, a message, and an owner.",
-       test_errors},
+      {"failures", "complete_errors", 0,
+       "An error has a code and a message, and belongs to the caller.", test_errors},
       {"failures", "host_memory", 1,
-       "When an allocation of the host's fails, a call fails, and nothing is lost.",
+       "If an allocation of host memory fails, the call fails, and nothing leaks.",
        test_host_memory},
   };
 }

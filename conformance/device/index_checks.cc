@@ -40,8 +40,8 @@ struct Form {
   uint32_t op;
   const char* name;
   bool scatters;
-  bool by_element;  // Otherwise an index selects a whole row,
-  bool in_tuples;   // as a tuple of one index.
+  bool by_element;  // Whether an index selects an element; otherwise it selects a whole row.
+  bool in_tuples;   // Whether indices are tuples of one index.
 };
 constexpr Form kForms[] = {
     {TENON_OP_gather, "gather", false, false, false},
@@ -126,7 +126,7 @@ bool test_case(const Bench& bench, const Stream& stream, const Case& c) {
   succeed(launching.launch(), what.c_str());
   expect_bytes(launching.output(0), c.want, what + " with indices out of range");
   const tenon_error_record record = launching.record();
-  require(record.state == 1, "{}: out-of-range indices were not recorded", what);
+  require(record.state == 1, "{}: no out-of-range index was recorded in the error record", what);
   require(record.bound == kRows && row_of(record.index) < 0,
           "{}: the record has index {} of {}, which is not out of range", what, record.index,
           record.bound);

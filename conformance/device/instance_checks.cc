@@ -145,16 +145,17 @@ void test_reopen(const Subject& subject) {
     for (uint32_t i = 0; i < kCycles; ++i) cycle(i);
   });
   if (left > kCycles * 16) {
-    throw Leak(fmt::format("opened and closed {} times it holds {} bytes more", kCycles, left));
+    throw Leak(fmt::format("after it was opened and closed {} times, {} more bytes are allocated",
+                           kCycles, left));
   }
   // A thread that has just ended may still be counted.
   if (entries("/proc/self/task") > threads + 20) {
-    throw Leak(fmt::format("opened and closed {} times it leaves {} threads", kCycles,
-                           entries("/proc/self/task") - threads));
+    throw Leak(fmt::format("after it was opened and closed {} times, {} more threads exist",
+                           kCycles, entries("/proc/self/task") - threads));
   }
   if (entries("/proc/self/fd") > files + 5) {
-    throw Leak(fmt::format("opened and closed {} times it leaves {} open files", kCycles,
-                           entries("/proc/self/fd") - files));
+    throw Leak(fmt::format("after it was opened and closed {} times, {} more files are open",
+                           kCycles, entries("/proc/self/fd") - files));
   }
 }
 
@@ -196,7 +197,7 @@ std::vector<DeviceCheck> instance_checks() {
   return {
       {"device", "options", 0, "Unknown options are rejected with an error that names them.",
        test_options},
-      {"device", "enumeration", 0, "The devices that it counts open, and no others do.",
+      {"device", "enumeration", 0, "Exactly the devices that count_devices reports can be opened.",
        test_enumeration},
       {"device", "properties", 0, "A device's description is complete, valid and constant.",
        test_properties},

@@ -137,8 +137,9 @@ void test_unlaunched(const Subject& subject) {
     for (int i = 0; i < 20; ++i) prepare_all();
   });
   if (left > 20 * 8 * all.size()) {
-    throw Leak(fmt::format("{} kernels, prepared and released 20 times, hold {} bytes more",
-                           all.size(), left));
+    throw Leak(fmt::format(
+        "after {} kernels were prepared and released 20 times, {} more bytes are allocated",
+        all.size(), left));
   }
 }
 
@@ -191,7 +192,8 @@ std::vector<DeviceCheck> kernel_checks() {
        "A kernel is prepared once, launched often with the same result, and released.", test_life},
       {"kernels", "kernels_unlaunched", 0, "Kernels that are never launched leak nothing.",
        test_unlaunched},
-      {"kernels", "refusals", 0, "What a line cannot do it refuses, and that is no error.",
+      {"kernels", "refusals", 0,
+       "A kernel entry refuses what it does not support, and a refusal is not an error.",
        test_refusals},
   };
 }

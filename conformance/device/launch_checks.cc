@@ -148,7 +148,7 @@ void test_records(const Subject& subject) {
           "the index 5 of 3 at site 77 is recorded as {} of {} at site {}", record.index,
           record.bound, record.site);
   expect_bytes(Bytes(y.begin() + 4, y.begin() + 8), Bytes(4, 0),
-               "what an index out of range reads");
+               "the element read by an index out of range");
   expect_bytes(Bytes(y.begin(), y.begin() + 4), Bytes(x.begin() + 4, x.begin() + 8),
                "the element read by the index before it");
   const tenon_error_record first = run({-9}, {1, 5, 100, 50}, y);

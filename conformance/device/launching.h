@@ -15,7 +15,7 @@ struct Arg {
   Bytes bytes;  // Contents of an input.
   bool by_value = false;
 
-  uint64_t size() const;  // In bytes.
+  uint64_t size() const;  // Size in bytes.
 };
 
 // A prepared kernel, released by the destructor.
@@ -44,8 +44,8 @@ class Launching {
             std::vector<Arg> inputs, std::vector<Arg> outputs);
 
   tenon_error* launch(uint64_t ticket = 1);
-  Bytes output(size_t i) const;       // After the launch completed.
-  tenon_error_record record() const;  // Likewise.
+  Bytes output(size_t i) const;       // Contents of an output, after the launch completed.
+  tenon_error_record record() const;  // The error record, after the launch completed.
   void set_record(const tenon_error_record& record);
 
  private:
@@ -61,7 +61,7 @@ class Launching {
   std::optional<Buffer> workspace_;
 };
 
-// The first line of an op that accepts these dtypes.
+// Index of the first kernel entry of an op that accepts these dtypes.
 std::optional<size_t> line_of(const Plugin& plugin, uint32_t op,
                               const std::vector<tenon_dtype>& inputs);
 

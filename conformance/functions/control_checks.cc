@@ -223,7 +223,7 @@ uint64_t for_each_form(const std::function<uint64_t(const Form&)>& run) {
       refusal = error.message();
     }
   }
-  if (cases == 0) throw Unsupported("it needs what is not claimed: " + refusal);
+  if (cases == 0) throw Unsupported("it needs a signature that is not claimed: " + refusal);
   return cases;
 }
 

@@ -325,7 +325,7 @@ Fault holds_called(const Bench& bench, const Program& program) {
 
 Fault no_loop_ran(const Bench&) {
   if (guard::n_loops() > 0) return "";
-  return fmt::format("it lists {} calls for loops, and made no loop ready", loop_claims().size());
+  return fmt::format("it claims {} calls in loops, but prepared no loop", loop_claims().size());
 }
 
 Fault no_row_loop_ran(const Bench&) {
@@ -349,7 +349,8 @@ std::vector<Program> replayed_programs(const Bench& bench) {
 
 Fault nothing_was_replayed(const Bench&) {
   if (guard::n_replays() > 0) return "";
-  if (guard::n_recordings() == 0) throw Unsupported("it refuses to record what it is asked for");
+  if (guard::n_recordings() == 0)
+    throw Unsupported("it refuses all recordings that the host requests");
   return "it made recordings, but none was replayed";
 }
 

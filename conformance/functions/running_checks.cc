@@ -70,7 +70,7 @@ uint64_t for_each_form(const std::function<void(const Form&)>& run) {
       refusal = error.message();
     }
   }
-  if (cases == 0) throw Unsupported("it needs what is not claimed: " + refusal);
+  if (cases == 0) throw Unsupported("it needs a signature that is not claimed: " + refusal);
   return cases;
 }
 
@@ -163,7 +163,7 @@ uint64_t test_failures(const Bench& bench) {
       guard::fail_at(guard::Call::kLaunch, 0);
       if (reached && !failed) {
         throw std::runtime_error(
-            fmt::format("{}: launch {} failed, but nobody was notified", form.name, n));
+            fmt::format("{}: launch {} failed, but no error was reported", form.name, n));
       }
       const Fault fault = same_bits(read_all(bench, traced(inputs)), want);
       if (!fault.empty()) {
@@ -197,7 +197,7 @@ void in_threads(const Bench& bench,
     });
   }
   for (Thread& thread : threads) thread.join();
-  if (!fault.empty()) throw std::runtime_error("beside other threads: " + fault);
+  if (!fault.empty()) throw std::runtime_error("while other threads run: " + fault);
 }
 
 uint64_t test_shared(const Bench& bench) {

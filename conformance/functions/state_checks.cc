@@ -118,12 +118,12 @@ Tensors trained(const World& w, const Tensor& x, const Tensor&) {
 }
 
 constexpr Form kForms[] = {
-    {"a value is read after it was written", read_after_write},
-    {"values are written in order", written_in_order},
-    {"a value from before is given", value_from_before},
+    {"reads a variable after assigning it", read_after_write},
+    {"assigns a variable several times", written_in_order},
+    {"returns the previous value of a variable", value_from_before},
     {"swaps two variables", exchanged},
-    {"a variable is assigned what shows it", turned_around},
-    {"a value is given and assigned twice", given_and_kept},
+    {"assigns a view of a variable to it", turned_around},
+    {"returns a value and assigns it to two variables", given_and_kept},
     {"a branch assigns", in_a_branch},
     {"a loop assigns", in_a_loop},
     {"numbers are drawn", drawn},
@@ -191,7 +191,7 @@ uint64_t test_states(const Bench& bench) {
       }
     }
   }
-  if (cases == 0) throw Unsupported("it needs what is not claimed: " + refusal);
+  if (cases == 0) throw Unsupported("it needs a signature that is not claimed: " + refusal);
   return cases;
 }
 

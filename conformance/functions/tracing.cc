@@ -43,7 +43,7 @@ Fault compare_calls(const Bench& bench, const std::function<Tensors(const Tensor
   }
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (Fault fault = same_bits(read_all(bench, inputs[k]), before[k]); !fault.empty()) {
-      return "an input that was not donated is another afterwards: " + fault;
+      return "an input that was not donated has changed: " + fault;
     }
   }
   return "";

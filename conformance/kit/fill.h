@@ -1,4 +1,4 @@
-// Values of a dtype that are hard on purpose.
+// Values of a dtype at which implementations tend to fail.
 
 #pragma once
 

@@ -26,17 +26,17 @@ constexpr size_t kCalls = 4;
 struct State {
   tenon_plugin_query query = nullptr;
   const tenon_host* host = nullptr;
-  tenon_host heard = {};  // The host's table, with functions of the guard before some.
+  tenon_host heard = {};  // The host's table; the guard wraps some of its functions.
   const tenon_plugin* inner = nullptr;
   tenon_plugin outer = {};
-  tenon_plugin_calls calls = {};  // Of the guarded plugin.
+  tenon_plugin_calls calls = {};  // The table of the guarded plugin.
   tenon_plugin_calls own = {};
   std::vector<tenon_kernel> kernels;
 
   std::mutex mutex;
   std::map<tenon_device_p*, tenon_features> features_of;
   std::map<tenon_stream_p*, tenon_device_p*> device_of;
-  std::map<tenon_kernel_p*, uint32_t> op_of;  // 0: a loop, or a custom op.
+  std::map<tenon_kernel_p*, uint32_t> op_of;  // The op of each kernel; 0 for a loop or a custom op.
   std::set<std::tuple<uint32_t, tenon_dtype, tenon_dtype>> prepared;
   std::map<uint32_t, std::string> refusals;
   std::set<std::string> launched;

@@ -46,7 +46,7 @@ uint64_t n_watched();  // Launches with an observed operand since the last `watc
 // Makes the n-th call from now fail, counted from 1; 0 for none.
 enum class Call { kAllocate, kLaunch, kCopy, kPrepare };  // Replays count as launches.
 void fail_at(Call call, uint64_t n);
-uint64_t n_calls(Call call);  // Since the last `fail_at`.
+uint64_t n_calls(Call call);  // Number of calls since the last `fail_at`.
 
 // Makes the n-th host allocation from now fail that observed launches make, on any thread; 0 for
 // none. Returns whether the previously requested failure was reached.
@@ -57,7 +57,7 @@ Balance balance();
 // Whether a kernel was prepared for the op with these dtypes of the first input and output.
 bool has_prepared(uint32_t op, tenon_dtype input, tenon_dtype output);
 
-// What the plugin gave as its reason when it last refused a kernel for the op; empty if it did not.
+// The reason with which the plugin last refused a kernel for the op; empty if it has not.
 std::string refusal_of(uint32_t op);
 
 // The ops whose kernels are launched between the two calls, sorted.
@@ -71,7 +71,7 @@ uint64_t n_loops();
 uint64_t n_row_loops();
 uint64_t n_anchor_loops();
 
-// Likewise for `record`, and the number of replays.
+// Whether the plugin has `record`, and how many recordings and replays it has made.
 bool has_recordings();
 uint64_t n_recordings();
 uint64_t n_replays();

@@ -14,7 +14,7 @@ struct Verdict {
   bool passed = true;
   bool trusted = true;     // False if the oracle's values could not reveal a fault.
   std::string message;     // The first fault.
-  double largest_ulp = 0;  // Over finite elements.
+  double largest_ulp = 0;  // Maximum over finite elements.
   double used = 0;         // The largest ratio of an error to its tolerance.
 };
 
@@ -44,8 +44,8 @@ Verdict compare(const Reals& got, tenon_dtype dtype, const Reals& oracle, const 
 // of the dtype's range. False without values.
 bool is_telling(std::span<const Real> oracle, tenon_dtype dtype);
 
-// The same for ops with mostly zero results: 10 % are nonzero, and 10 % differ from each input with
-// the same number of values.
+// Like is_telling(), for ops with mostly zero results: at least 10 % of the results are nonzero,
+// and at least 10 % differ from each input with the same number of values.
 bool is_telling_sparse(std::span<const Real> oracle, std::span<const Reals> inputs);
 
 // A message such as "the type is f32[2,3], not f32[3,2]"; empty if the types match.

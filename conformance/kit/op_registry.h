@@ -14,8 +14,8 @@ namespace tenon_kit {
 struct AttrFacts {
   std::string name;
   std::string type;                 // int, float, bool, dtype, enum, ints, string.
-  AttrValue initial;                // The default.
-  std::vector<std::string> values;  // Of an enum.
+  AttrValue initial;                // The default value.
+  std::vector<std::string> values;  // The names of an enum's values.
 };
 
 struct InputFacts {
@@ -36,13 +36,13 @@ struct OpFacts {
   // The rule that an index out of range violates; empty if the op takes no indices.
   std::string index_rule;
   std::vector<InputFacts> inputs;
-  size_t n_outputs = 0;  // Without optional and variadic outputs.
+  size_t n_outputs = 0;  // Number of outputs, without optional and variadic ones.
   bool variadic_outputs = false;
   std::vector<AttrFacts> attrs;
   std::string cases;  // A JSON list in the format of problem.h.
 
   const AttrFacts* attr(std::string_view name) const;
-  bool draws() const;  // Takes the state of a generator, so the results are random.
+  bool draws() const;  // Whether the op takes the state of a generator, so that results are random.
 };
 
 const std::vector<OpFacts>& all_ops();

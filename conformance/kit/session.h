@@ -46,7 +46,7 @@ class Session {
   // Creates an operand in its layout.
   tenon::Tensor make(const Operand& x) const;
   tenon::Tensor make(const Operand& x, const Reals& values) const;
-  // The same for a tensor with its elements as bytes, row-major.
+  // Creates an operand from its elements as bytes, row-major.
   tenon::Tensor make_of_bytes(const Operand& x, std::vector<std::byte> bytes) const;
   std::vector<tenon::Tensor> make(const std::vector<Operand>& inputs) const;
 

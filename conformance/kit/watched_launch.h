@@ -33,11 +33,12 @@ class Watched {
   ~Watched();
 
   bool looks() const { return looks_; }
-  // Enqueues what precedes the launch: fills of the replacements, and copies of inputs.
+  // Enqueues the work before the launch: fills of the replacements, and copies of inputs.
   tenon_error* prepare(Poison poison);
-  // The launch to run in its place.
+  // The launch with replaced operands, to run instead of the original one.
   tenon_launch handed() const;
-  // Enqueues what follows it: copies of outputs to their real memory, of guard bytes and of inputs.
+  // Enqueues the work after the launch: copies of outputs to their real memory, of guard bytes and
+  // of inputs.
   tenon_error* collect();
   // The faults, after the stream has finished.
   std::vector<std::string> faults() const;

@@ -17,8 +17,9 @@ struct HuntOptions {
   std::string plugin;  // Library of the mutated plugin.
   std::string core;    // libtenon with the mutants of the core.
   uint64_t seed = 1;
-  double seconds = 60;          // Per mutant.
-  double problem_seconds = 20;  // Per problem of a cell, before it counts as a hang.
+  double seconds = 60;  // Time limit for a mutant.
+  double problem_seconds =
+      20;  // Time limit for a problem of a cell; beyond it, the problem counts as a hang.
 };
 
 // For each mutant, the claims that reach its mutation point and are worth running.

@@ -13,8 +13,8 @@ namespace tenon_kit {
 
 struct Mutant {
   int number = 0;    // Unique, from 1.
-  std::string name;  // A generated mutant has its number.
-  std::string what;  // A sentence; a generated mutant has its change.
+  std::string name;  // For a generated mutant, its number.
+  std::string what;  // Description; for a generated mutant, its change.
   std::string file;
   int line = 0;
   std::string original, changed;
@@ -31,9 +31,9 @@ std::vector<Mutant> all_mutants();
 
 struct Outcome {
   const Mutant* mutant = nullptr;
-  bool reached = true;  // Some claim reaches its mutation point.
+  bool reached = true;  // Whether some claim reaches the mutation point.
   bool caught = false;
-  std::vector<std::string> checks;  // Those that failed for the claim that caught it.
+  std::vector<std::string> checks;  // Checks that failed for the claim that caught the mutant.
   std::string op, dtypes, status, message;
   double seconds = 0;
   size_t cells = 0;  // Number of cells that were run.

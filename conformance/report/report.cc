@@ -40,16 +40,17 @@ Heading heading_of(const Runner& runner, const std::string& profile, const std::
   const tenon_features features = runner.environment().features;
   if ((features & TENON_FEATURE_IEEE_DIV) == 0) {
     heading.notes.push_back(
-        "division and square root must be within 2.5 ulp: it declares no IEEE_DIV");
+        "division and square root must be within 2.5 ulp: the device does not declare IEEE_DIV");
   }
   if ((features & TENON_FEATURE_IEEE_FMA) == 0) {
-    heading.notes.push_back("fma may round twice: it declares no IEEE_FMA");
+    heading.notes.push_back("fma may round twice: the device does not declare IEEE_FMA");
   }
   if ((features & TENON_FEATURE_FLUSH_TO_ZERO) != 0) {
-    heading.notes.push_back("subnormal numbers may be taken for zeros: it declares FLUSH_TO_ZERO");
+    heading.notes.push_back(
+        "subnormal numbers may be flushed to zero: the device declares FLUSH_TO_ZERO");
   }
   if ((features & TENON_FEATURE_FLOAT64) == 0) {
-    heading.notes.push_back("float64 may be refused: it declares no FLOAT64");
+    heading.notes.push_back("float64 may be refused: the device does not declare FLOAT64");
   }
   if (!kRealIsQuad) {
     heading.notes.push_back(
@@ -200,7 +201,7 @@ void Report::end() {
              claims_.size(), heading_.n_whole);
   const size_t left = n_cells_ - n_done_;
   if (left > 0) {
-    fmt::print("left: {} cells, with which --resume goes on\n", left);
+    fmt::print("left: {} cells; --resume continues with them\n", left);
   } else if (whole_) {
     for (const std::string& claim : missing) fmt::print("claimed and not executed: {}\n", claim);
     for (const Expected& e : expected_) {
@@ -210,11 +211,12 @@ void Report::end() {
   const auto works = std::count_if(rows_.begin(), rows_.end(), [](const Row& row) {
     return row.check == kUnclaimedCheck && row.status == Status::kUnsupported && row.cases > 0;
   });
-  if (works) fmt::print("warning: {} work that are not claimed; the report names them\n", works);
+  if (works) fmt::print("warning: {} are not claimed, but work; the report lists them\n", works);
   uint64_t cases = 0, mistrusted = 0;
   for (const Row& row : rows_) cases += row.cases, mistrusted += row.mistrusted;
-  fmt::print("cases: {}, of which {} are too plain to be a pass\n", cases, mistrusted);
-  if (rows_.empty()) fmt::print("nothing was run, which is no pass\n");
+  fmt::print("cases: {}, of which {} are degenerate, so they do not count as passed\n", cases,
+             mistrusted);
+  if (rows_.empty()) fmt::print("nothing was run, so the run does not pass\n");
   fmt::print("{}\n", passed() ? "PASSED" : is_unfinished() ? "UNFINISHED" : "FAILED");
   std::fflush(stdout);
 }

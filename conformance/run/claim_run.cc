@@ -145,7 +145,7 @@ std::vector<std::string> kernels_beside(const Check& check, const Environment& e
   try {
     check.test(env, problem);
   } catch (const std::exception&) {
-    // What was launched until then counts.
+    // Launches before the failure count.
   }
   std::vector<std::string> ops = guard::take_launched();
   std::erase(ops, problem.op->name);
@@ -317,24 +317,24 @@ Row Runner::run(const Claim& claim, const Check& check,
     if (row.status != Status::kPass) return row;
     row.status = Status::kUnsupported;
     row.message = row.cases         ? "not claimed, and works: its decomposition runs"
-                  : refusal.empty() ? "not claimed, and no case of it could be made"
+                  : refusal.empty() ? "not claimed, and no valid case could be generated"
                                     : "not claimed";
   } else if (row.cases == 0 && !refusal.empty() && is_of_parts) {
     row.status = Status::kUnsupported;
-    row.message = "its derivative needs what is not claimed: " + refusal;
+    row.message = "its derivative needs a signature that is not claimed: " + refusal;
   } else if (row.cases == 0 && !refusal.empty() && needs_absent_dtype(claim, env.features)) {
     row.status = Status::kUnsupported;
     row.message = "the device declares no FLOAT64: " + refusal;
   } else if (row.status == Status::kPass && row.cases == 0) {
     row.status = Status::kFail;
-    row.message = refusal.empty() ? "claimed, and no case of it could be made"
-                                  : "claimed, and refused: " + refusal;
+    row.message = refusal.empty() ? "claimed, but no valid case could be generated"
+                                  : "claimed, but refused: " + refusal;
   } else if (row.status == Status::kPass && check.of_kernel && !has_kernel(claim)) {
     // Without elements, the decomposition works even if the device lacks the dtype.
     const bool is_absent = needs_absent_dtype(claim, env.features);
     row.status = is_absent ? Status::kUnsupported : Status::kFail;
     row.message = is_absent ? "the device declares no FLOAT64, and its kernel never runs"
-                            : "claimed, and its kernel never runs: what it is made of does";
+                            : "claimed, but its kernel never runs: its decomposition does";
     const std::string reason = guard::refusal_of(claim.op->id);
     if (!reason.empty()) row.message += "; the plugin refused with \"" + reason + "\"";
   } else if (row.status == Status::kPass && !trust.is_enough(env.thorough)) {

@@ -40,11 +40,11 @@ struct Row {
   Status status = Status::kPass;
   uint64_t cases = 0;
   uint64_t mistrusted = 0;  // Cases whose oracle could not have revealed a fault.
-  double ulp = 0;           // The largest error.
+  double ulp = 0;           // The largest error, in ulp.
   double seconds = 0;
   std::string message;
   std::string line;  // Reproduces a fault: tenon-conformance --check CHECK --case LINE.
-  std::vector<CurvePoint> curve;  // Of a unary function, sorted by x.
+  std::vector<CurvePoint> curve;  // Errors of a unary function, sorted by x.
 };
 
 // Fails a row during which the plugin logged `said`; does nothing if that is empty. A row that is a

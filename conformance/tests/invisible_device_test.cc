@@ -1,5 +1,5 @@
-// The kit on a device whose work is asynchronous and whose memory the host cannot access: it finds
-// there what it finds in host memory. The device is `fake`, with one fault in one op.
+// The kit finds the same faults on a device whose work is asynchronous and whose memory the host
+// cannot access as on one in host memory. The device is `fake`, with one fault in one op.
 
 #include <gtest/gtest.h>
 
@@ -58,14 +58,14 @@ TEST(InvisibleDevice, LaunchThatSwallowsItsOutOfMemoryErrorIsFound) {
                        "--option visible=" + std::string(visible) +
                            " --option asynchronous=" + (*visible == '0' ? "1" : "0"));
     EXPECT_TRUE(has(ended, "FAIL failures add f32: allocation ")) << ended.text;
-    EXPECT_TRUE(has(ended, " of host memory in a launch failed, which was not reported: "))
+    EXPECT_TRUE(has(ended, " of host memory in a launch failed, but this was not reported: "))
         << ended.text;
   }
 }
 
 TEST(InvisibleDevice, ClaimedKernelThatIsRefusedIsReportedWithTheReason) {
   const ProcessResult ended = run_with_fault("refuse_op", "add", "guards", "--level smoke");
-  EXPECT_TRUE(has(ended, "FAIL guards add f32: claimed, and refused: ")) << ended.text;
+  EXPECT_TRUE(has(ended, "FAIL guards add f32: claimed, but refused: ")) << ended.text;
   EXPECT_TRUE(has(ended, "only claims this op")) << ended.text;
 }
 

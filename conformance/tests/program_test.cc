@@ -13,7 +13,7 @@ TEST(Program, ReportsInvalidArguments) {
   const struct {
     const char *arguments, *words;
   } cases[] = {
-      {"", "which plugin? --plugin names it"},
+      {"", "--plugin is required"},
       {"--plugin nothing", "there is no file and no plugin \"nothing\"; Tenon finds"},
       {"--plugin /dev/null", "/dev/null"},
       {"--plugin ref --op nothing", "--op: unknown op \"nothing\""},
@@ -126,7 +126,7 @@ TEST(Program, StopsAfterItsMinutesAndResumes) {
 
   const ProcessResult cut = run(few + " --minutes 0.00001");
   EXPECT_EQ(cut.status, 75);
-  EXPECT_TRUE(has(cut, " cells, with which --resume goes on")) << cut.text;
+  EXPECT_TRUE(has(cut, " cells; --resume continues with them")) << cut.text;
   EXPECT_TRUE(has(cut, "UNFINISHED")) << cut.text;
 
   const ProcessResult whole = run(few + " --resume exp.json");
@@ -142,7 +142,7 @@ TEST(Program, StopsAfterItsMinutesAndResumes) {
 TEST(Program, FailsIfNothingWasRun) {
   const ProcessResult ended = run("--plugin ref --op exp --dtype i64");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_TRUE(has(ended, "nothing was run, which is no pass")) << ended.text;
+  EXPECT_TRUE(has(ended, "nothing was run, so the run does not pass")) << ended.text;
 }
 
 TEST(Program, ResumesAnExhaustiveRun) {

@@ -1,4 +1,4 @@
-// The short ways to compute on binary128 give what libquadmath and the definitions give.
+// The kit's own binary128 functions agree with libquadmath and with the definitions.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ bool is_same(Real x, Real y) {
   return real_is_nan(x) ? real_is_nan(y) : x == y && real_sign(x) == real_sign(y);
 }
 
-TEST(Real, rounds_as_ieee_754_defines) {
+TEST(Real, RoundsAsIeee754Defines) {
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32, TENON_FLOAT64}) {
     for (const Real x : samples(dtype)) {
       EXPECT_TRUE(is_same(rounded(x, dtype), by_definition(x, dtype)))
@@ -52,12 +52,12 @@ TEST(Real, rounds_as_ieee_754_defines) {
   }
 }
 
-TEST(Real, gives_every_power_of_two) {
+TEST(Real, ReturnsEveryPowerOfTwo) {
   for (int e = -16000; e <= 16000; ++e) EXPECT_TRUE(real_power(e) == real_scale(1, e)) << e;
 }
 
 #if defined(__SIZEOF_FLOAT128__)
-TEST(Real, reads_the_bits_as_libquadmath_does) {
+TEST(Real, DecodesBitsAsLibquadmathDoes) {
   Reals all = samples(TENON_FLOAT64);
   for (const int e : {-16494, -16450, -16382, -16381, 16383}) {
     all.push_back(real_scale(1, e));

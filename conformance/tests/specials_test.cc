@@ -289,7 +289,7 @@ TEST(CommonConfigurations, OfWindowsAreInTheSmokeTest) {
   }));
 }
 
-TEST(Payloads, AreAllNaN) {
+TEST(NanPayloads, AreAllNaN) {
   for (const tenon_dtype dtype : {TENON_FLOAT16, TENON_BFLOAT16, TENON_FLOAT32, TENON_FLOAT64}) {
     const std::vector<uint64_t> bits = nan_bits(dtype);
     EXPECT_EQ(std::set<uint64_t>(bits.begin(), bits.end()).size(), bits.size());

@@ -23,7 +23,7 @@ FAIL value exp f32: element 0 is 1, not 2
     --check value --case 'exp f32[1]'
 XFAIL is no fault
 cells: 16214, 16212 PASS, 1 FAIL, 1 XFAIL in 175 s
-cases: 90000, of which 3 are too plain to be a pass
+cases: 90000, of which 3 are degenerate, so they do not count as passed
 FAILED
 """
 
@@ -52,7 +52,7 @@ class Outputs(unittest.TestCase):
                           ["FAIL value exp f32: element 0 is 1, not 2"], []))
 
     def test_unfinished_kit_output_is_summarised(self):
-        self.assertEqual(gpu_report.read_kit("cells: 7, 7 PASS in 60 s\nleft: 21 cells, with which --resume goes on\n"),
+        self.assertEqual(gpu_report.read_kit("cells: 7, 7 PASS in 60 s\nleft: 21 cells; --resume continues with them\n"),
                          ("cells: 7, 7 PASS in 60 s, left: 21 cells", [], []))
 
     def test_node_test_output_is_summarised(self):
