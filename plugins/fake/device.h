@@ -38,7 +38,7 @@ struct Device {
   const Options& options() const { return instance.options; }
   const tenon_sdk::Host& host() const { return instance.host; }
   tenon_features features() const;
-  // The current time of its clock, which starts at one hour.
+  // The current time of the device's clock, which starts at one hour.
   uint64_t clock_ns() const;
   tenon_error* error(tenon_code code, const std::string& message) const {
     return instance.host.error(code, message);
@@ -56,7 +56,7 @@ struct Buffer {
 struct Kernel {
   Device& device;
   tenon_kernel_p* kernel;
-  uint32_t op;  // 0: a loop, or a custom op.
+  uint32_t op;  // The op's number; 0 for a loop or a custom op.
 };
 
 inline Instance& from_c(tenon_instance_p* self) { return *reinterpret_cast<Instance*>(self); }

@@ -28,14 +28,14 @@ const tenon_kernel* inner_line(const tenon_kernel* line) {
   return inner_plugin().kernels + (line - kernels());
 }
 
-// The list is the inner plugin's, with `prepare` replaced.
+// The kernel table is the inner plugin's, with `prepare` replaced.
 tenon_error* prepare(tenon_device_p* self, const tenon_kernel_request* request,
                      tenon_kernel_p** out_kernel, tenon_kernel_traits* out_traits,
                      tenon_string* out_reason) {
   *out_kernel = nullptr;
   Device& device = from_c(self);
   if (request->line->op == device.options().refuse_op && request->line->op != 0) {
-    *out_reason = TENON_STR("only claims this op");
+    *out_reason = TENON_STR("claims this op but has no kernel for it");
     return nullptr;
   }
   tenon_kernel_request own = *request;

@@ -6,17 +6,19 @@
 
 namespace tenon_fake {
 
-// Which launches of a group fail that is enqueued together. Launches are numbered over the device's
-// life.
+// Determines which launches of a group, which is enqueued together, fail. Launches are numbered
+// from the opening of the device.
 class Faults {
  public:
   Faults(Device& device, uint64_t n);
 
   // The error of a launch that is refused immediately; NULL if none is.
   tenon_error* at_enqueue() const;
-  // The error of launch `i` of the group, when it is due.
+  // The error of launch `i` of the group, to report when that launch runs; NULL if it does not
+  // fail.
   tenon_error* at(uint64_t i) const;
-  // Reports the error to the host as that of a launch. Returns it if it must be reported otherwise.
+  // Reports the error to the host as the failure of a launch, and returns NULL. With option
+  // `silent`, returns the error instead.
   tenon_error* tell(tenon_error* error, void* work, uint64_t ticket) const;
 
  private:

@@ -15,22 +15,22 @@ struct Options {
   uint64_t visible = 0;            // Memory is host-visible.
   uint64_t blocking = 1;           // The plugin has `wait`.
   uint64_t delay_us = 0;           // Delay before each job.
-  uint64_t memory_bytes = 0;       // Total memory; 0 for that of the host.
+  uint64_t memory_bytes = 0;       // Total memory; 0: that of the host.
   uint64_t max_operand_bytes = 0;  // Maximum operand size for kernels; 0 for none.
-  uint64_t out_of_order = 0;       // The latest opened of the streams with work runs first.
-  uint64_t records = 1;            // Supports recordings.
-  uint64_t clock = 100;            // Speed of its clock in percent; 0 for no clock.
+  uint64_t out_of_order = 0;  // Of the streams with work, the one that was opened last runs first.
+  uint64_t records = 1;       // Supports recordings.
+  uint64_t clock = 100;       // Speed of its clock in percent; 0 for no clock.
 
   // ---- false claims ----
   uint64_t claim_features = 0;  // Additional features to claim.
-  uint64_t refuse_op = 0;       // Kernel lines of this op exist, but refuse.
+  uint64_t refuse_op = 0;       // The kernel entries of this op refuse all requests.
 
   // ---- faults, by number from 1 over the device's life; 0 for never ----
-  uint64_t fail_launch = 0;    // This launch fails,
-  uint64_t fail_enqueue = 0;   // or is refused immediately.
-  uint64_t fail_copy = 0;      // This copy fails.
-  uint64_t fail_allocate = 0;  // This allocation fails.
-  uint64_t fail_call = 0;      // This call fails, of all calls that may fail.
+  uint64_t fail_launch = 0;    // The launch with this number fails.
+  uint64_t fail_enqueue = 0;   // The launch with this number is refused by the call.
+  uint64_t fail_copy = 0;      // The copy with this number fails.
+  uint64_t fail_allocate = 0;  // The allocation with this number fails.
+  uint64_t fail_call = 0;      // Of all calls that may fail, the one with this number fails.
   uint64_t lose_at = 0;        // The device is lost from this launch on.
   uint64_t silent = 0;         // A failed launch is reported only by `notify` and `wait`.
 

@@ -321,7 +321,9 @@ TENON_PLUGIN_ENTRY(fake)(const tenon_host*, const tenon_plugin** out_plugin) {
       .struct_size = sizeof(tenon_plugin),
       .name = TENON_STR("fake"),
       .version = TENON_STR("0.1.0"),
-      .provides = tenon_fake::inner_plugin().provides,  // A device reports which of these it has.
+      .provides =
+          tenon_fake::inner_plugin().provides,  // The plugin may provide these features; a device
+                                                // reports those that its options enable.
       .requires_of_host = TENON_HOST_FEATURE_BROADCAST_VIEWS,
       .create = tenon_fake::calls::create,
       .calls = &tenon_fake::kCalls,

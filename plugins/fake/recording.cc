@@ -13,7 +13,7 @@ namespace {
 
 struct Recording {
   struct Launch {
-    tenon_kernel_p* kernel;  // Of the inner plugin.
+    tenon_kernel_p* kernel;  // The kernel of the inner plugin.
     OwnLaunch launch;
     std::vector<tenon_recorded_operand> operands;
   };
@@ -46,7 +46,7 @@ tenon_error* record(tenon_device_p* self, const tenon_record_request* request,
   *out_recording = nullptr;
   Device& device = tenon_fake::from_c(self);
   if (!device.options().records) {
-    *out_reason = TENON_STR("was told not to record");
+    *out_reason = TENON_STR("does not record, because option records is 0");
     return nullptr;
   }
   auto made = std::make_unique<Recording>(Recording{device, {}});

@@ -100,7 +100,7 @@ tenon_error* Stream::notify(tenon_done_callback done) {
     if (failure) device_.host().release(failure);
     return nullptr;
   };
-  // A lost device answers as well, since none of its work is in flight any more.
+  // Notifies also if the device is lost, since none of its work is in flight any more.
   if (!thread_.joinable()) return job();
   append(std::move(job));
   return nullptr;
@@ -141,11 +141,12 @@ tenon_error* Stream::read_time(uint64_t mark, uint64_t* out_ns) {
   *out_ns = 0;
   std::lock_guard guard(mutex_);
   const auto found = marks_.find(mark);
-  if (found == marks_.end()) return device_.error(TENON_INVALID_ARGUMENT, "there is no such mark");
+  if (found == marks_.end())
+    return device_.error(TENON_INVALID_ARGUMENT, "no time mark has this number");
   const uint64_t ns = found->second;
   marks_.erase(found);
   if (ns == 0)
-    return device_.error(TENON_FAILED_PRECONDITION, "the stream has not reached this mark");
+    return device_.error(TENON_FAILED_PRECONDITION, "the stream has not reached this time mark");
   *out_ns = ns;
   return nullptr;
 }

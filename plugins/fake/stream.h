@@ -14,7 +14,7 @@
 
 namespace tenon_fake {
 
-// Recorded on one stream; other streams wait for it.
+// An event, which is recorded on one stream and for which other streams wait.
 class Event {
  public:
   void signal();
@@ -48,7 +48,7 @@ class Stream {
  private:
   struct Step {
     Job job;
-    bool is_slow;  // Wait for the device's delay before it.
+    bool is_slow;  // Whether to wait for the device's delay before the job.
   };
 
   void run();

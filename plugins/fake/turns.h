@@ -12,7 +12,7 @@ namespace tenon_fake {
 
 class Turns {
  public:
-  uint64_t open();  // Returns the new stream's number. Only this call allocates.
+  uint64_t open();  // Registers a stream and returns its number. No other call allocates.
   void close(uint64_t stream);
 
   void set_working(uint64_t stream, bool has_work);

@@ -1,4 +1,4 @@
-// Three kernels that show the different ways to write one.
+// Three kernels, each written in a different way.
 //
 // A prepare function gets the dtypes, ranks, stride classes and attributes, but no sizes. It
 // selects or compiles code. The kernel that it returns is kept and launched many times, on a

@@ -35,12 +35,12 @@ class Instance final : public tenon_sdk::Instance {
   }
 };
 
-// The slots. A function in this namespace overrides the SDK's of the same name. It must have the
-// signature that plugin_slots.def declares.
+// The functions of the plugin's table (slots). A function in this namespace overrides the SDK's
+// function of the same name. It must have the signature that plugin_slots.def declares.
 namespace calls {
 using namespace tenon_sdk::host_device;
 
-// How many devices of yours this machine has; open_device gets an index below that.
+// Number of devices on this machine; open_device receives an index below that number.
 tenon_error* count_devices(tenon_instance_p*, size_t* out_count) {
   *out_count = 1;
   return nullptr;
@@ -86,8 +86,8 @@ constexpr tenon_plugin kPlugin = {
 //
 //   return tenon_sdk::Host(host).error(TENON_UNAVAILABLE, "null: no driver is installed");
 //
-// instead, which is noted and not fatal. Load the driver at run time, so that the plugin opens
-// without it.
+// instead, which the host records as the reason why the plugin is unavailable. Load the driver at
+// run time, so that the plugin opens without it.
 TENON_PLUGIN_ENTRY(null)(const tenon_host*, const tenon_plugin** out_plugin) {
   *out_plugin = &tenon_null::kPlugin;
   return nullptr;

@@ -41,7 +41,7 @@ bool floor_is_below(W a, W b) {
   return remainder(a, b) != 0 && (a < 0) != (b < 0);
 }
 
-// A negative power has no integer result for other bases.
+// Negative powers of bases other than 1 and -1 are not integers.
 template <class W>
 W power(W base, W exponent) {
   if constexpr (std::is_signed_v<W>) {
@@ -96,7 +96,7 @@ Function<W> int_function(uint32_t op) {
       return [](W a, W b) { return a | b; };
     case TENON_OP_bitwise_xor:
       return [](W a, W b) { return a ^ b; };
-    // A negative distance is treated like one beyond the width.
+    // A negative shift count is treated like one that exceeds the width.
     case TENON_OP_shift_left:
       return [](W a, W b) {
         const bool beyond = static_cast<uint64_t>(b) > 63;
@@ -199,7 +199,7 @@ T next_after(T a, T b) {
   const double from = widen<double>(a), to = widen<double>(b);
   if (std::isnan(from) || std::isnan(to)) return narrow<T>(from + to);
   if (from == to) return b;
-  Bits bits = 1;  // The smallest magnitude follows zero.
+  Bits bits = 1;  // The successor of zero is the smallest magnitude.
   if (from != 0) {
     const bool is_outwards = (to > from) == (from > 0);
     std::memcpy(&bits, &a, sizeof bits);

@@ -38,7 +38,7 @@ void map(const tenon_launch& launch, Result (*f)(W...)) {
 // A kernel that maps `f`, or a refusal if the op has no function for this dtype.
 template <class Out, class In, class Result, class... W>
 Prepared map_kernel(Result (*f)(W...)) {
-  if (f == nullptr) return tenon_sdk::refuse("no such function for this dtype");
+  if (f == nullptr) return tenon_sdk::refuse("does not support this op for this dtype");
   constexpr uint32_t traits = std::is_same_v<Out, In> ? kElementwise : kTraits;
   return tenon_sdk::kernel(traits, [f](const tenon_launch& launch) { map<Out, In>(launch, f); });
 }

@@ -121,7 +121,8 @@ template <class Make>
 Prepared scatter_kernel(tenon_dtype dtype, int32_t reduction, Make&& make) {
   return tenon_sdk::dispatch<tenon_sdk::Any>(dtype, [&]<class T>(Type<T>) -> Prepared {
     const Update<T> update = update_function<T>(reduction);
-    if (update == nullptr) return tenon_sdk::refuse("no such reduction for this dtype");
+    if (update == nullptr)
+      return tenon_sdk::refuse("does not support this reduction for this dtype");
     const auto scatter = make(Type<T>());  // scatter(launch, put) calls put(place, update).
     return tenon_sdk::kernel(kTraits, [=](const tenon_launch& launch) {
       const tenon_view& out = launch.outputs[0];
@@ -149,7 +150,7 @@ Prepared prepare_gather(const Request& request) {
       const tenon_view& in = launch.inputs[0];
       const tenon_view& indices = launch.inputs[1];
       const T* x = data<const T>(in);
-      T* y = data<T>(launch.outputs[0]);  // Dense, and written in order.
+      T* y = data<T>(launch.outputs[0]);  // The output is dense and is written in order.
       const IndexReader index(indices);
       const size_t behind = axis + 1;
       const Walk<1> outer(axis, in.sizes, {in.strides});
@@ -267,25 +268,25 @@ Prepared prepare_nonzero(const Request& request) {
   const auto attrs = request.attrs<tenon_nonzero_attrs>();
   if (attrs.size < 0) return refuse_unsized();
   return tenon_sdk::dispatch<tenon_sdk::Any>(request.input(0).dtype, [&]<class T>(Type<T>) {
-    return tenon_sdk::kernel(
-        kTraits, [room = attrs.size, fill = attrs.fill](const tenon_launch& launch) {
-          const tenon_view& in = launch.inputs[0];
-          const T* x = data<const T>(in);
-          int64_t* indices = data<int64_t>(launch.outputs[0]);  // One row for each axis.
-          std::fill_n(indices, tenon_sdk::count(launch.outputs[0]), fill);
-          int64_t n_found = 0, number = 0;  // `number` is the row-major index of an element.
-          const Walk<1> walk(in.rank, in.sizes, {strides_of(in)});
-          walk.elements([&](const auto& at) {
-            int64_t rest = number++;
-            if (widen<Exact<T>>(x[at[0]]) == 0) return;
-            const int64_t column = n_found++;
-            if (column >= room) return;
-            for (size_t axis = in.rank; axis-- > 0; rest /= in.sizes[axis]) {
-              indices[static_cast<int64_t>(axis) * room + column] = rest % in.sizes[axis];
-            }
-          });
-          *data<int64_t>(launch.outputs[1]) = n_found;
-        });
+    return tenon_sdk::kernel(kTraits, [room = attrs.size,
+                                       fill = attrs.fill](const tenon_launch& launch) {
+      const tenon_view& in = launch.inputs[0];
+      const T* x = data<const T>(in);
+      int64_t* indices = data<int64_t>(launch.outputs[0]);  // The output has one row for each axis.
+      std::fill_n(indices, tenon_sdk::count(launch.outputs[0]), fill);
+      int64_t n_found = 0, number = 0;  // `number` is the row-major index of an element.
+      const Walk<1> walk(in.rank, in.sizes, {strides_of(in)});
+      walk.elements([&](const auto& at) {
+        int64_t rest = number++;
+        if (widen<Exact<T>>(x[at[0]]) == 0) return;
+        const int64_t column = n_found++;
+        if (column >= room) return;
+        for (size_t axis = in.rank; axis-- > 0; rest /= in.sizes[axis]) {
+          indices[static_cast<int64_t>(axis) * room + column] = rest % in.sizes[axis];
+        }
+      });
+      *data<int64_t>(launch.outputs[1]) = n_found;
+    });
   });
 }
 

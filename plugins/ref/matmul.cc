@@ -8,7 +8,7 @@
 namespace tenon_ref {
 namespace {
 
-// The last two axes of an operand, swapped if its attribute says so.
+// The last two axes of an operand, exchanged if the operand is transposed by an attribute.
 struct Matrix {
   int64_t columns;
   int64_t row_stride;
@@ -28,7 +28,7 @@ Prepared prepare_matmul(const Request& request) {
   const auto attrs = request.attrs<tenon_matmul_attrs>();
   const uint16_t rank = request.output(0).rank;
   if (rank < 2 || request.input(0).rank != rank || request.input(1).rank != rank) {
-    return tenon_sdk::refuse("matmul: operands and result must have one rank, two or more");
+    return tenon_sdk::refuse("matmul: operands and result must have the same rank, at least 2");
   }
   const bool transpose_a = attrs.transpose_a, transpose_b = attrs.transpose_b;
   return tenon_sdk::dispatch<tenon_sdk::Numbers>(request.input(0).dtype, [&]<class T>(Type<T>) {
@@ -41,7 +41,7 @@ Prepared prepare_matmul(const Request& request) {
       const size_t batch = out.rank - size_t{2};
       const int64_t rows = out.sizes[batch], columns = out.sizes[batch + 1];
       if (tenon_sdk::count(out) == 0) return;
-      T* y = tenon_sdk::data<T>(out);  // Dense, and written in order.
+      T* y = tenon_sdk::data<T>(out);  // The output is dense and is written in order.
       const tenon_sdk::Walk<2> matrices(batch, out.sizes,
                                         {launch.inputs[0].strides, launch.inputs[1].strides});
       matrices.elements([&](const auto& at) {
@@ -62,8 +62,8 @@ Prepared prepare_matmul(const Request& request) {
   });
 }
 
-// The zero points are a column for the rows of a and a row for the columns of b, with the batch
-// axes of the output.
+// The zero points of a are a column, one per row; those of b are a row, one per column. Both have
+// the batch axes of the output.
 Prepared prepare_int8_matmul(const Request&) {
   return tenon_sdk::kernel(kTraits, [](const tenon_launch& launch) {
     const tenon_view& out = launch.outputs[0];

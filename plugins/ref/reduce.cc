@@ -63,7 +63,7 @@ Prepared reduce_kernel(uint32_t mask, Reduction<W> reduction) {
   return tenon_sdk::kernel(kTraits, [mask, reduction](const tenon_launch& launch) {
     const tenon_view& in = launch.inputs[0];
     const T* x = data<const T>(in);
-    T* y = data<T>(launch.outputs[0]);  // Dense: the kept axes in their order.
+    T* y = data<T>(launch.outputs[0]);  // The output is dense, with the kept axes in order.
     const Parts parts(in, mask);
     const Walk<1> reduced = parts.reduced.walk();
     parts.kept.walk().elements([&](const auto& kept) {

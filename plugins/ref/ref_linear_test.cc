@@ -96,7 +96,7 @@ TEST(RefIndex, ScatterPropagatesNanThroughMaxAndRefusesSumsOfBool) {
   const Tensor flags = boolean({true, false});
   const Launched refused =
       ref().run(TENON_OP_scatter_elements, &attrs, {flags, i64({0, 1}), flags}, {boolean({2}, {})});
-  EXPECT_EQ(refused.refusal, "no such reduction for this dtype");
+  EXPECT_EQ(refused.refusal, "does not support this reduction for this dtype");
 }
 
 TEST(RefIndex, ScatterNdWritesSlices) {

@@ -1,5 +1,6 @@
-// Tests the oracle with literals that can be verified by hand. The conformance kit tests what holds
-// for every plugin; these are the answers that the kit relies on.
+// Tests the oracle with literals that can be verified by hand. The conformance kit tests the
+// properties of every plugin, with the oracle's results as the expected ones, so the oracle is
+// tested here.
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ using tenon_sdk::Type;
 namespace detail {
 
 template <class T>
-struct Computing {  // Integers and bool.
+struct Computing {  // Unspecialised: integers and bool.
   using Exact = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
   using Wide = uint64_t;  // Wraps, without the undefined overflow of a signed type.
 };

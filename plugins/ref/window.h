@@ -56,7 +56,7 @@ void for_each_position(const Spatial& sizes, Each&& each) {
 // The geometry of the window.
 struct Window {
   Spatial steps = {{1, 1, 1}};
-  // Before the first element; those at the end follow from the output's size.
+  // Pads before the first element. The pads at the end follow from the output's size.
   Spatial pads = {{0, 0, 0}};
   Spatial dilations = {{1, 1, 1}};
   Spatial lhs_dilations = {{1, 1, 1}};

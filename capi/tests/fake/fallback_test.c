@@ -277,7 +277,8 @@ static void a_fallback_logs_one_warning(void) {
 
   CHECK(said.lines == 1 && said.level == TENON_LOG_WARNING);
   CHECK_TEXT(tenon_str(said.last),
-             "neg: fake:0 only claims this op; it runs on cpu:0, with copies each way");
+             "neg: fake:0 claims this op but has no kernel for it; it runs on cpu:0, with copies "
+             "each way");
   CHECK_OK(tenon_neg(there(), t[1], &t[2]));
   CHECK(said.lines == 1);
   CHECK(holds_2(t[2], 1, 2));
@@ -329,7 +330,9 @@ static void one_warning_for_each_op_and_device(void) {
   for (i = 0; i < 2; ++i) {
     CHECK_OK(tenon_cholesky(there(), t[0], NULL, &t[2 + 3 * i]));
     CHECK(said.lines == (i == 0 ? 1 : 3));
-    if (i == 0) CHECK_CONTAINS(tenon_str(said.last), "cholesky: fake:0 only claims this op");
+    if (i == 0)
+      CHECK_CONTAINS(tenon_str(said.last),
+                     "cholesky: fake:0 claims this op but has no kernel for it");
     CHECK_OK(tenon_cholesky(other, t[1], NULL, &t[3 + 3 * i]));
     CHECK(said.lines == (i == 0 ? 2 : 3));
     if (i == 0) {
@@ -392,7 +395,8 @@ static void without_a_callback_the_line_goes_to_stderr(void) {
   rewind(file);
   CHECK(fgets(line, sizeof line, file) != NULL);
   CHECK_TEXT(tenon_str(line),
-             "tenon: neg: fake:0 only claims this op; it runs on cpu:0, with copies each "
+             "tenon: neg: fake:0 claims this op but has no kernel for it; it runs on cpu:0, with "
+             "copies each "
              "way\n");
   CHECK(fgets(line, sizeof line, file) == NULL);
   fclose(file);
@@ -424,7 +428,8 @@ static void explain_mentions_the_fallback_policy(void) {
   CHECK_OK(tenon_explain(there(), TENON_OP_neg, NULL, t, 1, &text));
 
   CHECK_TEXT(text,
-             "neg -> f32[2] on fake:0: not on this device, because it only claims this op; the "
+             "neg -> f32[2] on fake:0: not on this device, because it claims this op but has no "
+             "kernel for it; the "
              "context's policy decides");
   CHECK(said.lines == 0);
   tenon_string_release(text);
@@ -461,7 +466,8 @@ static void a_fallback_without_a_cpu_is_an_error(void) {
   t[0] = vector(1, 2);
 
   CHECK_ERROR(tenon_neg(there(), t[0], &none), TENON_UNIMPLEMENTED,
-              "neg: fake:0 only claims this op, and the CPU cannot run it instead: there is no "
+              "neg: fake:0 claims this op but has no kernel for it, and the CPU cannot run it "
+              "instead: there is no "
               "device \"cpu\"");
 
   CHECK(none == NULL);
