@@ -293,11 +293,11 @@ static void invalid_arguments_do_not_change_the_tape(void) {
   options.unreached = 9;
 
   CHECK_ERROR(jacobian(tape, integers, x, &none), TENON_INVALID_ARGUMENT,
-              "the target must be floating, but is i32[2,3]");
+              "the target must be floating point, but is i32[2,3]");
   CHECK(none == NULL);
   none = GARBAGE(tenon_tensor);
   CHECK_ERROR(jacobian(tape, y, integers, &none), TENON_INVALID_ARGUMENT,
-              "source 0 must be floating, but is i32[2,3]");
+              "source 0 must be floating point, but is i32[2,3]");
   CHECK(none == NULL);
   CHECK_ERROR(tenon_tape_jacobian(scope(), tape, y, &source, 1, &options, &none),
               TENON_INVALID_ARGUMENT, "options.unreached is not a known value");

@@ -32,7 +32,7 @@ static void failed_call_leaves_outputs_null(void) {
 
   CHECK_OK(tenon_tape_create(scope(), NULL, &tape));
   CHECK_ERROR(tenon_tape_gradient(scope(), tape, &x, 1, NULL, &source, 1, NULL, &grad),
-              TENON_INVALID_ARGUMENT, "target 0 must be floating, but is i32[2,3]");
+              TENON_INVALID_ARGUMENT, "target 0 must be floating point, but is i32[2,3]");
 
   CHECK(grad == NULL);
   tenon_tensor_release(x);
@@ -388,7 +388,7 @@ static void refuses_to_watch_integers(void) {
   tenon_tape* tape = tape_of(scope(), false);
 
   CHECK_ERROR(tenon_tape_watch(tape, tenon_tensor_as_value(x)), TENON_INVALID_ARGUMENT,
-              "only floating values can be watched, but this is i32[1,1]");
+              "only floating-point values can be watched, but this is i32[1,1]");
   CHECK_ERROR(tenon_tape_watch(tape, NULL), TENON_INVALID_ARGUMENT, "value is NULL");
 
   tenon_tensor_release(x);

@@ -141,7 +141,8 @@ void Tape::watch(const Source& source) {
   check_on_scope();
   if (const auto* variable = std::get_if<Ref<Variable>>(&source)) {
     const TensorType& type = (*variable)->type();
-    require(is_floating(type.dtype), "only floating values can be watched, but this is {}", type);
+    require(is_floating(type.dtype), "only floating-point values can be watched, but this is {}",
+            type);
     if (variable_index_.contains(variable->get())) return;
     watched_variables_.push_back({*variable, {}});
     on_failure([&] { watched_variables_.pop_back(); },
@@ -150,7 +151,7 @@ void Tape::watch(const Source& source) {
   }
   const Tensor& x = std::get<Tensor>(source);
   require(x->donation == Donation::kNone, "a donated tensor cannot be watched");
-  require(is_floating(x->type.dtype), "only floating values can be watched, but this is {}",
+  require(is_floating(x->type.dtype), "only floating-point values can be watched, but this is {}",
           x->type);
   if (node_of(*x) != 0) return;
   watched_tensors_.push_back(x);

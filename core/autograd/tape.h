@@ -21,12 +21,13 @@
 namespace tenon {
 
 struct TapeOptions {
-  bool persistent = false;      // Allows several gradient calls, and records them.
-  bool watch_trainable = true;  // Watches trainable variables when they are read.
+  bool persistent = false;  // Whether several gradient calls are allowed; they are recorded, too.
+  bool watch_trainable = true;  // Whether to watch trainable variables when they are read.
 };
 
 struct GradientOptions {
-  bool unreached_as_null = false;  // NULL instead of zeros for a source that no target depends on.
+  bool unreached_as_null =
+      false;  // Whether to return NULL instead of zeros for a source that no target depends on.
 };
 
 // What gradients can be taken with respect to: a tensor or a variable.

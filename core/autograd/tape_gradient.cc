@@ -28,7 +28,7 @@ Tensor value_of(const Source& source) {
 void check_sources(std::span<const Source> sources) {
   for (size_t i = 0; i < sources.size(); ++i) {
     const TensorType type = value_of(sources[i])->type;
-    require(is_floating(type.dtype), "source {} must be floating, but is {}", i, type);
+    require(is_floating(type.dtype), "source {} must be floating point, but is {}", i, type);
   }
 }
 
@@ -316,7 +316,7 @@ Tensors Tape::gradient(std::span<const Tensor> targets, std::span<const Tensor> 
   check_usable();
   for (size_t i = 0; i < targets.size(); ++i) {
     const TensorType& type = targets[i]->type;
-    require(is_floating(type.dtype), "target {} must be floating, but is {}", i, type);
+    require(is_floating(type.dtype), "target {} must be floating point, but is {}", i, type);
     if (i >= cotangents.size() || !cotangents[i]) {
       require(!type.lists, "target {} is a {}: pass its cotangent, or stack it first", i, type);
       continue;
@@ -338,7 +338,8 @@ Tensor Tape::gradient(const Tensor& target, const Tensor& source) {
 Tensors Tape::jacobian(const Tensor& target, std::span<const Source> sources,
                        GradientOptions options) {
   check_usable();
-  require(is_floating(target->type.dtype), "the target must be floating, but is {}", target->type);
+  require(is_floating(target->type.dtype), "the target must be floating point, but is {}",
+          target->type);
   require(!target->type.lists, "the target must be a tensor, but is {}", target->type);
   check_sources(sources);
   for (const Source& source : sources) {
@@ -365,7 +366,8 @@ Tensors Tape::compute_jacobian(const Tensor& target, std::span<const Source> sou
     type.weak = false;
     Dims shape = target->shape();
     for (const int64_t size : type.shape) shape.push_back(size);
-    if (n > 0 && !rows[0][i]) {  // Unreached, with NULL requested.
+    if (n > 0 &&
+        !rows[0][i]) {  // The source is unreached, and the tape returns NULL for such sources.
       results.emplace_back();
       continue;
     }

@@ -206,7 +206,7 @@ TEST_F(TapeTest, RefusesIntegersAndCotangentsOfAnotherType) {
 
   EXPECT_ERROR(t->watch(n), Code::kInvalidArgument, "i32[2]");
   EXPECT_ERROR(t->gradient(n, x), Code::kInvalidArgument,
-               "target 0 must be floating, but is i32[2]");
+               "target 0 must be floating point, but is i32[2]");
   const Tensor wide = f64({1});
   EXPECT_ERROR(t->gradient({&y, 1}, {&wide, 1}, {&source, 1}), Code::kInvalidArgument,
                "cotangent 0 must be f32[1] as its target, but is f64[1]");

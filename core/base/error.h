@@ -38,9 +38,9 @@ std::string_view name_of(Code code);
 struct ErrorInfo {
   Code code = Code::kInternal;
   std::string message;
-  std::string op;                          // The op, if one was called.
-  std::string argument;                    // The parameter at fault, if it is one.
-  std::string device;                      // The device, if it took part.
+  std::string op;                          // Name of the op that failed; may be empty.
+  std::string argument;                    // Name of the invalid parameter; may be empty.
+  std::string device;                      // Name of the device; may be empty.
   std::string location;                    // The user's source line, if a binding gave it.
   std::shared_ptr<const ErrorInfo> cause;  // The original error, with its own message.
 };

@@ -76,7 +76,7 @@ class Json {
   Array& elements();
   Object& items();
 
-  size_t size() const;  // Of a list or an object.
+  size_t size() const;  // Number of elements of a list, or of members of an object.
   Array::const_iterator begin() const { return elements().begin(); }
   Array::const_iterator end() const { return elements().end(); }
   const Json& at(size_t i) const { return elements()[i]; }

@@ -44,7 +44,7 @@ void check_size(const TensorType& type) {
     require(size >= 0, "a size is negative: {}", type);
   }
   for (const Size size : type.shape) {
-    if (!size.known()) continue;  // Checked in each call.
+    if (!size.known()) continue;  // Symbolic sizes are checked in each call.
     // The sizes of empty tensors are multiplied, too, when strides are computed.
     if (identical(size, 0)) continue;
     require(size <= kLimit / bytes, "{} has a size in bytes that exceeds int64", type);

@@ -139,7 +139,7 @@ class SizeTable {
   struct Atom {
     using Kind = PartKind;
     Kind kind = Kind::kSymbol;
-    std::string name;  // Of a symbol; `index` is its number.
+    std::string name;  // Name of a symbol; `index` is its number.
     size_t index = 0;
     Size a = 0, b = 0;  // Operands of the other kinds.
     std::optional<int64_t> example;
@@ -178,9 +178,9 @@ class SizeTable {
 
   std::vector<Atom> atoms_;
   std::vector<AtomId> symbols_;
-  std::vector<Polynomial> formulas_;  // By Size::id().
+  std::vector<Polynomial> formulas_;  // Indexed by Size::id().
   std::map<Polynomial, uint32_t> ids_;
-  std::vector<SizeTest> guards_;     // Only about sizes known at the call.
+  std::vector<SizeTest> guards_;     // Conditions on sizes that are known at the call.
   std::vector<std::string> causes_;  // One for each guard.
   struct LateGuard {
     SizeTest test;

@@ -22,9 +22,9 @@ namespace tenon {
 class Device;
 
 struct MemoryStatistics {
-  uint64_t live_bytes = 0;      // Held by tensors; sizes as requested.
+  uint64_t live_bytes = 0;      // Bytes held by tensors, as requested.
   uint64_t peak_bytes = 0;      // The maximum of live_bytes.
-  uint64_t reserved_bytes = 0;  // Allocated from the plugin: live and cached.
+  uint64_t reserved_bytes = 0;  // Bytes allocated from the plugin: live and cached.
   uint64_t live_count = 0;      // Storages held by tensors.
   uint64_t plugin_allocations = 0;
 };

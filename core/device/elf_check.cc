@@ -35,7 +35,7 @@ constexpr int kMachine = EM_ARM;
 #elif defined(__riscv)
 constexpr int kMachine = EM_RISCV;
 #else
-constexpr int kMachine = -1;  // Unchecked; the loader decides.
+constexpr int kMachine = -1;  // The machine is not checked here, but by the loader.
 #endif
 
 const char* machine_name(int machine) {

@@ -83,7 +83,7 @@ class PreparedKernel {
     if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  std::string reason;  // If there is no kernel: why each line refused.
+  std::string reason;  // If there is no kernel: why each kernel entry refused.
 
  private:
   PreparedKernel(Device& device, tenon_kernel_p* handle, uint32_t traits,

@@ -104,7 +104,7 @@ Ref<const PreparedKernel> LoopTable::prepare(const LoopSpec& loop) {
   }
   if (handle && loop.anchor.line == nullptr && (traits.flags & TENON_KERNEL_WORKSPACE) != 0) {
     device_.calls().release_kernel(std::exchange(handle, nullptr));
-    reason = "needs a workspace, which loops cannot have";
+    reason = "needs a workspace, which is not supported for loops";
   }
   return PreparedKernel::made(device_, handle, traits.flags, nullptr, nullptr, std::move(reason));
 }

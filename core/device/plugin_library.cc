@@ -55,7 +55,7 @@ void check_claims(const tenon_plugin& plugin) {
   std::memcpy(&calls, plugin.calls, std::min<size_t>(plugin.calls->struct_size, sizeof calls));
   const auto claims = [&](tenon_features feature) { return (plugin.provides & feature) != 0; };
   require(calls.map || !claims(TENON_FEATURE_HOST_VISIBLE),
-          "it claims HOST_VISIBLE and has no `map`");
+          "it provides HOST_VISIBLE but has no `map`");
   require(calls.wait || !claims(TENON_FEATURE_HOST_BLOCKING),
           "it provides HOST_BLOCKING but has no `wait`");
   require(calls.import_host || !claims(TENON_FEATURE_IMPORT_HOST),

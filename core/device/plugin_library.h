@@ -28,7 +28,7 @@ struct PluginCandidate {
   State state = State::kNotTried;
   ErrorInfo refusal = {.code = Code::kOk};  // Why it was refused, without the path.
   std::string version;
-  const tenon_plugin* plugin = nullptr;  // Once it is loaded.
+  const tenon_plugin* plugin = nullptr;  // Set once the plugin is loaded.
   tenon_plugin_query query = nullptr;    // Set for a linked-in plugin.
 };
 

@@ -105,7 +105,7 @@ TEST_F(PluginLibrary, RefusesFeaturesWithoutTheirCall) {
   EXPECT_EQ(loaded().state, PluginCandidate::State::kLoaded);
 
   plugin.provides = TENON_FEATURE_HOST_VISIBLE;
-  expect_refused(Code::kInvalidArgument, "it claims HOST_VISIBLE and has no `map`");
+  expect_refused(Code::kInvalidArgument, "it provides HOST_VISIBLE but has no `map`");
   plugin.provides = TENON_FEATURE_HOST_BLOCKING;
   expect_refused(Code::kInvalidArgument, "it provides HOST_BLOCKING but has no `wait`");
   plugin.provides = TENON_FEATURE_IMPORT_HOST;

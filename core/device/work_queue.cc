@@ -9,10 +9,12 @@
 namespace tenon {
 namespace {
 
-constexpr uint64_t kNotifyEvery = 256;  // Launches; bounds the bookkeeping of finished work.
-constexpr uint64_t kRecords = 64;       // Records in a block of memory.
+constexpr uint64_t kNotifyEvery = 256;  // Number of launches between two notifications, which
+                                        // bounds the bookkeeping of finished work.
+constexpr uint64_t kRecords = 64;       // Number of error records per block of memory.
 constexpr uint64_t kRecordStep = 64;    // Each record has its own cache line.
-constexpr size_t kMaxInFlight = 2048;   // Launches; more would only hold memory.
+constexpr size_t kMaxInFlight =
+    2048;  // Maximum number of launches in flight; more would only hold memory.
 
 }  // namespace
 

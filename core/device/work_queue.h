@@ -106,7 +106,7 @@ class WorkQueue {
   // The origin of a launch.
   struct Site {
     std::string op;
-    std::string rule;  // For an index out of range.
+    std::string rule;  // The op's rule, for the error about an index out of range.
     std::string location;
   };
   uint32_t site_of(std::string_view op, std::string_view rule, const std::string& location);
@@ -145,9 +145,10 @@ class WorkQueue {
   tenon_stream_p* stream_ = nullptr;
   std::mutex mutex_;
   uint64_t since_notify_ = 0;
-  bool has_clock_ = true;  // Until the device reports otherwise.
+  bool has_clock_ = true;  // False once the device has reported that it has no clock.
 
-  mutable std::mutex state_mutex_;  // For all below; taken last, never held across a call.
+  mutable std::mutex
+      state_mutex_;  // Guards all members below. Locked last, and never held across a call.
   std::condition_variable changed_;
   uint64_t last_ = 0;
   size_t n_pending_notifications_ = 0;  // Pending notify callbacks.

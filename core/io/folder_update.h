@@ -40,7 +40,7 @@ class FolderUpdate {
 
   std::filesystem::path folder_;
   bool made_folder_ = false, is_done_ = false;
-  std::vector<std::string> names_;      // Of new files.
+  std::vector<std::string> names_;      // Names of the new files.
   std::vector<std::string> targets_;    // Final paths of the new files.
   std::vector<std::string> new_paths_;  // Temporary paths of the new files.
   std::vector<std::string> removed_;    // Names of files to remove.

@@ -92,7 +92,7 @@ TEST_F(HostileDescriptions, AreRefused) {
       {statics, Json::object({{"float", "many"}}), "is not a static argument"},
       {statics, Json::object({{"map", Json::object({{"", 1}})}}), "is not a static argument"},
       {statics, Json::object(), "is not a static argument"},
-      {statics, deep, "nested too deep"},
+      {statics, deep, "nested too deeply"},
       {statics, 1, "no signature for (f32[2])"},
       {first + "/statics", Json::object({{"", 1}}), "is not a static argument"},
       {first + "/statics", Json::array(), "has no \"statics\""},

@@ -17,11 +17,11 @@ namespace tenon {
 
 // The inputs and outputs of a function, as declared in a file.
 struct ProgramSignature {
-  std::shared_ptr<const OwnedStatics> statics;  // Never null.
+  std::shared_ptr<const OwnedStatics> statics;  // Static arguments; never NULL.
   std::vector<InputSpec> inputs;                // In the order of the function's arguments.
   std::vector<std::string> outputs;
-  std::vector<InputSpec> output_specs;  // Of dtype kNone if the file does not declare it.
-  std::string description;              // The part of describe() about it.
+  std::vector<InputSpec> output_specs;  // The dtype is kNone if the file does not declare it.
+  std::string description;              // The part of describe() about this signature.
 };
 
 struct ProgramFunction {
@@ -46,8 +46,8 @@ class SavedProgram final : public Object, public Pooled<SavedProgram> {
   // The tensors of the files, under their names there. Floating-point variables can be trained. The
   // functions of one folder share variables by name.
   std::span<const Ref<Variable>> variables() const { return variables_; }
-  // As JSON, for tools:
-  // {"functions": [{"name": "f", "defaults": {"training": false}, "signatures": [
+  // Describes the program as JSON, for tools: {"functions": [{"name": "f", "defaults": {"training":
+  // false}, "signatures": [
   //     {"statics": {"training": true}, "inputs": [{"name": "x", "type": "f32[2,N]"}],
   //      "outputs": [...], "ops": {"Add": 2}, "operator_sets": {"ai.onnx": 20}}]}],
   //  "variables": [{"name": "w", "type": "f32[3]", "bytes": 12, "trainable": true}]}

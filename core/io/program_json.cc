@@ -38,7 +38,8 @@ Json read_program_json(onnx::ModelFolder& files) {
   require_code(value_of("format") == "tenon program", Code::kDataLoss,
                "tenon.json does not describe a program");
   require_code(value_of("version") == 1, Code::kUnimplemented,
-               "tenon.json is of version {}, and 1 is supported here", value_of("version").dump());
+               "tenon.json has version {}, but only version 1 is supported",
+               value_of("version").dump());
   json.items().erase("version");
   require_keys(json, kProgramJson,
                {{"format", JsonForm::kText},
@@ -64,7 +65,7 @@ void require_keys(const Json& object, std::string_view what, std::initializer_li
 std::vector<std::string> texts_in(const Json& list, std::string_view what) {
   std::vector<std::string> texts;
   for (const Json& each : list) {
-    require_code(each.is_string(), Code::kDataLoss, "{} is a list of names, but {} is not a name",
+    require_code(each.is_string(), Code::kDataLoss, "{} must be a list of names, but contains {}",
                  what, each.dump());
     texts.push_back(each.text());
   }

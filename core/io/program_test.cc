@@ -189,12 +189,12 @@ TEST_F(SavedFolder, IsRefusedIfItsDescriptionIsInvalid) {
   refused("\"weights.safetensors\"", "\"step.onnx\"", "");
   refused("\"sum_next\"", "\"next\"", "the graph has no output \"next\"");
   refused("\"kind\": \"variable\"", "\"kind\": \"cell\"", "which is not supported");
-  refused("{", (std::string(40, '[') + "{").c_str(), "is nested too deep");
+  refused("{", (std::string(40, '[') + "{").c_str(), "is nested too deeply");
   refused("\"version\": 1", "\"version\": 1e999", "tenon.json is not valid JSON");
   save();
   replace("\"version\": 1", "\"version\": 2");
   EXPECT_ERROR(read("p"), Code::kUnimplemented,
-               "tenon.json is of version 2, and 1 is supported here");
+               "tenon.json has version 2, but only version 1 is supported");
 }
 
 TEST_F(SavedFolder, IsRefusedIfItsFilesAreInconsistent) {

@@ -29,7 +29,7 @@ using Metadata = std::map<std::string, std::string>;
 struct StoredTensor {
   std::string name;
   TensorType type;
-  uint64_t begin = 0;  // Bytes, from the start of the file.
+  uint64_t begin = 0;  // Range of bytes, from the start of the file.
   uint64_t size = 0;
 };
 
@@ -89,7 +89,7 @@ using WriteBytes = std::function<void(const void* data, uint64_t size)>;
 void write_safetensors(std::vector<TensorToStore> tensors, const Metadata& metadata,
                        const WriteBytes& write);
 
-// Writes a file, which gets its name only when it is complete.
+// Writes a file atomically.
 void save_safetensors(const std::string& path, std::vector<TensorToStore> tensors,
                       const Metadata& metadata);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kPrefix = 8;  // Size of the header's length, a little-endian u64.
 constexpr uint64_t kMaxHeader = 100'000'000;
-constexpr int kMaxDepth = 3;  // The file, a tensor, its shape.
+constexpr int kMaxDepth = 3;  // Nesting depth: the header, a tensor, its shape.
 constexpr const char* kMetadata = "__metadata__";
 
 template <class... Args>
@@ -51,7 +51,7 @@ TensorType read_type(const std::string& name, const Json& entry) {
                shape.size(), kMaxRank);
   for (const Json& size : shape) {
     check(size.is_number_unsigned() && size.get<uint64_t>() <= uint64_t{1} << 62,
-          "the shape of tensor \"{}\" holds {}, which is no size", name, size.dump());
+          "the shape of tensor \"{}\" contains {}, which is not a valid size", name, size.dump());
     type.shape.push_back(static_cast<int64_t>(size.get<uint64_t>()));
   }
   try {
@@ -72,7 +72,8 @@ StoredTensor read_tensor(const std::string& name, const Json& entry, uint64_t da
   const auto begin = offsets.at(0).get<uint64_t>();
   const auto end = offsets.at(1).get<uint64_t>();
   check(begin <= end && end <= data_size,
-        "tensor \"{}\" lies at bytes {} to {}, but the file has {}", name, begin, end, data_size);
+        "tensor \"{}\" is at bytes {} to {}, but the file has only {} bytes", name, begin, end,
+        data_size);
   tensor.begin = begin;
   tensor.size = end - begin;
   const uint64_t needed =

@@ -140,9 +140,9 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"x":3})"),
             "its header has the key \"x\" twice");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[5],"data_offsets":[0,5]}})"),
-            "tensor \"x\" lies at bytes 0 to 5, but the file has 4");
+            "tensor \"x\" is at bytes 0 to 5, but the file has only 4 bytes");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})"),
-            "tensor \"x\" lies at bytes 4 to 0, but the file has 4");
+            "tensor \"x\" is at bytes 4 to 0, but the file has only 4 bytes");
   EXPECT_EQ(with(R"({"x":{"dtype":"I16","shape":[4],"data_offsets":[0,4]}})"),
             "tensor \"x\" is i16[4] with 8 bytes, but has 4");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})"),
@@ -151,9 +151,9 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
                  R"("y":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})"),
             "tensor \"y\" overlaps the previous tensor at byte 1");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})"),
-            "the shape of tensor \"x\" holds -4, which is no size");
+            "the shape of tensor \"x\" contains -4, which is not a valid size");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[4.0],"data_offsets":[0,4]}})"),
-            "the shape of tensor \"x\" holds 4.0, which is no size");
+            "the shape of tensor \"x\" contains 4.0, which is not a valid size");
   EXPECT_NE(with(R"({"x":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,0]}})"),
             "accepted");
   EXPECT_EQ(with(R"({"x":{"dtype":"C128","shape":[4],"data_offsets":[0,4]}})"),
@@ -163,7 +163,7 @@ TEST(Safetensors, RefusesInconsistentHeaders) {
   EXPECT_EQ(with(R"({"__metadata__":{"a":1}})"),
             "the value of \"a\" in its __metadata__ is not a string");
   EXPECT_EQ(with(R"({"x":{"dtype":"U8","shape":[[[[4]]]],"data_offsets":[0,4]}})"),
-            "its header is nested too deep");
+            "its header is nested too deeply");
 }
 
 TEST(Safetensors, RefusesAHeaderLargerThanTheFile) {

@@ -51,7 +51,7 @@ Json written_map(std::span<const tenon_static> items, int depth) {
   Json map = Json::object();
   for (const tenon_static& item : items) {
     require_code(item.name.size > 0, Code::kUnimplemented,
-                 "a static argument has no name, which it needs to be saved");
+                 "a static argument must have a name to be saved");
     map[std::string(view(item.name))] = written(item, depth);
   }
   return map;

@@ -56,7 +56,7 @@ class StrictBuilder final : public nlohmann::json_sax<Parser> {
 
   // An array does not grow while a value inside it is open, so the pointer stays valid.
   bool open(Json value) {
-    require_code(open_.size() < deepest_, Code::kDataLoss, "{} is nested too deep", what_);
+    require_code(open_.size() < deepest_, Code::kDataLoss, "{} is nested too deeply", what_);
     open_.push_back(&place(std::move(value)));
     return true;
   }

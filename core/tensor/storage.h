@@ -35,14 +35,14 @@ class Storage : public Pooled<Storage> {
 
   Device* device = nullptr;
   tenon_buffer_p* buffer = nullptr;
-  std::byte* data = nullptr;      // The host's pointer; NULL if the device is not host-visible.
-  uint64_t size = 0;              // Bytes requested.
-  uint64_t capacity = 0;          // Bytes of the buffer.
-  bool imported = false;          // External memory: never written, never donated.
-  bool traced = false;            // Of a traced tensor: no memory (core/trace/tracer.h).
+  std::byte* data = nullptr;  // The host's pointer; NULL if the device is not host-visible.
+  uint64_t size = 0;          // Requested size in bytes.
+  uint64_t capacity = 0;      // Size of the buffer in bytes.
+  bool imported = false;      // External memory: never written, never donated.
+  bool traced = false;        // Belongs to a traced tensor and has no memory (core/trace/tracer.h).
   bool is_context_owned = false;  // Owned by the context, not by a tensor.
-  bool list = false;              // Of a tensor list: no memory (core/trace/control/lists.h).
-  uint64_t written = 0;           // On an asynchronous device: ticket of the last writer.
+  bool list = false;     // Belongs to a tensor list and has no memory (core/trace/control/lists.h).
+  uint64_t written = 0;  // On an asynchronous device: ticket of the last writer.
   Storage* next_free = nullptr;
   void* import_payload = nullptr;  // Of imported memory: argument of import_release.
   void (*import_release)(void*) = nullptr;

@@ -35,8 +35,8 @@ class TensorImpl final : public Object, public Pooled<TensorImpl> {
   }
 
   TensorType type;
-  Dims strides;        // In elements.
-  int64_t offset = 0;  // Of the first element, in elements.
+  Dims strides;        // Strides, in elements.
+  int64_t offset = 0;  // Offset of the first element, in elements.
   Ref<Storage> storage;
   // The value of a tensor without storage: int64 or double, depending on the weak dtype.
   union {
