@@ -110,7 +110,8 @@ Row run_function_check(const FunctionCheck& check, const Bench& bench, int shrin
     end(Status::kUnsupported, reason.what());
   } catch (const tenon::Error& error) {
     if (error.code() == tenon::Code::kUnimplemented) {
-      end(Status::kUnsupported, "it needs a signature that is not claimed: " + std::string(error.message()));
+      end(Status::kUnsupported,
+          "it needs a signature that is not claimed: " + std::string(error.message()));
     } else {
       end(Status::kFail, "a call failed: " + std::string(error.message()));
     }

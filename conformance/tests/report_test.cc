@@ -163,7 +163,8 @@ TEST(Report, CountsMistrustedCases) {
   some.end();
 
   const std::string text = testing::internal::GetCapturedStdout();
-  EXPECT_NE(text.find("cases: 3, of which 2 are degenerate, so they do not count as passed"), std::string::npos)
+  EXPECT_NE(text.find("cases: 3, of which 2 are degenerate, so they do not count as passed"),
+            std::string::npos)
       << text;
   EXPECT_EQ(Json::parse(read("plain.json"))["rows"][0]["mistrusted"], 2);
   EXPECT_EQ(row_from_json(to_json(plain)).mistrusted, 2u);
