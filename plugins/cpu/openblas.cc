@@ -77,8 +77,8 @@ bool use_buffer(const Blas& blas) {
   return true;
 }
 
-// Whether OpenBLAS and a buffer for it fit the address space. dlopen does not say that it failed for
-// want of memory, and that passes, unlike a missing library.
+// Whether OpenBLAS and a buffer for it fit the address space. dlopen does not say that it failed
+// for want of memory, and that passes, unlike a missing library.
 bool has_room() {
   constexpr size_t kRoom = size_t{400} << 20;
   void* const memory =
