@@ -4739,7 +4739,8 @@ pub struct tenon_plugin_calls {
     /// ```
     pub close_device: Option<unsafe extern "C" fn(device: *mut tenon_device_p)>,
     /// ```text
-    /// Gets the properties of a device.
+    /// Gets the properties of a device. The host calls it when it opens the device, and again when a
+    /// program asks. Only `driver` may differ then, for a library that was loaded since.
     /// ```
     pub describe_device: Option<unsafe extern "C" fn(device: *mut tenon_device_p, out_properties: *mut tenon_device_properties) -> *mut tenon_error>,
     /// ```text
