@@ -1,7 +1,7 @@
 """The headers of the C ABI state everything that a reader or a binding needs to know.
 
-A single object that is passed by pointer is borrowed and not NULL, and an error that a callback returns is
-owned. Any other meaning of a pointer is annotated, whether it is a parameter, a field or a result:
+By default, a single object that is passed by pointer is borrowed and not NULL, and an error that a callback
+returns is owned. Every other meaning of a pointer needs an annotation, for parameters, fields and results:
   - text, lists and tables: TENON_COUNT, with a parameter, a field or a number; and the owner, unless a
     function fills them in
   - a struct that does not begin with struct_size may be an element of a list: TENON_COUNT, of 1 for a single one

@@ -1,4 +1,4 @@
-"""Every #include of ours is an edge that tools/layers.toml allows."""
+"""Every #include of our files is permitted by tools/layers.toml."""
 
 import fnmatch
 import pathlib
@@ -22,7 +22,7 @@ def matches(path, pattern):
 
 
 def layer_of(path, layers):
-    """The name of the layer whose path is the most specific that holds `path`, or None."""
+    """The name of the layer with the most specific path that contains `path`, or None."""
     fitting = [name for name, layer in layers.items() if matches(path, layer["path"])]
 
     def specific(name):
@@ -33,12 +33,12 @@ def layer_of(path, layers):
 
 
 def folder_of(path, pattern):
-    """The folder of `pattern` that holds `path`: plugins/cpu for plugins/*."""
+    """The folder that matches `pattern` and contains `path`: plugins/cpu for plugins/*."""
     return path.parts[:len(pathlib.PurePath(pattern).parts)]
 
 
 def resolve(include, includer):
-    """The file of ours that `include` names, or None for one from outside."""
+    """Our file that `include` names, or None for a file of another project."""
     for root in [includer.parent, *map(pathlib.Path, ROOTS)]:
         if (repository.ROOT / root / include).is_file():
             target = (repository.ROOT / root / include).resolve()

@@ -1,4 +1,4 @@
-"""No struct of a release has moved: capi/abi/layouts against capi/abi/releases/VERSION.
+"""No struct has changed incompatibly since a release: compares capi/abi/layouts with capi/abi/releases/VERSION.
 
 A struct that begins with struct_size may grow at its end, one that does not is frozen, and the table
 of a plugin's calls is a struct like any other. Before the first release only the headers are read:

@@ -1,4 +1,4 @@
-"""Which files are ours, and how to run a tool on many of them."""
+"""Lists the files of the project, and runs tools on many of them."""
 
 import concurrent.futures
 import os

@@ -33,7 +33,7 @@ PATTERNS = [(re.compile(pattern.replace(" ", GAP), re.IGNORECASE), instead)
 
 
 def faults_in(text):
-    """Pairs of a line number and the wording to use."""
+    """Yields pairs of a line number and the wording to use."""
     for pattern, instead in PATTERNS:
         for found in pattern.finditer(text):
             phrase = " ".join(found[0].split())

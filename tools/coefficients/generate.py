@@ -54,12 +54,12 @@ def atanh_series(s):
 
 
 def from_one_to_four(t):
-    """The argument of the gamma functions that t = (a - 2) / (a + 2) in [-1/3, 1/3] stands for."""
+    """Converts t = (a - 2) / (a + 2) in [-1/3, 1/3] to the argument a of the gamma functions."""
     return 2 * (1 + t) / (1 - t)
 
 
 def from_four(u):
-    """The same for u = 1 / a^2, which reaches infinity at 0."""
+    """Converts u = 1 / a^2 to the argument a, which is infinite at 0."""
     return 1 / mp.sqrt(u)
 
 
@@ -207,10 +207,10 @@ class Grid:
 
 
 def rounded_minimax(fit, dtype):
-    """Coefficients of the dtype, lowest first, and the largest weighted deviation.
+    """Returns the coefficients in the dtype, lowest order first, and the largest weighted deviation.
 
-    The lowest, whose rounding matters most, are rounded one by one, and the others fitted again
-    around them to make up for it.
+    The lowest coefficients, whose rounding matters most, are rounded one by one; after each, the
+    others are fitted again, which compensates for the rounding.
     """
     n = fit.terms[dtype]
     grid = Grid(fit, dtype, 40 * n)

@@ -6,7 +6,7 @@ A block with a language stands below a comment that names its file:
 
 and its lines are lines of that file, one after another, whatever both are indented by. A block of
 `sh` may instead hold commands of ./dev alone: each is one that `./dev COMMAND --help` describes, and
-so is each command of ./dev between single backquotes. What nothing can check says why not:
+so is each command of ./dev between single backquotes. A block that cannot be checked states why:
 
     <!-- unchecked: a picture -->
 
@@ -51,7 +51,7 @@ def blocks(path):
 
 
 def plain(lines):
-    """The lines without what all of them are indented by."""
+    """The lines without their common indentation."""
     return textwrap.dedent("\n".join(lines)).split("\n")
 
 

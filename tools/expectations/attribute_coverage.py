@@ -17,7 +17,7 @@ def same(left, right):
 
 
 def matters(op, case, attr):
-    """Whether the literals of a case would be others if the attribute had its default."""
+    """Whether the expected results of a case differ if the attribute has its default."""
     if attr["type"] == "dtype":
         return any(literal.dtype == case.attrs[attr["name"]] for literal in case.expect)
     try:

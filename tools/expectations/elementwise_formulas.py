@@ -71,7 +71,7 @@ def power(a, b):
 
 
 def whole_power(a, b, bits):
-    """a^b in integers of so many bits, as what wraps has it, below 2^63."""
+    """a^b in wrapping integers of this many bits."""
     if b >= 0:
         low = pow(a, b, 2**bits)
         return low - 2**bits if low >= 2 ** (bits - 1) else low

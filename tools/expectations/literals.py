@@ -33,7 +33,10 @@ def ulp(values, dtype):
 
 
 def half_of_last_digit(number):
-    """How far the decimal may be from what was rounded to it; 0 for few digits and for all 17."""
+    """Half a unit of the last decimal: how far the exact number may be from the literal.
+
+    0 for literals with few digits and with all 17.
+    """
     mantissa, _, exponent = f"{abs(float(number))!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0").rstrip("0")
@@ -43,7 +46,7 @@ def half_of_last_digit(number):
 
 
 def nearest(values, dtype):
-    """Values with those beyond the largest finite one by half an ulp as infinities."""
+    """Replaces values that exceed the largest finite number by half an ulp or more by infinities."""
     limit = LARGEST[dtype]
     with np.errstate(over="ignore"):
         beyond = np.abs(values) - limit >= ulp(np.float64(limit), dtype) / 2
@@ -51,7 +54,10 @@ def nearest(values, dtype):
 
 
 def agree_as_floats(op, literal, given):
-    """Elementwise: whether each number is the literal within its decimals and half an ulp."""
+    """For each element, whether the result equals the literal.
+
+    Half a unit of the literal's last decimal and half an ulp are tolerated.
+    """
     with np.errstate(all="ignore"):
         given = nearest(np.asarray(given, np.float64), literal.dtype)
         numbers = nearest(literal.numbers, literal.dtype)

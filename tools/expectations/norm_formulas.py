@@ -1,4 +1,4 @@
-"""Softmax and its kin, and norms: statistics by NumPy, then the formula of the reference page."""
+"""Softmax-like functions and normalisations: statistics by NumPy, then the formula of the reference page."""
 
 import numpy as np
 from scipy import special

@@ -1,4 +1,4 @@
-"""Optimizers: one step each, as their papers have it, with the departures of the reference pages."""
+"""Optimizers: one step each, by the formulas of their papers, with the deviations that the reference pages specify."""
 
 import numpy as np
 

@@ -20,7 +20,10 @@ class Windows:
         self.counts = tuple(self.count(axis, ceil_mode) for axis in range(n))
 
     def count(self, axis, ceil_mode):
-        """How many windows there are; with ceil_mode those too that begin before the end padding."""
+        """The number of windows.
+
+        With ceil_mode, it includes windows that begin before the end padding and extend beyond it.
+        """
         before, after = self.pads[axis], self.pads[axis + len(self.sizes)]
         reach = (self.kernel[axis] - 1) * self.dilations[axis] + 1
         steps = (self.sizes[axis] + before + after - reach) / self.strides[axis]
@@ -232,7 +235,7 @@ def conv_backward_input(dy, w, shape, strides, pads, dilations, group, lhs_dilat
 
 @formula("conv_transpose")
 def conv_transpose(x, w, b=None, *, strides, pads, dilations, group, output_padding, output_shape):
-    """All filters are laid down on a canvas without pads, which is cut to the result then."""
+    """Adds all filters to an array without pads, and then crops it to the result."""
     n_axes = x.ndim - 2
     strides, dilations = strides or [1] * n_axes, dilations or [1] * n_axes
     padding = output_padding or [0] * n_axes
@@ -255,7 +258,7 @@ def conv_transpose(x, w, b=None, *, strides, pads, dilations, group, output_padd
 
 
 def cut(array, axis, before, after):
-    """Takes elements off both ends of an axis; negative numbers add zeros."""
+    """Removes elements from both ends of an axis; negative numbers add zeros."""
     widths = [(0, 0)] * array.ndim
     widths[axis] = (max(-before, 0), max(-after, 0))
     array = np.pad(array, widths)

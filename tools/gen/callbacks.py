@@ -1,6 +1,6 @@
-"""Pointers to functions in the headers: what they return and take, with names and annotations.
+"""Reads the results and parameters of function pointers in the headers, with names and annotations.
 
-clang's syntax tree has their types alone. The rest is read from where one is declared: a member or a
+clang's syntax tree has only their types. The rest is read from the source text of the declaration: a member or a
 typedef, `type (*name)(parameters);`, or a line of plugin_slots.def, `TENON_SLOT(type, name,
 (parameters))`. Parameters that are functions themselves are not supported; none occur.
 """
@@ -25,7 +25,7 @@ def notes_in(text):
 
 
 def parted(text):
-    """`text` cut at its commas, but for those in parentheses."""
+    """Splits `text` at its commas, except those in parentheses."""
     pieces = [""]
     depth = 0
     for char in text:

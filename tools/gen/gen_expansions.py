@@ -31,7 +31,7 @@ KINDS = {dtype: kind for kind, dtypes in
          (("float", FLOATS), ("signed", SIGNED), ("unsigned", UNSIGNED), ("bool", ["bool"]))
          for dtype in dtypes}
 
-# The opcode that an op is, by what its last operand is.
+# The opcode of an op, keyed by the kind of its last operand and the op's name.
 OPCODES = {
     **{("float", op): op for op in (
         "add", "sub", "mul", "div", "neg", "abs", "sqrt", "round", "equal", "not_equal", "less",
@@ -106,7 +106,7 @@ class Code:
         return list(order)
 
     def lists(self):
-        """How many inputs; the constants; the int constants; the instructions."""
+        """Returns the number of inputs, the constants, the int constants and the instructions."""
         needed = self.needed()
         leaves = [[row_index for row_index in needed if self.rows[row_index][0] == kind] for kind in LEAVES]
         instructions = [row_index for row_index in needed if self.rows[row_index][0] not in LEAVES]

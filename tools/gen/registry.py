@@ -20,7 +20,7 @@ COMMON = ("all", "all_but_first")
 
 FLOATING = ["f16", "bf16", "f32", "f64"]
 INTEGER = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
-# How many dtypes at once are called.
+# Names of sets of dtypes.
 CLASSES = [("any", ["bool", *INTEGER, *FLOATING]), ("numeric", [*INTEGER, *FLOATING]),
            ("integer", INTEGER), ("floating", FLOATING), ("bool", ["bool"])]
 

@@ -49,7 +49,7 @@ class Step:
 # ---- the steps
 
 def kit_step(name, plugin, minutes, jobs, resume, options=()):
-    """Runs as many of its cells as there is time for. `resume`: reuses the results of an earlier run."""
+    """Runs as many cells of the kit as there is time for. `resume`: reuses the results of an earlier run."""
     command = [DEV / "tenon-conformance", "--plugin", plugin, "--jobs", jobs, *options,
                "--minutes", f"{max(minutes, 0.01):.3g}"]
     expected = pathlib.Path("plugins") / plugin / "expected.jsonl"
@@ -161,7 +161,10 @@ def forget(plugin):
 
 
 def kept(path, state):
-    """The outcomes by their names of the steps that passed in this state of everything; None if another was run."""
+    """The stored outcomes, by name, of the steps that passed with exactly this `state`.
+
+    None if the stored outcomes belong to another state.
+    """
     told = json.loads(path.read_text()) if path.exists() else {"of": "nothing"}
     if told["of"] != state:
         print(f"gpu: nothing to resume: what was kept is of {told['of']}, and this is {state}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Runs models of others with `tenon run` and compares with onnxruntime.
+"""Runs third-party models with `tenon run` and compares the results with onnxruntime's.
 
     models.py TENON FOLDER [DEVICE...]
 
@@ -40,8 +40,11 @@ def drawn(word, height, width, scale):
 
 
 def pale_too(image):
-    """A batch of the image and a paler one. Not one with noise: a reader in doubt whether there is a letter
-    makes a difference of 1e-4 out of the last bit of what it sees, in onnxruntime itself."""
+    """A batch of the image and a paler one, without noise.
+
+    With noise, a model that is undecided about a letter turns a difference in the last bit into one of
+    1e-4, even in onnxruntime itself.
+    """
     return numpy.concatenate([image, numpy.float32(0.7) * image])
 
 

@@ -93,7 +93,10 @@ def session_of(path):
 
 
 def difference(got, want):
-    """How far two arrays are apart, by the largest magnitude; infinite where they are not alike."""
+    """The largest difference of two arrays, relative to the largest magnitude.
+
+    Infinite if their dtypes or shapes differ.
+    """
     if got.shape != want.shape or got.dtype != want.dtype:
         return numpy.inf
     scale = max(1e-30, float(abs(want).max()))
