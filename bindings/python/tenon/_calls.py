@@ -47,7 +47,7 @@ def identity_key(value):
 
 
 class Identity:
-    """The identity of an object, which it does not keep alive."""
+    """Identifies an object without keeping it alive."""
 
     __slots__ = ("_hash", "_reference")
 
@@ -91,7 +91,7 @@ class Call:
         return (self.structure, self.statics)
 
     def arguments(self, tensors):
-        """The arguments with other tensors in place of this call's."""
+        """The arguments of this call, with its tensors replaced by others."""
         static = dict(self.statics)
         rest = iter(tensors)
         leaves = [static[at].value if at in static else next(rest)

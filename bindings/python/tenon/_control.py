@@ -1,4 +1,7 @@
-"""Branches, loops and effects: eager, they run at once; in a function, they become part of the graph."""
+"""Branches, loops and effects.
+
+In eager code they run immediately; in a function they become part of the graph.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ def _leaf(value):
 
 
 class _Block:
-    """A function as a block of C: of lists of tensors. Keeps the structure of its result."""
+    """Adapts a function to a block of the C API, which takes and returns lists of tensors.
+
+    Stores the structure of the function's result.
+    """
 
     def __init__(self, function, unpack=None):
         self.function = function
@@ -221,7 +227,7 @@ _prints_to_python = False
 
 
 def _print_to_python():
-    """Makes C print to sys.stdout, which notebooks and tests replace."""
+    """Redirects the output of print() in C to sys.stdout, which notebooks and tests replace."""
     global _prints_to_python
     if not _prints_to_python:
         _prints_to_python = True

@@ -28,7 +28,7 @@ def tensor(value, dtype=None, device: str | None = None) -> Tensor:
 
 
 def asarray(value, dtype=None, copy: bool | None = None) -> Tensor:
-    """As tensor(), but shares the memory of arrays where possible.
+    """Like tensor(), but shares the memory of arrays where possible.
 
     Shared memory must not be written as long as the tensor exists.
 
@@ -123,7 +123,7 @@ def _from_list(values, dtype):
 
 
 def _leaves(values):
-    """The first leaf along each nested list, which tells whether they are arrays."""
+    """The first leaf of each nested list, which determines whether the lists contain arrays."""
     for value in values[:1]:
         if isinstance(value, (list, tuple)):
             yield from _leaves(value)

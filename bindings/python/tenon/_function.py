@@ -69,7 +69,7 @@ def _body_of(reference):
                 marks.append(None)
                 outputs.append(_convert._to_tensor(leaf))
         frame.result = (structure, tuple(marks))
-        # Before the trace exists: other threads that wait for it find the structure.
+        # Stored before the trace exists, so that other threads that wait for the trace find the structure.
         if frame.result not in frame.graph.structures:
             frame.graph.structures.append(frame.result)
         return outputs
@@ -169,7 +169,7 @@ class Function:
         structures."""
         with _Frame(call, graph):
             trace = graph.native.find_trace(tensors, None)
-        # Another thread may have made the trace just now, and registers it next.
+        # Another thread may have created the trace, but not registered it yet.
         for _ in range(1000):
             if trace.pointer in graph.by_trace:
                 return graph.by_trace[trace.pointer][1]
@@ -226,7 +226,7 @@ class Function:
             "outside loops.", stacklevel=5)
 
     def _changed(self, call):
-        """Which argument differs from the calls before."""
+        """Describes the argument that differs from earlier calls."""
         names = self._input_names(call, every=True)
         for other in reversed(list(self._graphs.values())):
             if other.call is call or other.call.structure != call.structure:
@@ -241,7 +241,7 @@ class Function:
         return "The dtypes or shapes of its tensors changed."
 
     def _input_names(self, call, every=False):
-        """The names of the parameters that the leaves are from; those of tensors unless `every`."""
+        """For each leaf, the name of its parameter. Only for tensors, unless `every` is set."""
         args, kwargs = _tree.tree_unflatten(call.structure, list(range(len(call.leaves))))
         names = {}
         try:
@@ -347,7 +347,7 @@ class Function:
 
 
 def _to_specs(value, spec):
-    """An argument with what stands for a TensorSpec converted to a tensor."""
+    """An argument, in which values at the position of a TensorSpec are converted to tensors."""
     if isinstance(spec, (TensorSpec, Tensor)):
         return value if isinstance(value, Tensor) else _convert.tensor(value, spec.dtype)
     specs, structure = _tree.tree_flatten(spec)
@@ -391,8 +391,11 @@ class Trace:
 
     @property
     def stages(self) -> str:
-        """What executions have made of it so far: the graph after the passes, its segments, and
-        their launch plans. The format may change."""
+        """How the trace is executed, as far as it has run.
+
+        Describes the graph after the passes, its segments, and their launch plans. The format may
+        change.
+        """
         return self._native.stages()
 
     @property

@@ -92,7 +92,7 @@ def _astype(self, dtype):
 
 
 class _At:
-    """`x.at[i].set(v)` and its like return a copy of `x` with some elements replaced."""
+    """`x.at[i].set(v)` and similar methods return a copy of `x` with some elements replaced."""
 
     __slots__ = ("_tensor", "_index")
 
@@ -135,7 +135,7 @@ def _size(self):
 
 
 def _array_namespace(self, /, *, api_version=None):
-    """The namespace of the array API standard."""
+    """The module that implements the array API standard."""
     from . import array_api
 
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):

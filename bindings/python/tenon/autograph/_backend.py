@@ -1,4 +1,4 @@
-"""What AutoGraph needs of the package: the only file of this folder that calls tenon's API."""
+"""The functions of the package that AutoGraph uses. No other file of this folder calls tenon's API."""
 
 import tenon as tn
 
@@ -81,7 +81,7 @@ def set_item(tensor, index, value):
 
 
 def number(tensor, dtype):
-    """Returns a tensor as int() or float() sees it: of another dtype and without a gradient."""
+    """Converts a tensor as int() or float() does: to another dtype and without a gradient."""
     return tn.cast(tn.stop_gradient(tensor), dtype)
 
 

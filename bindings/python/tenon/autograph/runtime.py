@@ -1,4 +1,4 @@
-"""What converted code finds under the name `ag__`."""
+"""The module that converted code refers to as `ag__`."""
 
 import sys
 from builtins import BaseException, slice

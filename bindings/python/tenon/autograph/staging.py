@@ -21,7 +21,7 @@ from .values import (
 
 
 class Retry(BaseException):
-    """A region was traced with too little known about its state, and is built again by its owner."""
+    """Raised if a region was traced with incomplete knowledge of its state; its owner traces it again."""
 
     def __init__(self, owner):
         super().__init__()
@@ -204,7 +204,7 @@ class _Branches:
         return value
 
     def _run(self, block):
-        """Runs a branch; returns the trees of what it leaves."""
+        """Runs a branch and returns the trees of the variables that it changed."""
         region = self._region
         try:
             value = region.run(block)

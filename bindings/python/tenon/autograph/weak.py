@@ -1,4 +1,4 @@
-"""Tensors that stand for Python numbers in a loop, and adopt the dtype that the loop gives them."""
+"""Tensors that represent Python numbers in a loop and adopt the dtype that the loop assigns to them."""
 
 from .values import adopts, default_dtype, is_number, is_tensor, signature
 

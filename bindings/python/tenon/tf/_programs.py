@@ -17,7 +17,7 @@ from ..errors import InvalidArgumentError
 
 
 class UnconnectedGradients:
-    """What the gradient of a source is on which no target depends."""
+    """The gradient of a source on which no target depends: None or zeros."""
 
     NONE = "none"
     ZERO = "zero"

@@ -45,7 +45,7 @@ def length(input, unit="BYTE", name=None):
 
 
 def to_number(input, out_type="float32", name=None):
-    """A tensor of the numbers that the texts hold."""
+    """A tensor of the numbers that the strings represent."""
     read = float if _convert.DType(out_type).is_floating else int
     return _convert.tensor(_mapped(read, input), out_type)
 
