@@ -53,8 +53,10 @@ bool has_no_negatives(const Problem& problem) {
   for (const AttrFacts& attr : problem.op->attrs) {
     if (attr.type == "float" && is_negative(problem.attr(attr.name).number())) return false;
   }
-  return std::ranges::all_of(problem.inputs, [&](const Operand& x) {
-    return x.absent || !is_float(x.dtype) || std::ranges::none_of(x.values(), is_negative);
+  return std::all_of(problem.inputs.begin(), problem.inputs.end(), [&](const Operand& x) {
+    if (x.absent || !is_float(x.dtype)) return true;
+    const Reals values = x.values();
+    return std::none_of(values.begin(), values.end(), is_negative);
   });
 }
 

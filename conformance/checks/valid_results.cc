@@ -108,8 +108,8 @@ Verdict ValidResults::compare(size_t output, const Reals& got, tenon_dtype dtype
 
 bool ValidResults::is_telling(size_t output, tenon_dtype dtype) const {
   const Reals want = oracle(output);
-  const bool of_bools =
-      std::ranges::all_of(problem_.inputs, [](const Operand& x) { return is_bool(x.dtype); });
+  const bool of_bools = std::all_of(problem_.inputs.begin(), problem_.inputs.end(),
+                                    [](const Operand& x) { return is_bool(x.dtype); });
   if (!problem_.op->sparse_output && !is_bool(dtype) && !of_bools) {
     return tenon_kit::is_telling(want, dtype);
   }

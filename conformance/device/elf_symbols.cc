@@ -52,7 +52,7 @@ Symbols read_symbols(const std::string& path) {
   const File file(path);
   const auto head = file.at<Elf64_Ehdr>(0);
   const unsigned char native =
-      std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
   if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
       head.e_ident[EI_DATA] != native) {
     throw Unsupported("it is not a 64-bit ELF file, the only kind whose symbols the kit reads");

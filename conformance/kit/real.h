@@ -3,11 +3,12 @@
 
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "conformance/kit/bits.h"
 
 #if defined(__SIZEOF_FLOAT128__)
 #include <quadmath.h>
@@ -68,7 +69,7 @@ inline Real real_pow2(Real x) { return std::exp2(x); }
 inline Real real_power(int exponent) {
   constexpr int kBias = 1023, kFractionBits = 52;
   if (exponent <= -kBias || exponent > kBias) return real_scale(1, exponent);
-  return std::bit_cast<double>(static_cast<uint64_t>(exponent + kBias) << kFractionBits);
+  return bit_cast<double>(static_cast<uint64_t>(exponent + kBias) << kFractionBits);
 }
 
 using Reals = std::vector<Real>;

@@ -1,10 +1,11 @@
 #include "conformance/onnx/amend.h"
 
-#include <bit>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <stdexcept>
+
+#include "conformance/kit/bits.h"
 
 namespace tenon::conformance {
 namespace {
@@ -77,7 +78,7 @@ std::string replaced(const std::string& message, uint64_t field,
 std::string with_attribute(const std::string& model, const std::string& name, float value) {
   std::string number = key(kAttributeFloat, kFixed32);
   for (int shift = 0; shift < 32; shift += 8) {
-    number += static_cast<char>(std::bit_cast<uint32_t>(value) >> shift);
+    number += static_cast<char>(tenon_kit::bit_cast<uint32_t>(value) >> shift);
   }
   const std::string attribute =
       field_of(kNodeAttribute, field_of(kAttributeName, name) + number +

@@ -14,8 +14,8 @@
 #include <regex>
 #include <set>
 #include <tenon/tenon.hpp>
-#include <thread>
 
+#include "conformance/kit/threads.h"
 #include "conformance/onnx/amend.h"
 #include "conformance/onnx/host_values.h"
 #include "files/atomic_file.h"
@@ -368,10 +368,10 @@ OnnxSummary run_onnx_tests(const OnnxOptions& options) {
       if (show) fmt::print(stderr, "\r{} of {} tests ", ++done, tests.size());
     }
   };
-  std::vector<std::jthread> helpers;
+  std::vector<tenon_kit::Thread> helpers;
   for (unsigned i = 1; i < options.jobs; ++i) helpers.emplace_back(work);
   work();
-  helpers.clear();
+  for (tenon_kit::Thread& helper : helpers) helper.join();
   if (show) fmt::print(stderr, "\r{:40}\r", "");
   std::lock_guard guard(log.mutex);
   summary.logged = log.lines;

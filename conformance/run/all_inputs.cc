@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -72,19 +71,19 @@ std::vector<double> doubles_of(const std::byte* bytes, size_t n, tenon_dtype dty
 
 // Like ulp() (kit/dtypes.h), for a finite double.
 double unit_of(double x, const DTypeFacts& f) {
-  const auto field = static_cast<int>((std::bit_cast<uint64_t>(x) >> 52) & 0x7ff);
+  const auto field = static_cast<int>((bit_cast<uint64_t>(x) >> 52) & 0x7ff);
   const int exponent = std::clamp(field - 1023, f.least_exponent, f.greatest_exponent);
-  return std::bit_cast<double>(static_cast<uint64_t>(exponent - f.precision + 1 + 1023) << 52);
+  return bit_cast<double>(static_cast<uint64_t>(exponent - f.precision + 1 + 1023) << 52);
 }
 
 Json to_json(const InputError& error) {
   // As bits, because JSON has neither NaN nor infinities.
-  return {error.bits, std::bit_cast<uint64_t>(error.got), std::bit_cast<uint64_t>(error.want)};
+  return {error.bits, bit_cast<uint64_t>(error.got), bit_cast<uint64_t>(error.want)};
 }
 
 InputError error_from_json(const Json& json) {
-  return {json[0].get<uint32_t>(), std::bit_cast<double>(json[1].get<uint64_t>()),
-          std::bit_cast<double>(json[2].get<uint64_t>())};
+  return {json[0].get<uint32_t>(), bit_cast<double>(json[1].get<uint64_t>()),
+          bit_cast<double>(json[2].get<uint64_t>())};
 }
 
 }  // namespace

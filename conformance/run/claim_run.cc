@@ -1,9 +1,6 @@
 #include "conformance/run/claim_run.h"
 
-#if defined(__EMSCRIPTEN__)
-#define TENON_PLUGIN_STATIC 1
-#include <tenon/plugin.h>
-#else
+#if !defined(__EMSCRIPTEN__)
 #include <dlfcn.h>
 #endif
 
@@ -20,7 +17,7 @@
 #include "conformance/run/shrink.h"
 
 #if defined(__EMSCRIPTEN__)
-TENON_PLUGIN_ENTRY(wasm)(const tenon_host*, const tenon_plugin**);
+extern "C" tenon_error* tenon_plugin_query_v1_wasm(const tenon_host*, const tenon_plugin**);
 #endif
 
 namespace tenon_kit {
@@ -305,7 +302,8 @@ Row Runner::run(const Claim& claim, const Check& check,
     const int budget = problem.error.empty() ? tries(problem, options_.shrink) : 0;
     const auto own = std::find_if(alike.begin(), alike.end(),
                                   [&](const Claim& c) { return c.dtypes == claim.dtypes; });
-    const Problem least = shrink(problem, {alike.begin(), own}, fails, budget);
+    const Problem least =
+        shrink(problem, {alike.data(), static_cast<size_t>(own - alike.begin())}, fails, budget);
     row.line = to_line(least);
     row.message = with_kernels(row.message, kernels_beside(check, env, least));
     break;
