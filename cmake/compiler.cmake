@@ -24,6 +24,12 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
+# Emscripten adds -fno-inline-functions to -Os, which doubles the size of C++ code.
+set(tenon_for_size -Os)
+if(EMSCRIPTEN)
+  list(APPEND tenon_for_size -finline-functions)
+endif()
+
 find_program(TENON_CCACHE ccache)
 if(TENON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${TENON_CCACHE})

@@ -49,7 +49,7 @@ if(TENON_SANITIZE AND NOT TENON_SANITIZE_ALL)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   tenon_cold_sources(cold_sources ${core_sources} ${capi_sources})
-  set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "-Os;${unset_sizes}")
+  set_source_files_properties(${cold_sources} PROPERTIES COMPILE_OPTIONS "${tenon_for_size};${unset_sizes}")
 endif()
 if(NOT EMSCRIPTEN)
   # Programs link libtenon at start-up or open it once, and every call reads its current scope.

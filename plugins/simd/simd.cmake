@@ -19,6 +19,14 @@ function(tenon_simd_kernels target)
   endif()
   tenon_precompile(${target} <cmath> <limits> ${folder}/kernels.h
                    ${folder}/kernels/axes.h)
+  if(EMSCRIPTEN)
+    # A page downloads the kernels, so only those in which networks spend their time are optimised
+    # for speed.
+    list(FILTER sources EXCLUDE REGEX
+         "/(attention|batch_norm|conv[a-z_]*|copy|elementwise|loop|matmul|norm|optimizer|pool|row_loop|softmax|vectors/(arithmetic|bytes|exponentials|halve|multiply|reduce|select|shifted))\\.cc$")
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${tenon_for_size}")
+    return()
+  endif()
   # -O3 vectorises the plain loops of these files, and unrolls their loops over registers. Not under
   # a sanitizer, which also keeps GCC 12 from crashing.
   list(FILTER sources INCLUDE REGEX

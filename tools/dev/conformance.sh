@@ -14,6 +14,7 @@
 #   ./dev conformance vulkan --level 2       on a GPU, or on each driver that needs none
 #   ./dev conformance vulkan --option validate=1   messages of the validation layer are faults, too
 #   ./dev conformance cuda --level 2         on a GPU, or on the emulated driver
+#   ./dev conformance wasm --level smoke     the plugin for WebAssembly, with the kit, in Node
 #   ./dev conformance mutants --html page.html   whether the kit catches what is wrong
 #
 # `vulkan` runs on the driver that VK_DRIVER_FILES names. Where that names none it runs on the first device that
@@ -34,6 +35,12 @@ if [ "$judged" = mutants ]; then
   configure dev -DTENON_MUTANTS=ON
   build dev --target tenon_mutants
   exec build/dev/bin/tenon-mutants "$@"
+fi
+if [ "$judged" = wasm ]; then
+  need --wasm
+  configure wasm
+  build wasm --target tenon_conformance
+  exec node --no-experimental-fetch build/wasm/bin/tenon-conformance.js --plugin wasm "$@"
 fi
 [ "$judged" != vulkan ] || need --swiftshader
 configure dev

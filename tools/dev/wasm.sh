@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the npm package of bindings/js in build/js, and serves the page that uses it
 #
-#   ./dev wasm [--from FOLDER]   builds the package; links the libtenon.a of FOLDER, or builds one
+#   ./dev wasm [simd|threads]    builds the package, with both variants of the module or with one
+#   ./dev wasm --from FOLDER     the same, but links the libtenon.a of FOLDER
 #   ./dev wasm --sizes           what takes the space, compressed too
 #   ./dev wasm pack              writes build/packages/tenon-runtime-0.1.0.tgz
 #   ./dev wasm test [FILE]       runs the package's tests in Node, or one file of them
@@ -33,10 +34,16 @@ page() {
 }
 
 case ${1:-} in
-  "")
+  "" | simd | threads)
     need --wasm
-    configure wasm
-    build wasm --target tenon_js
+    if [ "${1:-simd}" = simd ]; then
+      configure wasm
+      build wasm --target tenon_js
+    fi
+    if [ "${1:-threads}" = threads ]; then
+      configure wasm-threads
+      build wasm-threads --target tenon_js
+    fi
     ;;
   --from)
     need --wasm
