@@ -281,7 +281,9 @@ std::vector<Program> row_programs(const Bench& bench) {
     for (auto& [dtype, claims] : listed_for_loops(draw)) {
       const auto rest = std::stable_partition(claims.begin(), claims.end(),
                                               [](const Claim* x) { return is_reduction(*x); });
-      const std::span<const Claim* const> others(rest, std::min(rest + kInOne, claims.end()));
+      const auto n_reductions = static_cast<size_t>(rest - claims.begin());
+      const std::span<const Claim* const> others(
+          claims.data() + n_reductions, std::min<size_t>(kInOne, claims.size() - n_reductions));
       for (auto each = claims.begin(); each != rest; ++each) {
         programs.push_back(draw_rows(bench.env.device, **each, others, draw.seed()));
       }
