@@ -228,7 +228,7 @@ void LaunchPlan::launch_serially(Scope& scope, Frame& frame, size_t commits) con
       error = launch(each.kernel->handle(), stream, &arguments);
     }
     if (there && !error) [[unlikely]]
-      there->read();
+      there->copy_to_host();
     if (error || record->state != 0) [[unlikely]]
       fail(scope, each, error);
     if (i < commits) scope.check_cancelled();
