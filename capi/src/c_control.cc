@@ -51,7 +51,7 @@ Block get_block(tenon::Scope& scope, ControlCall& call, const tenon_block& given
     call.has_block_failed = error != nullptr;
     Tensors outputs = filled.take_first(error, name);
     tenon::require(outputs.size() >= wanted.least, "{} must return {} outputs, but returns {}",
-                   name, outputs.size(), wanted.least);
+                   name, wanted.least, outputs.size());
     return outputs;
   };
 }

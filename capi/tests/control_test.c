@@ -106,7 +106,7 @@ static void invalid_cond_calls_are_errors(void) {
   CHECK_ERROR(tenon_cond(scope(), yes, ok, none, out, 1, NULL), TENON_INVALID_ARGUMENT,
               "else_block has no function");
   CHECK_ERROR(tenon_cond(scope(), yes, ok, ok, out, 2, NULL), TENON_INVALID_ARGUMENT,
-              "cond: then_block gives 1 outputs instead of 2");
+              "cond: then_block must return 2 outputs, but returns 1");
   CHECK_ERROR(tenon_cond(scope(), yes, ok, ok, NULL, 1, NULL), TENON_INVALID_ARGUMENT,
               "out_outputs");
   CHECK_ERROR(tenon_cond(scope(), NULL, ok, ok, out, 1, NULL), TENON_INVALID_ARGUMENT, "predicate");

@@ -176,7 +176,7 @@ static void refuses_unsupported_imports(void) {
               "dlpack.tensor.data is NULL");
   loan = a_loan(data, shape);
   CHECK_ERROR(tenon_tensor_from_dlpack(scope(), &loan, &loan, false, &x), TENON_INVALID_ARGUMENT,
-              "stream is not NULL");
+              "stream must be NULL");
   CHECK_ERROR(tenon_tensor_from_dlpack(scope(), NULL, NULL, false, &x), TENON_INVALID_ARGUMENT,
               "dlpack is NULL");
   CHECK(deleted == 6);

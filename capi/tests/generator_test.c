@@ -114,7 +114,7 @@ static void refuses_ops_without_a_random_state(void) {
   tenon_tensor* out = GARBAGE(tenon_tensor);
 
   CHECK_ERROR(tenon_generator_call(scope(), generator, TENON_OP_neg, NULL, &x, 1, &out, 1),
-              TENON_INVALID_ARGUMENT, "inputs must have a NULL entry for the state");
+              TENON_INVALID_ARGUMENT, "inputs must have a NULL entry at the position of the state");
   CHECK(out == NULL);
   CHECK_ERROR(tenon_generator_call(scope(), generator, TENON_OP_abs, NULL, none, 1, &out, 1),
               TENON_INVALID_ARGUMENT, "does not return the new state");

@@ -208,7 +208,7 @@ static void invalid_calls_are_errors(void) {
   CHECK_ERROR(tenon_list_length(scope(), x, &out), TENON_INVALID_ARGUMENT,
               "must be a list of tensors");
   CHECK_ERROR(tenon_list_stack(scope(), list, minus, &out), TENON_INVALID_ARGUMENT,
-              "the length is -1");
+              "the length must not be negative, but is -1");
   CHECK_ERROR(tenon_list_stack(scope(), list, x, &out), TENON_INVALID_ARGUMENT,
               "the length must be i64[], but is f32[2]");
   CHECK_ERROR(tenon_list_stack(scope(), nested, zero, &out), TENON_INVALID_ARGUMENT,

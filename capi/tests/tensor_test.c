@@ -70,7 +70,7 @@ static void refuses_invalid_shapes(void) {
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, huge, 2, &value, 4, &x),
               TENON_INVALID_ARGUMENT, "a size in bytes that exceeds int64");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, many, 17, &value, 4, &x),
-              TENON_INVALID_ARGUMENT, "rank 17 is more than the 16 axes");
+              TENON_INVALID_ARGUMENT, "rank 17 exceeds the maximum rank, 16");
   CHECK_ERROR(tenon_tensor_from_data(scope(), TENON_FLOAT32, one, 1, &value, 8, &x),
               TENON_INVALID_ARGUMENT, "f32[1] has 4 bytes, but size is 8");
   CHECK_ERROR(tenon_tensor_from_data(scope(), 12345, one, 1, &value, 4, &x), TENON_INVALID_ARGUMENT,

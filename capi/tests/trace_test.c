@@ -218,7 +218,7 @@ static void endless_recursion_names_the_function(void) {
   code.inner = f;
 
   CHECK_ERROR(tenon_function_call(scope(), f, &x, 1, NULL, 0, &y, 1, NULL),
-              TENON_FAILED_PRECONDITION, "does f call itself without end?");
+              TENON_FAILED_PRECONDITION, "Does f call itself without end?");
   tenon_function_release(f);
   tenon_tensor_release(x);
 }

@@ -103,7 +103,7 @@ std::vector<Bad> wire() {
       {"graphs in graphs in graphs",
        model_of({node("If", {"c"}, {"y"}, {graph_attribute("then_branch", nested(17))})}),
        "too deep"},
-      {"an op of no name", model_of({node("", {"x"}, {"y"})}), "unknown"},
+      {"an op of no name", model_of({node("", {"x"}, {"y"})}), "not supported"},
       {"ops that nobody knows", model_of({node("Frob", {"x"}, {"a"}), node("Knit", {"a"}, {"y"})}),
        "Frob (node 0), Knit (node 1)"},
       {"ops of the future", model_of({node("Neg", {"x"}, {"y"})}, {}, 28), "27"},

@@ -284,7 +284,7 @@ TEST_F(SaveStatics, AreRefusedIfTheyCannotBeSaved) {
   object.handle = w.get();
 
   EXPECT_NE(refused(object).find("f: the static argument object is an object"), std::string::npos);
-  EXPECT_NE(refused(unnamed).find("f: a static argument has no name"), std::string::npos);
+  EXPECT_NE(refused(unnamed).find("f: a static argument must have a name"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("program")));
 }
 

@@ -164,7 +164,7 @@ TEST_F(Functions, ReportInfiniteRecursion) {
   Ref<Function> f;
   f = function([&](TensorSpan in) { return f->call(scope(), in, {}); });
 
-  EXPECT_ERROR(call(f, {f32({1})}), Code::kFailedPrecondition, "does f call itself without end?");
+  EXPECT_ERROR(call(f, {f32({1})}), Code::kFailedPrecondition, "Does f call itself without end?");
   f.reset();
 }
 

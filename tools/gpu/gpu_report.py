@@ -47,7 +47,7 @@ def read_gtest(text):
 def read_kit(text):
     """(summary, faults, details) of tenon-conformance, including the cells that it had no time for."""
     faults = re.findall(r"^(?:FAIL|CRASH|TIMEOUT|LEAK|MISTRUSTED|XPASS) .*$", text, re.MULTILINE)
-    left = last(r"left: \d+ cells", text).partition(",")[0]
+    left = last(r"left: \d+ cells", text).partition(";")[0]
     return ", ".join(filter(None, [last(r"cells: \d+", text), left])), faults, []
 
 

@@ -74,7 +74,7 @@ TEST_F(OnnxTensor, UnreadableElementsAreReportedWhenTheyAreNeeded) {
                "tensor \"words\" cannot be read: its elements are of string");
   EXPECT_ERROR(read(WireWriter().number(2, 77)), Code::kUnimplemented, "of element type 77");
   EXPECT_ERROR(read(WireWriter().number(2, kOnnxFloat).number(14, kExternal)), Code::kUnimplemented,
-               "its elements lie in another file");
+               "its elements are in another file");
 }
 
 TEST(OnnxModel, TheNumberOfElementsMustMatchTheShape) {

@@ -51,7 +51,7 @@ TEST_F(OnnxRun, ListsAllUnknownOpsBeforeAnythingRuns) {
 TEST_F(OnnxRun, RefusesOpsOfNewerOperatorSets) {
   EXPECT_ERROR(
       run_node(node("Neg", {"x"}, {"y"}), {f32({1})}, 28), Code::kUnimplemented,
-      "the model imports version 28 of ONNX's ops, and but the newest supported version is 27");
+      "the model imports version 28 of ONNX's ops, but the newest supported version is 27");
 }
 
 TEST_F(OnnxRun, AnErrorNamesTheNodeAndTheOp) {
