@@ -13,8 +13,8 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FREE = {"NAME", "FILE", "FOLDER", "N"}
-# Commands whose arguments are names of our files.
-NAMED_FILES = {"bench": "benches/{}.cc", "check": "tools/check/{}.py"}
+# Commands whose arguments are names of our files or folders.
+NAMED_FILES = {"bench": ["benches/{}.cc", "benches/{}"], "check": ["tools/check/{}.py"]}
 
 
 @functools.cache
@@ -60,8 +60,8 @@ def stands_for(placeholder, word, command, text):
         if not choice.isupper():
             continue
         if choice in FREE:
-            path = NAMED_FILES.get(command)
-            if path is None or (ROOT / path.format(word)).is_file():
+            paths = NAMED_FILES.get(command)
+            if paths is None or any((ROOT / path.format(word)).exists() for path in paths):
                 return True
         elif is_mentioned(word, text):
             return True
