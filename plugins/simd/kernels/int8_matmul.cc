@@ -1,20 +1,19 @@
 // int8_matmul: products of 8-bit integers with 32-bit sums.
 //
-// Both operands are widened to 16 bits with their zero points subtracted. Rows of a and columns of
-// b are contiguous, so that the inner loop (simd/bytes.cc) reads both in order and needs no zero
+// Both operands are widened to 16 bits with their zero points subtracted: a to rows, and b to
+// panels of pairs, so that the tile (vectors/bytes.cc) reads both in order and needs no zero
 // points. Integers wrap, so the order of summation does not matter.
 
-#include <vector>
-
 #include "plugins/simd/kernels/axes.h"
+#include "plugins/simd/kernels/multiply.h"
 #include "plugins/simd/vectors/bytes.h"
 
 namespace tenon_simd {
 namespace {
 
-constexpr int64_t kGrain = 1 << 16;       // Minimum products per task.
-constexpr int64_t kRowsAtOnce = 48;       // Rows of a that stay in the cache for a block of b.
-constexpr int64_t kBlockBytes = 1 << 17;  // Bytes of b's columns in the cache meanwhile.
+constexpr int64_t kGrain = 1 << 16;  // Minimum products per task.
+
+constexpr int64_t kMaxColumns = 64;  // Of a panel.
 
 // The lines of a matrix (rows of a or columns of b), with the zero point of each.
 template <class T>
@@ -24,22 +23,47 @@ struct Lines {
   const T* zero = nullptr;
   int64_t zero_stride = 0;
 
-  // Widens `n` lines from `first` on, each to `padded` elements.
-  void widen(int64_t first, int64_t n, int64_t size, int64_t padded, int16_t* to) const {
-    for (int64_t line = first; line < first + n; ++line, to += padded) {
-      const T* const from = data + line * between;
-      const int zero_point = zero == nullptr ? 0 : zero[line * zero_stride];
-      if (along == 1) {
-        for (int64_t i = 0; i < size; ++i) to[i] = static_cast<int16_t>(from[i] - zero_point);
-      } else {
-        for (int64_t i = 0; i < size; ++i) {
-          to[i] = static_cast<int16_t>(from[i * along] - zero_point);
-        }
+  int zero_point(int64_t line) const { return zero == nullptr ? 0 : zero[line * zero_stride]; }
+
+  // Widens a line to `padded` elements.
+  void widen(int64_t line, int64_t size, int64_t padded, int16_t* to) const {
+    const T* const from = data + line * between;
+    const int point = zero_point(line);
+    if (along == 1) {
+      for (int64_t i = 0; i < size; ++i) to[i] = static_cast<int16_t>(from[i] - point);
+    } else {
+      for (int64_t i = 0; i < size; ++i) to[i] = static_cast<int16_t>(from[i * along] - point);
+    }
+    std::fill(to + size, to + padded, int16_t{0});
+  }
+
+  // Widens `n` lines from `first` on to the columns of a panel, which is at most `columns` wide.
+  void pack(int64_t first, int64_t n, int64_t size, int64_t columns, int16_t* to) const {
+    int16_t points[kMaxColumns];
+    for (int64_t j = 0; j < n; ++j) points[j] = static_cast<int16_t>(zero_point(first + j));
+    const T* const from = data + first * between;
+    if (n < columns || size % 2 != 0) std::fill_n(to, (size + 1) / 2 * 2 * columns, int16_t{0});
+    for (int64_t i = 0; i < size; ++i) {
+      int16_t* const row = to + i / 2 * 2 * columns + i % 2;
+      const T* const elements = from + i * along;
+      for (int64_t j = 0; j < n; ++j) {
+        row[2 * j] = static_cast<int16_t>(elements[j * between] - points[j]);
       }
-      std::fill(to + size, to + padded, int16_t{0});
     }
   }
-  friend bool operator==(const Lines&, const Lines&) = default;
+
+  // The same for whole panels of two lines at a time, whose elements are contiguous.
+  void pack_pairs(int64_t first, int64_t size, int64_t columns, int16_t* to) const {
+    int16_t points[kMaxColumns];
+    for (int64_t j = 0; j < columns; ++j) points[j] = static_cast<int16_t>(zero_point(first + j));
+    const T* from = data + first;
+    for (int64_t i = 0; i < size; i += 2, from += 2 * along, to += 2 * columns) {
+      for (int64_t j = 0; j < columns; ++j) {
+        to[2 * j] = static_cast<int16_t>(from[j] - points[j]);
+        to[2 * j + 1] = static_cast<int16_t>(from[along + j] - points[j]);
+      }
+    }
+  }
 };
 
 // The offset of the matrix of a batch.
@@ -72,32 +96,29 @@ void multiply_bytes(const Pool& pool, const tenon_launch& launch) {
   const tenon_view& out = launch.outputs[0];
   const int64_t m = out.sizes[out.rank - 2], n = out.sizes[out.rank - 1];
   const int64_t k = launch.inputs[0].sizes[out.rank - 1];
-  const int64_t padded = (k + kPairStep - 1) / kPairStep * kPairStep;
+  const int64_t pairs = (k + 1) / 2, columns = pair_panel_columns();
+  const int64_t panels = (n + columns - 1) / columns;
   if (count(out) == 0) return;
-  std::vector<int16_t> columns(static_cast<size_t>(n * padded));
-  const int64_t row_grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n * k));
-  const int64_t column_grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, k));
-  const int64_t block = std::max<int64_t>(4, kBlockBytes / 2 / std::max<int64_t>(1, padded));
-  Lines<B> widened{};
+  const int64_t row_grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, k));
+  const int64_t panel_grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, m * k * columns));
+  int16_t* const rows = scratch_of<int16_t>(kScratchImage, m * 2 * pairs);
   for (int64_t batch = 0; batch < count(out.rank - size_t{2}, out.sizes); ++batch) {
     const Lines<A> a = lines_of<A>(launch, 0, batch);
     const Lines<B> b = lines_of<B>(launch, 1, batch);
-    if (batch == 0 || !(b == widened)) {
-      pool.parallel_tasks(n, column_grain, [&](int64_t begin, int64_t end) {
-        b.widen(begin, end - begin, k, padded, columns.data() + begin * padded);
-      });
-      widened = b;
-    }
-    int32_t* const y = data<int32_t>(out) + batch * m * n;
     pool.parallel_tasks(m, row_grain, [&](int64_t begin, int64_t end) {
-      std::vector<int16_t> rows(static_cast<size_t>(std::min(end - begin, kRowsAtOnce) * padded));
-      for (int64_t row = begin; row < end; row += kRowsAtOnce) {
-        const int64_t n_rows = std::min(end - row, kRowsAtOnce);
-        a.widen(row, n_rows, k, padded, rows.data());
-        for (int64_t column = 0; column < n; column += block) {
-          multiply_pairs(rows.data(), columns.data() + column * padded, n_rows,
-                         std::min(n - column, block), padded, y + row * n + column, n);
+      for (int64_t i = begin; i < end; ++i) a.widen(i, k, 2 * pairs, rows + i * 2 * pairs);
+    });
+    int32_t* const y = data<int32_t>(out) + batch * m * n;
+    pool.parallel_tasks(panels, panel_grain, [&](int64_t begin, int64_t end) {
+      int16_t* const panel = scratch_of<int16_t>(kScratchB, columns * 2 * pairs);
+      for (int64_t first = begin * columns; first < std::min(end * columns, n); first += columns) {
+        const int64_t used = std::min(columns, n - first);
+        if (b.between == 1 && used == columns && k % 2 == 0) {
+          b.pack_pairs(first, k, columns, panel);
+        } else {
+          b.pack(first, used, k, columns, panel);
         }
+        multiply_pairs(rows, panel, m, used, pairs, y + first, n);
       }
     });
   }

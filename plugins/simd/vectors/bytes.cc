@@ -1,78 +1,104 @@
-// The inner products of int8_matmul: one instruction multiplies pairs of 16-bit numbers and adds
-// each pair's products in 32 bits.
+// The tiles of int8_matmul: one instruction multiplies pairs of 16-bit numbers and adds each pair's
+// products in 32 bits.
 
 #include "plugins/simd/vectors/bytes.h"
 
 #include <algorithm>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plugins/simd/vectors/bytes.cc"
 #include <hwy/foreach_target.h>  // Must come before highway.h.
 #include <hwy/highway.h>
 
+#include "plugins/simd/kernels/elementwise.h"
 #include "plugins/simd/vectors/dispatch.h"
+#include "plugins/simd/vectors/span-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon_simd {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-// Twelve sums and four rows of b use all sixteen registers.
-constexpr size_t kTileRows = 3, kTileColumns = 4;
+// As many sums as there are registers, less those for a row of the panel and a pair of a.
+#if HWY_TARGET == HWY_AVX3
+constexpr size_t kTileRows = 12;
+#else
+constexpr size_t kTileRows = 4;
+#endif
+constexpr size_t kTileVectors = 2;
+constexpr hn::ScalableTag<int32_t> kSums;
+using Sums = hn::Vec<decltype(kSums)>;
+constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(kSums));
 
-template <size_t kRows, size_t kColumns>
-void tile(const int16_t* a, const int16_t* b, int64_t k, int32_t* y, int64_t y_row) {
-  const hn::ScalableTag<int16_t> d;
-  const hn::Repartition<int32_t, decltype(d)> d32;
-  constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(d));
-  static_assert(kPairStep % kLanes == 0);
-  using V = hn::Vec<decltype(d32)>;
-  V sum[kRows][kColumns], rest[kRows][kColumns];  // Some processors also accumulate into `rest`.
+// Adds the products of both 16-bit halves of each lane to its sum.
+HWY_INLINE Sums add_pairs(Sums a, Sums b, Sums sum) {
+  const hn::Repartition<int16_t, decltype(kSums)> d;
+#if HWY_ARCH_X86 || HWY_ARCH_WASM
+  Sums unused = hn::Zero(kSums);
+  return hn::ReorderWidenMulAccumulate(kSums, hn::BitCast(d, a), hn::BitCast(d, b), sum, unused);
+#else
+  const auto low = [](Sums v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
+  sum = hn::Add(sum, hn::Mul(low(a), low(b)));
+  return hn::Add(sum, hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b)));
+#endif
+}
+
+template <size_t kRows>
+void tile(const int16_t* a, const int16_t* panel, int64_t n, int64_t pairs, int32_t* y,
+          int64_t y_row) {
+  Sums sum[kRows][kTileVectors];
   HWY_UNROLL(16)
   for (size_t i = 0; i < kRows; ++i) {
-    HWY_UNROLL(16)
-    for (size_t j = 0; j < kColumns; ++j) sum[i][j] = rest[i][j] = hn::Zero(d32);
+    HWY_UNROLL(2)
+    for (size_t v = 0; v < kTileVectors; ++v) sum[i][v] = hn::Zero(kSums);
   }
-  for (int64_t l = 0; l < k; l += kLanes) {
+  for (int64_t p = 0; p < pairs; ++p, a += 2, panel += 2 * kTileVectors * kLanes) {
+    Sums right[kTileVectors];
+    HWY_UNROLL(2)
+    for (size_t v = 0; v < kTileVectors; ++v) {
+      int32_t const* const at = reinterpret_cast<const int32_t*>(panel);
+      right[v] = hn::LoadU(kSums, at + static_cast<int64_t>(v) * kLanes);
+    }
     HWY_UNROLL(16)
     for (size_t i = 0; i < kRows; ++i) {
-      const auto left = hn::LoadU(d, a + static_cast<int64_t>(i) * k + l);
-      HWY_UNROLL(16)
-      for (size_t j = 0; j < kColumns; ++j) {
-        const auto right = hn::LoadU(d, b + static_cast<int64_t>(j) * k + l);
-        sum[i][j] = hn::ReorderWidenMulAccumulate(d32, left, right, sum[i][j], rest[i][j]);
+      int32_t pair;
+      std::memcpy(&pair, a + static_cast<int64_t>(i) * 2 * pairs, sizeof pair);
+      const Sums left = hn::Set(kSums, pair);
+      HWY_UNROLL(2)
+      for (size_t v = 0; v < kTileVectors; ++v) sum[i][v] = add_pairs(left, right[v], sum[i][v]);
+    }
+  }
+  HWY_UNROLL(16)
+  for (size_t i = 0; i < kRows; ++i) {
+    for (size_t v = 0; v < kTileVectors; ++v) {
+      const int64_t j = static_cast<int64_t>(v) * kLanes;
+      int32_t* const to = y + static_cast<int64_t>(i) * y_row + j;
+      if (n - j >= kLanes) {
+        hn::StoreU(sum[i][v], kSums, to);
+      } else if (n > j) {
+        store_some(sum[i][v], kSums, to, static_cast<size_t>(n - j));
       }
     }
   }
-  HWY_UNROLL(16)
-  for (size_t i = 0; i < kRows; ++i) {
-    HWY_UNROLL(16)
-    for (size_t j = 0; j < kColumns; ++j) {
-      y[static_cast<int64_t>(i) * y_row + static_cast<int64_t>(j)] =
-          hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum[i][j], rest[i][j])));
-    }
-  }
 }
 
-using Tile = void (*)(const int16_t* a, const int16_t* b, int64_t k, int32_t* y, int64_t y_row);
-
-constexpr Tile kTiles[kTileRows][kTileColumns] = {
-    {tile<1, 1>, tile<1, 2>, tile<1, 3>, tile<1, 4>},
-    {tile<2, 1>, tile<2, 2>, tile<2, 3>, tile<2, 4>},
-    {tile<3, 1>, tile<3, 2>, tile<3, 3>, tile<3, 4>},
-};
-
-void multiply_pairs_of(const int16_t* a, const int16_t* b, int64_t m, int64_t n, int64_t k,
+void multiply_pairs_of(const int16_t* a, const int16_t* panel, int64_t m, int64_t n, int64_t pairs,
                        int32_t* y, int64_t y_row) {
-  constexpr int64_t kMaxTile[] = {kTileRows, kTileColumns};
-  for (int64_t j = 0; j < n; j += kMaxTile[1]) {
-    const int64_t columns = std::min(n - j, kMaxTile[1]);
-    for (int64_t i = 0; i < m; i += kMaxTile[0]) {
-      const int64_t rows = std::min(m - i, kMaxTile[0]);
-      kTiles[rows - 1][columns - 1](a + i * k, b + j * k, k, y + i * y_row + j, y_row);
-    }
-  }
+  const auto step = [&](auto run, int64_t rows) {
+    run(a, panel, n, pairs, y, y_row);
+    a += rows * 2 * pairs;
+    y += rows * y_row;
+    m -= rows;
+  };
+  constexpr int64_t kWhole = kTileRows;
+  while (m >= kWhole) step(tile<kTileRows>, kWhole);
+  if (m >= 8) step(tile<8>, 8);
+  if (m >= 4) step(tile<4>, 4);
+  if (m >= 2) step(tile<2>, 2);
+  if (m >= 1) step(tile<1>, 1);
 }
+
+int64_t columns_of_panel() { return kTileVectors * kLanes; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon_simd
@@ -81,9 +107,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon_simd {
 
-void multiply_pairs(const int16_t* a, const int16_t* b, int64_t m, int64_t n, int64_t k, int32_t* y,
-                    int64_t y_row) {
-  TENON_SIMD_CHOOSE(multiply_pairs_of)(a, b, m, n, k, y, y_row);
+int64_t pair_panel_columns() { return TENON_SIMD_CHOOSE(columns_of_panel)(); }
+
+void multiply_pairs(const int16_t* a, const int16_t* panel, int64_t m, int64_t n, int64_t pairs,
+                    int32_t* y, int64_t y_row) {
+  TENON_SIMD_CHOOSE(multiply_pairs_of)(a, panel, m, n, pairs, y, y_row);
 }
 
 }  // namespace tenon_simd
