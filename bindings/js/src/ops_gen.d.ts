@@ -7511,8 +7511,8 @@ export interface EinsumOptions {
  *   There is a term for each operand, and a letter for each of its axes that "..." does not cover;
  *   C4: A letter has the same size everywhere. Axes covered by "..." broadcast, aligned at the
  *   end; C5: The result contains only letters of terms, each once, and "..." if that covers any
- *   axes; C6: Neither the result nor any intermediate product has more than 16 axes, and all of
- *   them fit.
+ *   axes; C6: The result and each intermediate product have at most 16 axes, and their sizes do
+ *   not overflow.
  *
  * Differentiable through its decomposition.
  */

@@ -8045,8 +8045,8 @@ PyMethodDef kOpFunctions[] = {
     "        at the end.\n"
     "    C5: The result contains only letters of terms, each once, and \"...\" if that covers\n"
     "        any axes.\n"
-    "    C6: Neither the result nor any intermediate product has more than 16 axes, and all\n"
-    "        of them fit.\n"
+    "    C6: The result and each intermediate product have at most 16 axes, and their sizes\n"
+    "        do not overflow.\n"
     "\n"
     "Differentiable through its decomposition."},
     {"cholesky", as_function(op_function<256>), METH_FASTCALL | METH_KEYWORDS,

@@ -8546,8 +8546,8 @@ static inline TENON_OWNED tenon_error* tenon_tensordot(
  *     C4  A letter has the same size everywhere. Axes covered by "..." broadcast, aligned at the
  *         end.
  *     C5  The result contains only letters of terms, each once, and "..." if that covers any axes.
- *     C6  Neither the result nor any intermediate product has more than 16 axes, and all of them
- *         fit.
+ *     C6  The result and each intermediate product have at most 16 axes, and their sizes do not
+ *         overflow.
  *
  * @since 0.1, unstable
  */

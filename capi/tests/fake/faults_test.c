@@ -243,7 +243,8 @@ static void an_op_that_is_only_claimed_names_its_reason(void) {
   unsetenv("TENON_TEST_OPTIONS");
   t[0] = ones(there());
 
-  CHECK_ERROR(tenon_neg(there(), t[0], &none), TENON_UNIMPLEMENTED, "claims this op but has no kernel for it");
+  CHECK_ERROR(tenon_neg(there(), t[0], &none), TENON_UNIMPLEMENTED,
+              "claims this op but has no kernel for it");
 
   CHECK(none == NULL);
   close_all(t, 1);

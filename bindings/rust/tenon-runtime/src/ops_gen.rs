@@ -22825,8 +22825,8 @@ impl<'a> Tensordot<'a> {
 ///   end.
 /// - C5: The result contains only letters of terms, each once, and "..." if that covers any
 ///   axes.
-/// - C6: Neither the result nor any intermediate product has more than 16 axes, and all of them
-///   fit.
+/// - C6: The result and each intermediate product have at most 16 axes, and their sizes do not
+///   overflow.
 ///
 /// ```
 /// # #[allow(unused_imports)]
