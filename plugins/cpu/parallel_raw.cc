@@ -77,16 +77,6 @@ void raw_parallel_for(Arena* arena, int64_t n, void (*function)(void*, int64_t),
 }  // namespace tenon_simd
 
 #else
-
-namespace tenon_simd {
-
-Arena* make_arena(unsigned) { return nullptr; }
-void release_arena(Arena*) {}
-unsigned arena_threads(const Arena*) { return 1; }
-void raw_parallel_for(Arena*, int64_t n, void (*function)(void*, int64_t), void* data) {
-  for (int64_t i = 0; i < n; ++i) function(data, i);
-}
-
-}  // namespace tenon_simd
+#include "plugins/simd/one_thread.h"
 
 #endif
