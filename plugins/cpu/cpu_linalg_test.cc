@@ -272,7 +272,7 @@ TEST_P(CpuLinalg, SingularValuesOfDegenerateMatricesAreAccurate) {
   }
 }
 
-// What the device says about OpenBLAS when a program asks, after it was opened.
+// The text about OpenBLAS in the device's description, which may change after the first product.
 std::string driver_of(const Plugin& plugin) {
   tenon_device_properties properties = {};
   properties.struct_size = sizeof properties;

@@ -22,10 +22,10 @@ template <class T>
 struct Phase {
   Window window;
   Filter<T> filter;
-  Spatial first, out;  // The first output, and the number of outputs.
+  Spatial out;  // The numbers of outputs.
 
   Phase(const Window& whole, const Filter<T>& whole_filter, const Spatial& y, const Spatial& phase)
-      : window(whole), filter(whole_filter), first(phase), out(y) {
+      : window(whole), filter(whole_filter), out(y) {
     for (size_t i = 0; i < 3; ++i) {
       const int64_t holes = whole.lhs_dilations[i];
       if (holes == 1) continue;

@@ -1,11 +1,11 @@
 // The matrix product shared by matmul, convolutions and LSTM cells.
 //
 // A block of kBlockK terms a[i, k] b[k, j] is summed from 0 in ascending order of k, each by one
-// fused multiply-add. The sums of up to kLongestChain terms are added to c[i, j] block by block;
-// longer sums are added as a tree (pairwise.h). This order does not depend on packing, threads or
-// vector widths, so every layout of the operands gives the same bits.
+// fused multiply-add where the processor has it. The sums of up to kLongestChain terms are added to
+// c[i, j] block by block; longer sums are added as a tree (pairwise.h). This order does not depend
+// on packing, threads or vector widths, so every layout of the operands gives the same bits.
 //
-// The product is built around the register tile of simd/multiply.cc. b is packed in blocks of
+// The product is built around the register tile of vectors/multiply.cc. b is packed in blocks of
 // kBlockK rows, which stay in the second-level cache, as panels as wide as the tile; a is packed in
 // panels as high as the tile.
 

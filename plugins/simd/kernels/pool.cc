@@ -58,6 +58,14 @@ bool always_has_taps(const Window& window, const Spatial& taps, const Planes& x,
   return true;
 }
 
+// Whether padded planes take little more memory than the input. Large dilations leave most of them
+// unread.
+bool has_compact_planes(const Window& window, const Spatial& taps, const Planes& x,
+                        const Planes& y) {
+  const PlaneLayout layout(window, y.sizes, taps);
+  return layout.plane <= 8 * volume(x.sizes) + 4096;
+}
+
 // Copies each plane of x to a padded plane, and calls each(rows, plane, d) for each slice of
 // outputs. `rows` has the taps of the slice and its part of y.
 template <class T, class Each>
@@ -157,7 +165,8 @@ void max_pool(const Pool& pool, const tenon_launch& launch, const Window& window
   const bool halving = is_halving(window, taps, x, y);
   const int64_t area = volume(y.sizes);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    if (!halving && volume(taps) < kMaxTaps && always_has_taps(window, taps, x, y)) {
+    if (!halving && volume(taps) < kMaxTaps && has_compact_planes(window, taps, x, y) &&
+        always_has_taps(window, taps, x, y)) {
       return padded_max_pool<T>(pool, launch, window, taps);
     }
   }
@@ -209,7 +218,7 @@ void sum_windows(const Pool& pool, const tenon_launch& launch, const Window& win
                  const Spatial& taps) {
   const Planes x(launch.inputs[0]), y(launch.outputs[0]);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    if (volume(taps) <= kLongestChain) {
+    if (volume(taps) <= kLongestChain && has_compact_planes(window, taps, x, y)) {
       // Sums are never -0, so adding the zeros of the padding changes nothing.
       const std::vector<T> ones(static_cast<size_t>(volume(taps)), T{1});
       return for_each_padded_slice<T>(pool, launch, window, taps, T{0},
