@@ -16,7 +16,7 @@ package=build/js
 
 # built: fails unless the package exists.
 built() {
-  [ -e "$package/dist/tenon_simd.wasm" ] || {
+  [ -e "$package/dist/tenon_simd.mjs" ] || {
     echo "wasm: there is no package; ./dev wasm builds it" >&2
     exit 1
   }
