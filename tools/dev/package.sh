@@ -1,23 +1,25 @@
 #!/bin/sh
-# Builds packages into build/packages: Debian packages, crates, jars
+# Builds packages into build/packages: Debian packages, crates, jars, wheels
 #
 #   ./dev package [KIND...]
 #
 #   deb     libtenon0, libtenon-dev, tenon-tools and a package for each of the plugins cpu and vulkan
 #   crates  tenon-runtime and tenon-runtime-sys
 #   jars    that of bindings/java, and that of the platform
+#   wheels  tenon-runtime for Python 3.10, 3.11, and 3.12 or later
 #
 # All of them unless some are named.
 . tools/dev/lib.sh
 
-[ $# -gt 0 ] || set -- deb crates jars
+[ $# -gt 0 ] || set -- deb crates jars wheels
 for kind; do
   case $kind in
     deb) need --vulkan ;;
     crates) need --rust ;;
     jars) need --vulkan --java ;;
+    wheels) need --vulkan --python ;;
     *)
-      echo "package: there is no kind '$kind'; the kinds are deb, crates and jars" >&2
+      echo "package: there is no kind '$kind'; the kinds are deb, crates, jars and wheels" >&2
       exit 2
       ;;
   esac
@@ -44,6 +46,7 @@ for kind; do
       sh tools/dev/mvn.sh -q package -Dmaven.test.skip=true
       cp build/java/tenon/tenon-*.jar build/java/tenon-linux-x86_64/tenon-*.jar "$out/"
       ;;
+    wheels) sh tools/dev/wheels.sh "$out" ;;
   esac
 done
 ls -l "$out"
